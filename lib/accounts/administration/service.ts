@@ -16,7 +16,9 @@ import { endSessions } from '../sessions/store-list.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
-import { findUserByEmail, isSystemUser, lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
+import { findUserByEmail, lockUsers, toAccount, type UserRow } from '../users/store.ts'
+import { updateUser } from '../users/store-changes.ts'
+import { isSystemUser } from '../users/store-system.ts'
 
 /**
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply from

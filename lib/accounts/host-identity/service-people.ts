@@ -5,7 +5,8 @@ import { byActor } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { HostPerson } from '../identities/schema.ts'
 import type { Account } from '../users/schema.ts'
-import { endStreams, toAccount } from '../users/store.ts'
+import { toAccount } from '../users/store.ts'
+import { endStreams } from '../users/store-changes.ts'
 import { bringAlong } from './service.ts'
 
 /**

@@ -17,8 +17,8 @@ import {
   lockUser,
   type ShownUser,
   type UserRow,
-  updateProfile,
 } from '../users/store.ts'
+import { updateProfile } from '../users/store-changes.ts'
 import { madeUp, toProfile } from './rules.ts'
 
 /** A user of the host's, as it is stored. */

@@ -5,7 +5,8 @@ import { ChatError } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
-import { findSystemUser, insertUser, nameSystemUser, SYSTEM_DOMAIN } from '../users/store.ts'
+import { insertUser } from '../users/store.ts'
+import { findSystemUser, nameSystemUser, SYSTEM_DOMAIN } from '../users/store-system.ts'
 
 const Named = v.object({
   name: v.pipe(

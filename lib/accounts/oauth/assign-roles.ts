@@ -3,7 +3,8 @@ import { joinRoles, mayWrite, type Role, splitRoles } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import { administers, isLastAdmin } from '../users/rules.ts'
-import { lockUsers, type UserRow, updateUser } from '../users/store.ts'
+import { lockUsers, type UserRow } from '../users/store.ts'
+import { updateUser } from '../users/store-changes.ts'
 
 /**
  * Stores the roles that the claims of a provider give, as of this sign-in. The last active administrator stays one: a

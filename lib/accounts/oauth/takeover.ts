@@ -6,7 +6,8 @@ import { deleteIdentities } from '../identities/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
 import { forgetDevices } from '../passwords/known-devices.ts'
 import { endSessions } from '../sessions/store-list.ts'
-import { markEmailVerified, removePassword, type UserRow } from '../users/store.ts'
+import type { UserRow } from '../users/store.ts'
+import { markEmailVerified, removePassword } from '../users/store-changes.ts'
 
 /**
  * Gives an account to the person who has verified its address, inside a transaction that has locked the user. The user

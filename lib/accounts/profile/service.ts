@@ -9,7 +9,8 @@ import { type MeAnswer, PasswordChange, ProfileChange } from '../sessions/schema
 import { me } from '../sessions/service.ts'
 import { checkOwnPassword } from '../sessions/service-confirmation.ts'
 import { endSessions } from '../sessions/store-list.ts'
-import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
+import { findUser, lockUser } from '../users/store.ts'
+import { replacePasswordHash, updateProfile } from '../users/store-changes.ts'
 import { setReceipts } from '../users/store-own.ts'
 
 /**

@@ -10,15 +10,8 @@ import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf } from '../passwords/store.ts'
 import type { CountedAttempt } from '../passwords/throttle.ts'
-import {
-  findUser,
-  findUserByEmail,
-  lockUser,
-  type ShownUser,
-  toUser,
-  type UserRow,
-  updatePasswordHash,
-} from '../users/store.ts'
+import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, type UserRow } from '../users/store.ts'
+import { updatePasswordHash } from '../users/store-changes.ts'
 import { findOwnUser } from '../users/store-own.ts'
 import { rememberRotated } from './rotated.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'

@@ -11,7 +11,6 @@ import {
   findUser,
   hasUsers,
   insertUser,
-  isSystemUser,
   listPeople,
   listUsers,
   listUsersNamed,
@@ -19,6 +18,7 @@ import {
   toAccount,
   type UserRow,
 } from './store.ts'
+import { isSystemUser } from './store-system.ts'
 
 /**
  * Creates a user, as an administrator.

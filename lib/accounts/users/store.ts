@@ -97,26 +97,6 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   )
 }
 
-/** Stores the fields that an administrator can change. It fails on an address or a username that another user has. */
-export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
-  await tx.run(
-    `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, username = ?, username_key = ?, display_name = ?,
-            roles = ?, password_hash = ?, disabled_at = ?, updated_at = ?
-      WHERE id = ?`,
-    row.email,
-    uniqueKey(row.email),
-    row.email_verified_at,
-    row.username,
-    uniqueKey(row.username),
-    row.display_name,
-    row.roles,
-    row.password_hash,
-    row.disabled_at,
-    at,
-    row.id,
-  )
-}
-
 /** The numbers of what belongs to a user. By the indexes of each table. */
 export async function countBelongings(db: Queries, id: string, now: Micros) {
   const row = await db.get<{ sessions: number; seen: Micros | null; keys: number; identities: number; places: number }>(
@@ -190,11 +170,6 @@ export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Prom
   return new Map(rows.map((row) => [row.id, row.streams_ended_at ?? 0]))
 }
 
-/** Ends all streams of a user that were opened up to an instant. */
-export async function endStreams(tx: Queries, id: string, at: Micros): Promise<void> {
-  await tx.run('UPDATE users SET streams_ended_at = ? WHERE id = ?', at, id)
-}
-
 /** @returns which name another user already has, if the user was not inserted */
 export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
   const inserted = await tx.run(
@@ -215,76 +190,6 @@ export async function insertUser(tx: Queries, row: UserRow): Promise<'email_take
   )
   if (inserted) return undefined
   return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
-}
-
-/** Removes a user's password. */
-export async function removePassword(tx: Queries, id: string, at: Micros): Promise<void> {
-  await tx.run('UPDATE users SET password_hash = NULL, updated_at = ? WHERE id = ?', at, id)
-}
-
-/** Marks the address as verified, unless it already is. */
-export async function markEmailVerified(tx: Queries, id: string, at: Micros): Promise<void> {
-  await tx.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', at, id)
-}
-
-export async function updatePasswordHash(tx: Queries, id: string, hash: string, at: Micros): Promise<void> {
-  await tx.run('UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?', hash, at, id)
-}
-
-/** Sets a new password, unless the old one was changed meanwhile. @returns whether it was set */
-export async function replacePasswordHash(
-  tx: Queries,
-  id: string,
-  hashes: { old: string; new: string },
-  at: Micros,
-): Promise<boolean> {
-  const replaced = await tx.run(
-    'UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND password_hash = ?',
-    hashes.new,
-    at,
-    id,
-    hashes.old,
-  )
-  return replaced === 1
-}
-
-/** Stores a user's own profile. It fails on a username that another user has. */
-export async function updateProfile(
-  tx: Queries,
-  { id, email, email_verified_at, username, display_name, roles }: ShownUser,
-  at: Micros,
-): Promise<void> {
-  await tx.run(
-    `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, username = ?, username_key = ?, display_name = ?, roles = ?, updated_at = ?
-      WHERE id = ?`,
-    email,
-    uniqueKey(email),
-    email_verified_at,
-    username,
-    uniqueKey(username),
-    display_name,
-    roles,
-    at,
-    id,
-  )
-}
-
-/** The domain of the email addresses of the parts of a host that act. No mail is delivered there (RFC 2606). */
-export const SYSTEM_DOMAIN = 'system.invalid'
-
-/** The user of a part of the host, by its name. */
-export function findSystemUser(db: Queries, name: string) {
-  return db.get<Pick<UserRow, 'id' | 'disabled_at'>>('SELECT id, disabled_at FROM users WHERE system_name = ?', name)
-}
-
-/** Makes a user that of a part of the host. It fails on a name that another user has. */
-export async function nameSystemUser(tx: Queries, id: string, name: string): Promise<void> {
-  await tx.run('UPDATE users SET system_name = ? WHERE id = ?', name, id)
-}
-
-/** Whether a user is that of a part of the host. */
-export async function isSystemUser(db: Queries, id: string): Promise<boolean> {
-  return Boolean(await db.get('SELECT 1 AS found FROM users WHERE id = ? AND system_name IS NOT NULL', id))
 }
 
 /** Locks the user's sessions: other changes of them wait until this transaction ends. */

@@ -6,9 +6,10 @@ import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { CLOSED, canPost } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findMembership, lockConversation, lockMembershipRow, lockPlace, type Where } from './store.ts'
+import { lockConversation, lockMembershipRow, lockPlace, type Where } from './store.ts'
 import { isClosed, isDirect } from './store-direct.ts'
 import { findConversation, isPlace } from './store-fields.ts'
+import { findMembership } from './store-participants.ts'
 
 export type { Where } from './store.ts'
 

@@ -2,8 +2,8 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from './schema.ts'
-import { countParticipants, insertParticipant } from './store.ts'
 import { findConversation } from './store-fields.ts'
+import { countParticipants, insertParticipant } from './store-participants.ts'
 
 /** The maximum number of participants of a conversation that is not a group. */
 const PAIR = 2

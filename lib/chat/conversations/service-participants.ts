@@ -5,7 +5,12 @@ import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember } from './access.ts'
 import { type Conversation, type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
-import { countParticipants, listParticipants as findPeople, type ParticipantRow, toParticipant } from './store.ts'
+import {
+  countParticipants,
+  listParticipants as findPeople,
+  type ParticipantRow,
+  toParticipant,
+} from './store-participants.ts'
 
 /** The number of participants in a `Conversation`. */
 const SHOWN = 200

@@ -26,7 +26,7 @@ import {
 import type { PolicyChange } from './schema-settings.ts'
 import { findFirst, shown } from './service-participants.ts'
 import { settingsContext } from './service-settings.ts'
-import { insertParticipant, listConversations } from './store.ts'
+import { listConversations } from './store.ts'
 import { listPartners, partnerIn } from './store-direct.ts'
 import {
   findConversation,
@@ -37,6 +37,7 @@ import {
   toStored,
   updateConversation,
 } from './store-fields.ts'
+import { insertParticipant } from './store-participants.ts'
 import { findSettings, toOwnFields } from './store-settings.ts'
 
 /**

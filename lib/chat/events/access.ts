@@ -4,7 +4,7 @@ import { listEnabledUsers } from '../../accounts/users/store.ts'
 import type { Reader } from '../../live/reader.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { listParticipations } from '../conversations/store.ts'
+import { listParticipations } from '../conversations/store-participants.ts'
 import type { CloseReason } from './schema.ts'
 
 const NEVER = Number.POSITIVE_INFINITY

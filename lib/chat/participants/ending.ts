@@ -3,15 +3,15 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { lockAsSystem } from '../conversations/access.ts'
 import { hide } from '../conversations/removal.ts'
+import { forgetPair } from '../conversations/store-direct.ts'
+import { isOfSystem } from '../conversations/store-fields.ts'
 import {
   countParticipants,
   deleteParticipant,
   findMembership,
   findSuccessor,
   updateRole,
-} from '../conversations/store.ts'
-import { forgetPair } from '../conversations/store-direct.ts'
-import { isOfSystem } from '../conversations/store-fields.ts'
+} from '../conversations/store-participants.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 
 /**

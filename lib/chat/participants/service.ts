@@ -1,7 +1,8 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { HostUser } from '../../accounts/host-identity/service.ts'
 import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
-import { findUser, findUserByEmail, findUserByUsername, isSystemUser } from '../../accounts/users/store.ts'
+import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
+import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -19,8 +20,8 @@ import {
   type ParticipantRole,
   RoleChange,
 } from '../conversations/schema.ts'
-import { countParticipants, findMembership, toParticipant, updateRole } from '../conversations/store.ts'
 import { isOfSystem } from '../conversations/store-fields.ts'
+import { countParticipants, findMembership, toParticipant, updateRole } from '../conversations/store-participants.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { createInvite } from '../invites/create.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'

@@ -1,7 +1,7 @@
 import { insertSession } from '../../../lib/accounts/sessions/store.ts'
 import { insertUser } from '../../../lib/accounts/users/store.ts'
-import { insertParticipant } from '../../../lib/chat/conversations/store.ts'
 import { insertConversation, NOT_DIRECT } from '../../../lib/chat/conversations/store-fields.ts'
+import { insertParticipant } from '../../../lib/chat/conversations/store-participants.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { digest, newToken } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/time.ts'
