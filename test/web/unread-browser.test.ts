@@ -38,8 +38,6 @@ describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
     await author.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
     await author.waitForSelector('.message:has-text("Of grace")')
     await page.waitForSelector('.message:has-text("Of grace") .read-by:text("Read by Ada Lovelace")')
-    // What grace has skipped is unread still.
-    expect(await author.locator('.message:has-text("After 19") .read-by').allTextContents()).toEqual([])
     await grace.threads.markRead(root.id)
     await author.waitForSelector('.message:has-text("After 19") .read-by:text("Gelesen von grace")')
     await look(author, 'read-by')

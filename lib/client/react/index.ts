@@ -10,7 +10,6 @@ import type {
   ConversationSettingsView,
   ConversationsView,
   Partner,
-  PinsView,
   Readable,
   ReadableList,
   Reloadable,
@@ -24,7 +23,9 @@ import {
   type NotificationMark,
   type NotificationsFilter,
   type NotificationsView,
+  type PinsView,
   type PresenceView,
+  pinsOf,
   presenceOf,
   type ReadersView,
   receiptsOf,
@@ -170,7 +171,7 @@ export function useMessages(root_id: string): ThreadMessages {
 
 /** The pinned messages of a conversation, latest first. */
 export function usePins(conversation_id: string): PinsView & ListActions {
-  return useList(useChatStore().pins(conversation_id))
+  return useList(pinsOf(useChatStore()).list(conversation_id))
 }
 
 /** Questions to the assistant in a thread, and its answers in progress. */

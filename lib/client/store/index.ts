@@ -12,7 +12,6 @@ import { conversationsPlan, settingsPlan } from './conversations.ts'
 import { type Connection, createFeed, type Feed } from './feed.ts'
 import { foldThread } from './fold-thread.ts'
 import { createOutbox } from './outbox.ts'
-import { pinsPlan } from './pins.ts'
 import { createResource } from './resource.ts'
 import { threadPlan } from './thread.ts'
 import { threadsPlan } from './threads.ts'
@@ -22,7 +21,6 @@ import type {
   NewPost,
   Partner,
   PendingPost,
-  PinsView,
   SettingsChange,
   StoreClient,
   ThreadsView,
@@ -38,7 +36,6 @@ export type {
   NewPost,
   Partner,
   PendingPost,
-  PinsView,
   SettingsChange,
   StoreClient,
   StoreMessage,
@@ -60,7 +57,7 @@ export interface Reloadable<View> extends Readable<View> {
   reload: () => Promise<void>
 }
 
-/** A list that is read in pages: `loadMore` reads what it has again, and the next page. */
+/** A list that is read in pages: `loadMore` reads the next page. */
 export interface ReadableList<View> extends Reloadable<View> {
   loadMore: () => Promise<void>
 }
@@ -86,8 +83,6 @@ export interface ChatStore {
   settings(conversation_id: string): Reloadable<ConversationSettingsView>
   threads(conversation_id: string): ReadableList<ThreadsView>
   thread(root_id: string): ReadableList<ThreadView>
-  /** The pinned messages of a conversation, latest first. */
-  pins(conversation_id: string): ReadableList<PinsView>
   /**
    * Posts a reply, or a new thread, and shows it at once. It is sent with an `Idempotency-Key`, after earlier posts of its
    * conversation. A failed post stays in the view until it is retried or discarded; if the service was not reached, it is
@@ -172,7 +167,6 @@ export function createChatStore(client: StoreClient, { refresh_ms = REFRESH_MS }
     settings: resources((id) => settingsPlan(client, id)).get,
     threads: lists.get,
     thread: threads.get,
-    pins: resources((id) => pinsPlan(client, id)).get,
     post: outbox.post,
     retry: outbox.retry,
     discard: outbox.discard,

@@ -43,21 +43,26 @@ export function listPlan<Name extends string, Item, More = unknown>({
   return {
     ...plan,
     initial: { items: [] },
-    read: (known, isMore) => readList(known, isMore, { keyOf, read, name }),
+    read: (known, isMore, from) => readList(known, isMore, from, { keyOf, read, name }),
     view: ({ items, next_after }, loading) =>
       ({ ...loading, [name]: items, has_more: next_after !== undefined, ...more?.(items) }) as never,
   }
 }
 
-/** As many items as before, or more. One that moved to the front meanwhile is in two pages, and the first is newer. */
+/**
+ * As many items as before, or more. One that moved to the front meanwhile is in two pages, and the first is newer.
+ *
+ * @param from what is not read again
+ */
 export async function readList<Name extends string, Item>(
   known: ListData<Item>,
   isMore: boolean,
+  from: ListData<Item>,
   { keyOf, read, name }: Pick<ListOptions<Name, Item, unknown>, 'keyOf' | 'read' | 'name'>,
 ): Promise<ListData<Item>> {
   const wanted = known.items.length + (isMore ? 1 : 0)
-  const items = new Map<string, Item>()
-  let next_after: string | undefined
+  let { next_after } = from
+  const items = new Map(from.items.map((item) => [keyOf(item), item]))
   do {
     const page: Page<Name, Item> = await read({ limit: PAGE, ...(next_after !== undefined && { after: next_after }) })
     for (const item of page[name]) if (!items.has(keyOf(item))) items.set(keyOf(item), item)

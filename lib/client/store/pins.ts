@@ -1,10 +1,33 @@
 import type { Pin } from '../../api/pins.ts'
+import type { StoreBase } from './base.ts'
+import type { ChatStore, ReadableList } from './index.ts'
 import { type ListData, listPlan } from './list.ts'
-import type { Plan } from './resource.ts'
-import type { PinsView, StoreClient } from './types.ts'
+import type { Loading, Plan } from './resource.ts'
+import type { StoreClient } from './types.ts'
+
+/** The pinned messages of a conversation, latest first. */
+export interface PinsView extends Loading {
+  pins: readonly Pin[]
+  /** Whether `loadMore` finds more. */
+  has_more: boolean
+}
+
+/** The pinned messages of conversations. */
+export interface StorePins {
+  list(conversation_id: string): ReadableList<PinsView>
+}
+
+/** The pins of a store: the same at each call. `store.pin` and `unpin` change them. */
+export function pinsOf(store: ChatStore): StorePins {
+  return store.part(createPins)
+}
+
+function createPins({ client, resources }: StoreBase): StorePins {
+  return { list: resources((conversation_id) => pinsPlan(client, conversation_id)).get }
+}
 
 /** The pinned messages of a conversation: read again when a pin changes, or a message that may be pinned. */
-export function pinsPlan(client: StoreClient, conversation_id: string): Plan<ListData<Pin>, PinsView> {
+function pinsPlan(client: StoreClient, conversation_id: string): Plan<ListData<Pin>, PinsView> {
   return listPlan({
     name: 'pins',
     keyOf: ({ message }) => message.id,

@@ -99,11 +99,11 @@ function readersPlan<View>(
   return {
     initial,
     isEphemeral: true,
-    async read(known, isMore) {
+    async read(known, isMore, from) {
       let { message } = known
       try {
         message ??= await messages.get(options.message_id)
-        return { message, ...(await readAll(known, isMore, options)) }
+        return { message, ...(await readAll(known, isMore, from, options)) }
       } catch (error) {
         if (!OFF.includes((error as ChatError).code)) throw error
         return { ...initial, is_off: true, ...(message && { message }) }
@@ -114,9 +114,9 @@ function readersPlan<View>(
   }
 }
 
-async function readAll(known: Data, isMore: boolean, { read }: ReadersOptions<unknown>): Promise<Data> {
+async function readAll(known: Data, isMore: boolean, from: Data, { read }: ReadersOptions<unknown>): Promise<Data> {
   let count = 0
-  const list = await readList(known, isMore, {
+  const list = await readList(known, isMore, from, {
     name: 'readers',
     keyOf: ({ user_id }) => user_id,
     async read(query) {

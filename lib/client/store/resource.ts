@@ -14,8 +14,13 @@ export interface Loading {
 /** How a part of the store is read and kept current. */
 export interface Plan<Data, View> {
   initial: Data
-  /** Reads it. @param known what was read before: the result is as long, or with `isMore` longer */
-  read(known: Data, isMore: boolean): Promise<Data>
+  /**
+   * Reads it.
+   *
+   * @param known what was read before: the result is as long, or with `isMore` longer
+   * @param from where the reading begins: at `initial`, or at the end of `known` if that needs no reading again
+   */
+  read(known: Data, isMore: boolean, from: Data): Promise<Data>
   /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
   /** Whether it is read again after an event, although that is folded: it may be older than what is known. */
@@ -29,7 +34,7 @@ export interface Plan<Data, View> {
 export interface Resource<Data, View> extends Watchable<View> {
   /** Reads it again now, to where it was read. */
   reload: () => Promise<void>
-  /** Reads it again now, and further. */
+  /** Reads further now. */
   loadMore: () => Promise<void>
   /** Whether it is as new as the events so far: none has to be read for. */
   isCurrent(): boolean
@@ -45,57 +50,52 @@ export function createResource<Data extends object, View>(
   plan: Plan<Data, View>,
   refresh_ms: number,
 ): Resource<Data, View> {
-  let isMore = false
   const reading = createReading(readOnce, refresh_ms)
+  const { now: reload, later } = reading
   const state = createState(
     plan,
     lingering(() => feed.join(follower), reading.cancel),
   )
 
-  async function readOnce(): Promise<void> {
-    const wanted = isMore
+  async function readOnce(isMore: boolean, isCurrent: boolean): Promise<void> {
     const begun = state.resets()
-    isMore = false
     try {
-      let next: Data = await plan.read(state.data(), wanted)
+      let next: Data = await plan.read(state.data(), isMore, isCurrent ? state.data() : plan.initial)
       if (begun !== state.resets()) return
       for (const event of reading.missed()) next = folded(next, event)
       state.show(next, { status: 'ready' })
     } catch (error) {
+      reading.doubt()
       // What was read for the former user, or failed, is void.
       if (begun !== state.resets()) return
       if ((error as { code?: string }).code === 'not_found') state.show(plan.initial, { status: 'failed', error })
       else state.fail(error)
-      if (isTransient(error) && state.cell.isWatched()) reading.later(true)
+      if (isTransient(error) && state.cell.isWatched()) later(true)
     }
   }
 
   function folded(from: Data, event: ConversationStreamEvent): Data {
     const next = plan.fold(from, event)
-    if (next === 'stale' || plan.isUnsure?.(event)) reading.later()
+    if (next === 'stale' || plan.isUnsure?.(event)) later()
     return next === 'stale' ? from : next
   }
 
   const follower: Follower = {
-    load: () => void reading.now(),
-    resume: () => plan.isEphemeral && reading.later(),
+    load: reload,
+    resume: () => plan.isEphemeral && later(),
     apply(event) {
       reading.note(event)
       if (state.isReady()) state.show(folded(state.data(), event))
-      else if (event.type === 'membership.changed') reading.later()
+      else if (event.type === 'membership.changed') later()
     },
     fail: state.fail,
     reset: state.reset,
     close: reading.cancel,
   }
 
-  const loadMore = () => {
-    isMore = true
-    return reading.now()
-  }
   const { set: _, ...readable } = state.cell
   const { update, reset } = state
-  return { ...readable, reload: reading.now, loadMore, isCurrent: reading.isIdle, update, reset }
+  return { ...readable, reload, loadMore: reading.more, isCurrent: reading.isIdle, update, reset }
 }
 
 /** The data with its view, which is made anew when either it or its loading has changed. */

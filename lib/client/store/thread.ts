@@ -9,6 +9,8 @@ const PAGE = 200
 /** How many chunks of an answer are read at once. */
 const CHUNKS = 1_000
 
+const NOTHING: ThreadData = { messages: [], chunks: new Map() }
+
 /** A thread: read page by page, then folded; an answer in progress is read with its chunks. */
 export function threadPlan(
   client: StoreClient,
@@ -17,10 +19,10 @@ export function threadPlan(
   pendingOf: () => readonly PendingPost[],
 ): Plan<ThreadData, ThreadView> {
   return {
-    initial: { messages: [], chunks: new Map() },
-    async read(known, isMore) {
+    initial: NOTHING,
+    async read(known, isMore, from) {
       const wanted = known.messages.length + (isMore ? 1 : 0)
-      let data: ThreadData = { messages: [], chunks: new Map() }
+      let data = from.next_cursor ? from : NOTHING
       do data = await readPage(client, root_id, data)
       while (data.next_cursor !== undefined && data.messages.length < wanted)
       return data

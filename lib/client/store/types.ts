@@ -1,6 +1,5 @@
 import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
 import type { Message } from '../../api/messages.ts'
-import type { Pin } from '../../api/pins.ts'
 import type { ThreadSummary } from '../../api/threads.ts'
 import type { ChatClient } from '../types.ts'
 import type { Loading } from './resource.ts'
@@ -51,13 +50,6 @@ export interface ThreadsView extends Loading {
 export interface ThreadView extends Loading {
   messages: readonly StoreMessage[]
   /** Whether `loadMore` finds more, below the last message. */
-  has_more: boolean
-}
-
-/** The pinned messages of a conversation, latest first. */
-export interface PinsView extends Loading {
-  pins: readonly Pin[]
-  /** Whether `loadMore` finds more. */
   has_more: boolean
 }
 

@@ -4,7 +4,7 @@ import type { AssistantRequest } from '../../../lib/assistant/provider.ts'
 import type { AdminClient } from '../../../lib/client/admin.ts'
 import type { Message, ThreadReader } from '../../../lib/client/index.ts'
 import type { ChatStore, PendingPost } from '../../../lib/client/store/index.ts'
-import { inboxOf, receiptsOf } from '../../../lib/client/store/parts.ts'
+import { inboxOf, pinsOf, receiptsOf } from '../../../lib/client/store/parts.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createTestChat, type TestChat } from '../../../lib/testing/index.ts'
 import { connect, type Network } from './world.ts'
@@ -205,7 +205,7 @@ const FILTERS = [{}, { unread: true }, { kind: 'mention' }] as const
 
 /** Shows everything, as a page does. */
 function watch({ store, conversation_id, root_id }: World): (() => void)[] {
-  const pins = store.pins(conversation_id)
+  const pins = pinsOf(store).list(conversation_id)
   const inbox = [store.unreadNotifications, ...FILTERS.map(inboxOf(store).notifications)]
   const lists = [store.conversations, store.archived, store.settings(conversation_id)]
   const parts = [...lists, store.threads(conversation_id), store.thread(root_id), store.unread, pins]
@@ -233,7 +233,7 @@ function shown({ store, conversation_id, root_id }: World) {
     // Counted when the list is read: who is new among the authors is not in an event.
     threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
     messages: messages.filter((message) => !isRefused(message.pending)),
-    pins: store.pins(conversation_id).getSnapshot().pins,
+    pins: pinsOf(store).list(conversation_id).getSnapshot().pins,
     unreadNotifications: store.unreadNotifications.getSnapshot(),
     inbox: FILTERS.map((filter) => inboxOf(store).notifications(filter).getSnapshot().notifications),
     readers: receiptsOfWorld(store, root_id).map((part) => part.getSnapshot().readers),

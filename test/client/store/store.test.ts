@@ -178,16 +178,42 @@ describe('a store', () => {
     stop()
   })
 
-  it('reads lists and threads in pages', async () => {
-    const { store, chat, actor, conversation_id, root_id, thread } = await startThread()
+  it('reads lists and threads in pages, each once', async () => {
+    const { store, network, chat, actor, conversation_id, root_id, thread } = await startThread()
     for (let index = 0; index < 210; index++)
       await chat.messages.reply(actor('grace'), root_id, { content: `reply ${index}` })
     expect((await until(thread, isReady)).messages).toHaveLength(200)
     const stop = thread.subscribe(() => {})
     await thread.loadMore()
     expect(thread.getSnapshot()).toMatchObject({ has_more: false, messages: { length: 211 } })
+    expect(network.calls.filter((call) => call.endsWith('/tree'))).toHaveLength(2)
     stop()
     const threads = store.threads(conversation_id)
     expect(await until(threads, isReady)).toMatchObject({ has_more: false, threads: [{ message_count: 211 }] })
+  })
+
+  it('reads all pages again if its place in the stream is lost while the next page is read', async () => {
+    const { store, network, chat, actor, root_id, thread, grace } = await startThread()
+    for (let index = 0; index < 210; index++)
+      await chat.messages.reply(actor('grace'), root_id, { content: `reply ${index}` })
+    await until(thread, isReady)
+    const stop = thread.subscribe(() => {})
+    let isLost = false
+    network.before = async (call) => {
+      if (!call.endsWith('/tree') || isLost) return
+      isLost = true
+      network.forget()
+      network.cut()
+      await grace.messages.edit(root_id, { content: 'Edited meanwhile' })
+      await until(store.connection, ({ status }) => status === 'offline')
+    }
+    const more = thread.loadMore()
+    await until(thread, ({ messages }) => messages[0]!.content === 'Edited meanwhile')
+    await more
+    await thread.loadMore()
+    const { messages } = thread.getSnapshot()
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(211)
+    expect(messages).toHaveLength(211)
+    stop()
   })
 })

@@ -8,6 +8,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { MentionBadge, UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
+import { useWindowed } from '../parts/windowed.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { isMuted } from './muted.ts'
@@ -25,9 +26,12 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   const { store, presence: live } = useApp()
   const list = isArchive ? store.archived : store.conversations
   const { conversations, status, error, has_more } = useReadable(list)
-  const partners = useMemo(() => conversations.flatMap((each) => each.with?.user_id ?? []), [conversations])
-  const presence = useReadable(live.presence(partners))
   const end = useRef<HTMLLIElement>(null)
+  const scroller = useRef<HTMLUListElement>(null)
+  const { from, to, above, below } = useWindowed(scroller, conversations.length)
+  const shown = useMemo(() => conversations.slice(from, to), [conversations, from, to])
+  const partners = useMemo(() => shown.flatMap((each) => each.with?.user_id ?? []), [shown])
+  const presence = useReadable(live.presence(partners))
   useVisible(end, () => void list.loadMore(), has_more)
   const { empty, empty_text, create, archive_empty } = texts.value.conversations
 
@@ -45,17 +49,21 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
       </div>
     )
   return (
-    <ul class="conversations">
-      {conversations.map((each) => (
+    <ul ref={scroller} class="conversations">
+      {above > 0 && <li key="above" aria-hidden="true" style={{ height: `${above}px` }} />}
+      {shown.map((each, index) => (
         <Conversation
           key={each.id}
+          place={from + index + 1}
+          size={has_more ? -1 : conversations.length}
           conversation={each}
           isSelected={each.id === selected}
           presence={each.with && (presence[each.with.user_id]?.status ?? 'offline')}
         />
       ))}
+      {below > 0 && <li key="below" aria-hidden="true" style={{ height: `${below}px` }} />}
       {has_more && (
-        <li ref={end} class="quiet">
+        <li key="end" ref={end} class="quiet">
           {texts.value.loading}
         </li>
       )}
@@ -65,9 +73,14 @@ export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
 
 function Conversation({
   conversation,
+  place,
+  size,
   isSelected,
   presence,
 }: {
+  /** Its place in the list, of which not all is rendered, and how long that is; -1 if not known. */
+  place: number
+  size: number
   conversation: ConversationSummary
   isSelected: boolean
   presence: 'online' | 'away' | 'offline' | undefined
@@ -76,7 +89,7 @@ function Conversation({
   const muted = isMuted(muted_until)
   const title = titleOf(conversation)
   return (
-    <li>
+    <li data-row aria-posinset={place} aria-setsize={size}>
       <a
         href={hrefOf({ name: 'conversation', conversation_id: id })}
         aria-current={isSelected ? 'page' : undefined}

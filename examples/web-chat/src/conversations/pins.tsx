@@ -1,4 +1,5 @@
 import type { Pin } from 'chat-server/client'
+import { pinsOf } from 'chat-server/client/parts'
 import { useRef } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
@@ -24,7 +25,7 @@ export function PinsDialog({
   onClose: () => void
 }) {
   const { store } = useApp()
-  const list = store.pins(conversation_id)
+  const list = pinsOf(store).list(conversation_id)
   const { pins, status, error, has_more } = useReadable(list)
   const end = useRef<HTMLLIElement>(null)
   useVisible(end, () => void list.loadMore(), has_more)

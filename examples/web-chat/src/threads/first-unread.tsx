@@ -39,8 +39,10 @@ export function FirstUnread({ scroller, rows, first, count, has_more, loadMore }
   useEffect(() => {
     if (!isWanted) return
     if (has_more) return void loadMore()
+    const row = rowOf(scroller, first)
+    if (!row) return
     setWanted(false)
-    show(rowOf(scroller, first))
+    show(row)
   }, [isWanted, has_more, rows.length, first])
 
   const isAway = has_more ? count > 0 : state !== undefined && state.id === first && state.at !== 'seen'
@@ -59,9 +61,9 @@ function rowOf(scroller: RefObject<HTMLElement | null>, id: string | undefined):
   return id === undefined ? null : (scroller.current?.querySelector<HTMLElement>(`[data-id="${id}"]`) ?? null)
 }
 
-function show(row: HTMLElement | null): void {
-  row?.scrollIntoView({ block: 'start' })
-  row?.focus({ preventScroll: true })
+function show(row: HTMLElement): void {
+  row.scrollIntoView({ block: 'start' })
+  row.focus({ preventScroll: true })
   // Rows that had never been rendered have a guessed height until now.
-  requestAnimationFrame(() => row?.scrollIntoView({ block: 'start' }))
+  requestAnimationFrame(() => row.scrollIntoView({ block: 'start' }))
 }

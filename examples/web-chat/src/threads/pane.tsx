@@ -13,6 +13,7 @@ import { useVisible } from '../parts/visible.ts'
 import { texts } from '../texts/texts.ts'
 import { useAnnouncements } from './announcements.ts'
 import { FirstUnread } from './first-unread.tsx'
+import { useGrowing } from './growing.ts'
 import { MessageRow } from './message.tsx'
 import { useReadMarker } from './read-marker.ts'
 import { ReplyBox } from './reply-box.tsx'
@@ -40,23 +41,34 @@ export function ThreadPane({
   const { messages, status, error, has_more } = useReadable(thread)
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const [target, setTarget] = useState<StoreMessage>()
-  const rows = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])
+  const all = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])
+  const shown = useGrowing(all.length)
+  const rows = all.slice(0, shown)
+  const isRendered = shown === all.length
   const scroller = useRef<HTMLDivElement>(null)
   const end = useRef<HTMLDivElement>(null)
   const pane = useRef<HTMLElement>(null)
-  useVisible(end, () => void thread.loadMore(), has_more)
+  useVisible(end, () => void thread.loadMore(), has_more && isRendered)
   useStickToEnd(scroller, status === 'ready', has_more, message_id !== undefined, messages)
   const isMissing = useShowTarget({
     scroller,
     message_id,
-    messages,
-    isReady: status === 'ready',
+    rows,
+    isReady: status === 'ready' && isRendered,
     has_more,
     loadMore: thread.loadMore,
   })
   useAnnouncements(messages, user.id)
-  const { fresh, count } = useReadMarker({ scroller, conversation_id, root_id, messages, has_more, user_id: user.id })
-  const first = rows.find(({ message }) => fresh.has(message.id))?.message.id
+  const { fresh, count } = useReadMarker({
+    scroller,
+    conversation_id,
+    root_id,
+    messages,
+    isRendered,
+    has_more,
+    user_id: user.id,
+  })
+  const first = all.find(({ message }) => fresh.has(message.id))?.message.id
   const last_own = useMemo(() => lastOwnOf(messages, user.id), [messages])
   const canWrite = mayWrite(conversation, user)
   useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canWrite])
@@ -125,7 +137,7 @@ export function ThreadPane({
             />
           ))}
         </ol>
-        {has_more && (
+        {has_more && isRendered && (
           <div ref={end} class="quiet">
             {loading}
           </div>

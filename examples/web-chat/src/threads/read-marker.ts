@@ -12,6 +12,8 @@ interface Watched {
   conversation_id: string
   root_id: string
   messages: readonly StoreMessage[]
+  /** Whether all of them are rendered. */
+  isRendered: boolean
   has_more: boolean
   user_id: string
 }
@@ -26,7 +28,7 @@ interface Watched {
  *   many are unread now
  */
 export function useReadMarker(watched: Watched): { fresh: ReadonlySet<string>; count: number } {
-  const { scroller, conversation_id, root_id, messages, has_more, user_id } = watched
+  const { scroller, conversation_id, root_id, messages, isRendered, has_more, user_id } = watched
   const { client, store } = useApp()
   const { threads, status } = useReadable(store.threads(conversation_id))
   const count = threads.find((thread) => thread.root_id === root_id)?.unread ?? 0
@@ -48,14 +50,14 @@ export function useReadMarker(watched: Watched): { fresh: ReadonlySet<string>; c
   }
 
   useEffect(() => {
-    if (status !== 'ready' || messages.length === 0) return
+    if (status !== 'ready' || messages.length === 0 || has_more || !isRendered) return
     const missing = isOpened.current && document.hasFocus() ? [] : unread.filter(({ id }) => !fresh.has(id))
     isOpened.current = true
     if (missing.length > 0) setFresh(new Set([...fresh, ...missing.map(({ id }) => id)]))
     if (unread.length === 0 || !scroller.current) return
     return watch(scroller.current, unread, (id) => seen.current.add(id), report)
     // Not the messages: while an answer is written, they are others with every word.
-  }, [unread.map(({ id }) => id).join(), status])
+  }, [unread.map(({ id }) => id).join(), status, has_more, isRendered])
   return { fresh, count }
 }
 
@@ -66,6 +68,7 @@ function watch(
   onSeen: (id: string) => void,
   report: () => void,
 ): () => void {
+  const ids = new Set(messages.map(({ id }) => id))
   let timer: ReturnType<typeof setTimeout> | undefined
   const observer = new IntersectionObserver(
     (entries) => {
@@ -79,10 +82,8 @@ function watch(
   const observe = () => {
     // Observed anew, it reports what is in view now.
     observer.disconnect()
-    for (const { id } of messages) {
-      const element = scroller.querySelector(`[data-id="${id}"]`)
-      if (element) observer.observe(element)
-    }
+    for (const row of scroller.querySelectorAll<HTMLElement>('.messages > [data-id]'))
+      if (ids.has(row.dataset.id!)) observer.observe(row)
   }
   observe()
   addEventListener('focus', observe)

@@ -1,21 +1,22 @@
-import type { StoreMessage } from 'chat-server/client/store'
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import type { Row } from './rows.ts'
 
 interface Wanted {
   scroller: RefObject<HTMLElement | null>
   /** The message of the address; without one, nothing is looked for. */
   message_id: string | undefined
-  messages: readonly StoreMessage[]
+  rows: readonly Row[]
+  /** Whether all of them are rendered. */
   isReady: boolean
   has_more: boolean
   loadMore: () => Promise<void>
 }
 
 /** Brings the message of the address into view, and the focus to it; reads on until it is there. @returns whether it is missing */
-export function useShowTarget({ scroller, message_id, messages, isReady, has_more, loadMore }: Wanted): boolean {
+export function useShowTarget({ scroller, message_id, rows, isReady, has_more, loadMore }: Wanted): boolean {
   const [shown, setShown] = useState<string>()
-  const isThere = message_id !== undefined && messages.some(({ id }) => id === message_id)
+  const isThere = message_id !== undefined && rows.some(({ message }) => message.id === message_id)
   const isMissing = message_id !== undefined && isReady && !isThere && !has_more
   useEffect(() => {
     if (message_id === undefined) return setShown(undefined)
@@ -31,6 +32,6 @@ export function useShowTarget({ scroller, message_id, messages, isReady, has_mor
     row?.focus({ preventScroll: true })
     // Rows that had never been rendered have a guessed height until now.
     requestAnimationFrame(show)
-  }, [message_id, isReady, isThere, messages.length])
+  }, [message_id, isReady, isThere, rows.length])
   return isMissing
 }
