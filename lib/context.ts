@@ -8,6 +8,7 @@ import type { Backups } from './backups/backups.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { Notifier } from './chat/notifications/host.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
+import type { ReactionQueue } from './chat/reactions/adding.ts'
 import type { ReadUpdates } from './chat/receipts/publishing.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LiveConfig } from './config/live.ts'
@@ -80,6 +81,7 @@ export interface Context {
   readonly findSession: Find<SessionOfCall>
   readonly authFailures: AuthFailures
   readonly posts: PostQueue
+  readonly reactions: ReactionQueue
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch

@@ -18,6 +18,7 @@ import { notifyAll } from './chat/notifications/all.ts'
 import { createNotifier } from './chat/notifications/host.ts'
 import { addressNotification } from './chat/notifications/service-mail.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
+import { createReactionQueue } from './chat/reactions/adding.ts'
 import { createReadUpdates } from './chat/receipts/publishing.ts'
 import { createCluster } from './cluster/cluster.ts'
 import { createLiveConfig } from './config/live.ts'
@@ -86,6 +87,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     limiter: createLimiter({ config, db, now }),
     authFailures: createAuthFailures(() => config.rate_limits.auth_failures_per_ip_per_min, now),
     posts: createPostQueue({ config, db, now, id, write }),
+    reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),
     answers,
     tasks,

@@ -108,7 +108,7 @@ export function createBatch(ctx: PostContext) {
 }
 
 /** The next instants of conversations: those of each are unique and increasing. */
-function createClocks(now: () => Micros) {
+export function createClocks(now: () => Micros) {
   const clocks = new Map<string, Micros>()
   return ({ conversation_id, clock }: LockedTarget): Micros => {
     const at = Math.max(now(), (clocks.get(conversation_id) ?? clock) + 1)

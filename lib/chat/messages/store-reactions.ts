@@ -1,4 +1,5 @@
 import type { Dialect, Queries } from '../../storage/database.ts'
+import { onRows } from '../../storage/on-rows.ts'
 import { isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
 import { type Message, NAMED_USERS, type Reaction } from './schema.ts'
 
@@ -44,9 +45,17 @@ export function reactionList(dialect: Dialect): string {
      ORDER BY k.since) AS kinds)`
 }
 
-/** Stores the list of reactions of a message. */
-export async function setReactionList(tx: Queries, id: string, list: Reaction[]): Promise<void> {
-  await tx.run('UPDATE messages SET reaction_list = ? WHERE id = ?', JSON.stringify(list), id)
+const SET_LIST = onRows<{ id: string; list: string }>(
+  { id: 'text', list: 'text' },
+  (given) => `UPDATE messages SET reaction_list = given.list FROM ${given} WHERE messages.id = given.id`,
+)
+
+/** Stores the lists of reactions of messages. */
+export function setReactionLists(tx: Queries, lists: { id: string; list: Reaction[] }[]): Promise<void> {
+  return SET_LIST.run(
+    tx,
+    lists.map(({ id, list }) => ({ id, list: JSON.stringify(list) })),
+  )
 }
 
 /** Composes the list of reactions of a message from their rows, and stores it. */

@@ -6,9 +6,8 @@ import { ChatError } from '../../core/errors.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
-import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { lockToPost, refuseClosed, requireMember } from '../conversations/access.ts'
+import { lockToPost, requireMember } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import type { Reaction } from '../messages/schema.ts'
 import {
@@ -16,11 +15,12 @@ import {
   listReactionStates,
   type ReactionState,
   reactionsOf,
-  setReactionList,
 } from '../messages/store-reactions.ts'
-import { findKind, withReaction } from './rules.ts'
+import { addReactions } from './adding.ts'
+import { publishChange } from './publishing.ts'
+import { findKind } from './rules.ts'
 import { Emoji, type ReactionPage, ReactionRemoval, ReactionsQuery } from './schema.ts'
-import { deleteReactions, hasReacted, insertReaction, listReactions } from './store.ts'
+import { deleteReactions, listReactions } from './store.ts'
 
 /**
  * Adds the actor's reaction to a message and publishes an event. If it exists, nothing changes.
@@ -33,32 +33,14 @@ export const add = useCase({
   errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted', 'conflict'],
   run: async (ctx, actor, messageId, given): Promise<void> => {
     const { emoji } = parseInput(Named, { emoji: given })
-    await ctx.write(async (tx) => {
-      // One round trip: the lock is taken before the others are read.
-      const [place, state, isThere] = await Promise.all([
-        lockToPost(ctx, tx, actor, { message_id: messageId }),
-        findState(tx, messageId),
-        hasReacted(tx, messageId, emoji, actor.user_id),
-      ])
-      const list = assertLive(state)
-      if (isThere) return
-      await refuseClosed(tx, place, actor)
-      const { at } = place
-      const kind = findKind(list, emoji)
-      if (!kind && list.length >= ctx.config.limits.reactions_per_message) throw new ChatError('conflict', TOO_MANY)
-      const added = { message_id: messageId, user_id: actor.user_id, emoji: kind?.emoji ?? emoji, at }
-      const reactions = withReaction(list, added.emoji, actor.user_id)
-      tx.defer(insertReaction(tx, added))
-      tx.defer(setReactionList(tx, messageId, reactions))
-      publish(tx, state!, { action: 'added', emoji: added.emoji, user_id: actor.user_id, reactions })
-    })
+    const reaction = { actor, message_id: messageId, emoji }
+    if (!actor.system) return void (await ctx.reactions.add(reaction))
+    const [result] = await ctx.write((tx) => addReactions(ctx, tx, [reaction], { isSystem: true }))
+    if (result instanceof ChatError) throw result
   },
 })
 
 const Named = v.object({ emoji: Emoji })
-const TOO_MANY = {
-  message: 'The message has reactions with as many emoji as it may have (limits.reactions_per_message).',
-}
 
 /**
  * Removes the actor's reaction, or with `all` those of all users with this emoji, and publishes an event. If there is
@@ -128,7 +110,7 @@ async function removeFrom(
     if (removed === 0) return
     const emoji = kind?.emoji ?? given.emoji
     const reactions = await composeReactionList(tx, message_id)
-    publish(tx, state!, { action: all ? 'cleared' : 'removed', emoji, user_id: actor.user_id, reactions })
+    publishChange(tx, state!, { action: all ? 'cleared' : 'removed', emoji, user_id: actor.user_id, reactions })
     if (!all) return
     const detail = { conversation_id: state!.conversation_id, emoji, count: removed }
     tx.audit({ act: 'reactions.cleared', ...byActor(actor), subject_id: message_id, detail })
@@ -144,15 +126,4 @@ async function findState(db: Queries, messageId: string): Promise<ReactionState 
 function assertLive(state: ReactionState | undefined): Reaction[] {
   if (!state || state.is_deleted) throw new ChatError('message_deleted')
   return reactionsOf(state)
-}
-
-/** Publishes the event of a change of reactions. */
-function publish(
-  tx: Tx,
-  { id: message_id, root_id, conversation_id }: ReactionState,
-  change: { action: 'added' | 'removed' | 'cleared'; emoji: string; user_id: string; reactions: Reaction[] },
-): void {
-  const { action, emoji, user_id } = change
-  const payload = { message_id, root_id, conversation_id, ...change }
-  tx.emit(conversation_id, { type: 'reactions.changed', message_id, user_id, detail: { action, emoji }, payload })
 }

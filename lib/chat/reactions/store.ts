@@ -1,6 +1,7 @@
 import { emojiKey } from '../../core/emoji.ts'
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
+import { onRows } from '../../storage/on-rows.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 
 /** A reaction of one user. */
@@ -12,25 +13,37 @@ export interface ReactionRow {
   at: Micros
 }
 
-/** Whether a user has reacted to a message with an emoji, in any spelling. By primary key. */
-export async function hasReacted(db: Queries, messageId: string, emoji: string, userId: string): Promise<boolean> {
-  const row = await db.get(
-    'SELECT 1 AS one FROM reactions WHERE message_id = ? AND emoji_key = ? AND user_id = ?',
-    messageId,
-    emojiKey(emoji),
-    userId,
-  )
-  return row !== undefined
+/** A reaction, by its primary key. */
+interface ReactionKey {
+  n: number
+  message_id: string
+  emoji_key: string
+  user_id: string
 }
 
-export async function insertReaction(tx: Queries, { message_id, user_id, emoji, at }: ReactionRow): Promise<void> {
-  await tx.run(
-    'INSERT INTO reactions (message_id, emoji_key, user_id, emoji, at) VALUES (?, ?, ?, ?, ?)',
-    message_id,
-    emojiKey(emoji),
-    user_id,
-    emoji,
-    at,
+const REACTED = onRows<ReactionKey>(
+  { n: 'bigint', message_id: 'text', emoji_key: 'text', user_id: 'text' },
+  (given) =>
+    `SELECT given.n FROM ${given} JOIN reactions r ON r.message_id = given.message_id AND r.emoji_key = given.emoji_key
+                                              AND r.user_id = given.user_id`,
+)
+
+/** Those of these reactions that exist, in any spelling. By primary key. */
+export function listReacted(db: Queries, keys: ReactionKey[]): Promise<{ n: number }[]> {
+  return REACTED.all(db, keys)
+}
+
+const INSERT = onRows<ReactionRow & { emoji_key: string }>(
+  { message_id: 'text', emoji_key: 'text', user_id: 'text', emoji: 'text', at: 'bigint' },
+  (given) =>
+    `INSERT INTO reactions (message_id, emoji_key, user_id, emoji, at)
+     SELECT message_id, emoji_key, user_id, emoji, at FROM ${given}`,
+)
+
+export function insertReactions(tx: Queries, rows: readonly ReactionRow[]): Promise<void> {
+  return INSERT.run(
+    tx,
+    rows.map((row) => ({ ...row, emoji_key: emojiKey(row.emoji) })),
   )
 }
 

@@ -1,5 +1,5 @@
 import { composeReactionLists } from '../../../lib/chat/messages/store-reactions.ts'
-import { insertReaction } from '../../../lib/chat/reactions/store.ts'
+import { insertReactions } from '../../../lib/chat/reactions/store.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { httpRequest } from '../load/http.ts'
 import { WARM_UP_MS } from '../load/measure.ts'
@@ -86,9 +86,10 @@ function reactToAll(database: string, people: Person[], messages: string[]): Pro
       await write(async (tx) => {
         const ids = messages.slice(from, from + 20)
         let at = now()
-        for (const message_id of ids)
-          for (const emoji of EMOJI)
-            for (const { user_id } of people) await insertReaction(tx, { message_id, user_id, emoji, at: at++ })
+        const rows = ids.flatMap((message_id) =>
+          EMOJI.flatMap((emoji) => people.map(({ user_id }) => ({ message_id, user_id, emoji, at: at++ }))),
+        )
+        await insertReactions(tx, rows)
         await composeReactionLists(tx, ids)
       })
   })

@@ -130,6 +130,26 @@ describeOnEachDatabase('reactions', (openUrl) => {
     expect(await codeOf(ada.reactions.add(id, '🆕'))).toBe('conflict')
   })
 
+  it('are stored together when they arrive at once, and refused ones affect no other', async () => {
+    const [id, deleted] = [await post(), await post()]
+    await grace.messages.remove(deleted, {})
+    const before = await position()
+    const results = await Promise.allSettled([
+      ...times(3, () => ada.reactions.add(id, '👍')),
+      eve.reactions.add(id, '👍'),
+      ada.reactions.add(deleted, '👍'),
+      grace.reactions.add(id, '🎉'),
+    ])
+    const codes = results.map((each) => (each.status === 'rejected' ? (each.reason as { code: string }).code : 'done'))
+    expect(codes).toEqual(['done', 'done', 'done', 'not_found', 'message_deleted', 'done'])
+    const events = await eventsAfter(before)
+    expect(events.map(({ payload }) => (payload as { emoji: string }).emoji).sort()).toEqual(['🎉', '👍'].sort())
+    const counts = (await reactionsTo(id))!.map(({ emoji, count }) => `${emoji} ${count}`)
+    expect(counts.sort()).toEqual(['🎉 1', '👍 1'].sort())
+    const end = events.at(-1)!.payload as { reactions: unknown }
+    expect(end.reactions).toEqual(await reactionsTo(id))
+  })
+
   it('make an event that has the whole list; without a change there is none', async () => {
     const id = await post()
     const before = await position()
