@@ -5,13 +5,20 @@ import type { Invariant } from './invariants.ts'
 const ORPHANS = `NOT EXISTS (SELECT 1 FROM users u WHERE u.id = reactions.user_id)
   OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = reactions.message_id)`
 
+/** The stored list, without escapes. */
+const PLAIN_LIST = `(SELECT nullif(json_group_array(json(kind)), '[]') FROM (
+    SELECT json_object('emoji', each.value ->> 'emoji', 'count', each.value ->> 'count',
+                       'user_ids', json(each.value -> 'user_ids')) AS kind
+      FROM json_each(messages.reaction_list) AS each
+     ORDER BY each.key) AS kinds)`
+
 /** The invariants of reactions and pins. The list of a message is repaired from the rows of its reactions. */
 export function reactionInvariants(dialect: Dialect): Invariant[] {
   const list = reactionList(dialect)
-  // Written by another kind of database, the same list has other spaces.
+  // The same list may have escapes instead of characters; written by another kind of database, it has other spaces.
   const differs =
     dialect === 'sqlite'
-      ? `coalesce(json(reaction_list), '') <> coalesce(${list}, '')`
+      ? `coalesce(${PLAIN_LIST}, '') <> coalesce(${list}, '')`
       : `reaction_list::jsonb IS DISTINCT FROM ${list}::jsonb`
   return [
     {

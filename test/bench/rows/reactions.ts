@@ -1,4 +1,5 @@
-import { composeReactionLists } from '../../../lib/chat/messages/store-reactions.ts'
+import { NAMED_USERS } from '../../../lib/chat/messages/schema.ts'
+import { setReactionLists } from '../../../lib/chat/messages/store-reactions.ts'
 import { insertReactions } from '../../../lib/chat/reactions/store.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { httpRequest } from '../load/http.ts'
@@ -82,6 +83,8 @@ export const reactedTree = [
 function reactToAll(database: string, people: Person[], messages: string[]): Promise<void> {
   return withChat(database, async (chat) => {
     const { now, write } = contextOf(chat)
+    const user_ids = people.slice(0, NAMED_USERS).map(({ user_id }) => user_id)
+    const list = EMOJI.map((emoji) => ({ emoji, count: people.length, user_ids }))
     for (let from = 0; from < messages.length; from += 20)
       await write(async (tx) => {
         const ids = messages.slice(from, from + 20)
@@ -90,7 +93,10 @@ function reactToAll(database: string, people: Person[], messages: string[]): Pro
           EMOJI.flatMap((emoji) => people.map(({ user_id }) => ({ message_id, user_id, emoji, at: at++ }))),
         )
         await insertReactions(tx, rows)
-        await composeReactionLists(tx, ids)
+        await setReactionLists(
+          tx,
+          ids.map((id) => ({ id, list })),
+        )
       })
   })
 }
