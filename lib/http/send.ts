@@ -42,9 +42,10 @@ export function leaveUnawaited(response: ServerResponse): void {
  * Writes a reply to Node's response. The adapter of the runtime would write the body and end with a callback alone, which
  * middleware of a host that wraps `end`, as express-session and compression do, takes for the body.
  */
-function sendToNode(response: ServerResponse, { status, headers, body }: Reply & { body: WholeBody }): void {
+function sendToNode(response: ServerResponse, { status, headers, body: given }: Reply & { body: WholeBody }): void {
   // The host has answered itself meanwhile, as middleware for timeouts does.
   if (response.headersSent) return
+  const body = typeof given === 'string' && given.length >= LONG ? encode(given) : given
   const length =
     body === null || status === 204 ? [] : [['content-length', String(Buffer.byteLength(body))] as HeaderPair]
   writeHead(response, status, [...headers, ...length])
@@ -53,6 +54,18 @@ function sendToNode(response: ServerResponse, { status, headers, body }: Reply &
 }
 
 type WholeBody = string | Uint8Array | null
+
+/** Of a string, Node counts the bytes twice before it encodes them, which takes long beyond Latin-1. */
+const LONG = 16 * 1024
+const VERY_LONG = 1024 * 1024
+
+/** A text in UTF-8, encoded in one pass. */
+function encode(text: string): Buffer {
+  // Memory that is not written to is not used, but for very long texts it would still be too much at a time.
+  if (text.length > VERY_LONG) return Buffer.from(text)
+  const bytes = Buffer.allocUnsafeSlow(3 * text.length)
+  return bytes.subarray(0, bytes.write(text))
+}
 
 /** A response whose headers stay a list of pairs: on Node no `Headers` object is needed. */
 class Answer extends HTTPResponse {
