@@ -1,4 +1,4 @@
-import { distance } from '../../lib/config/parse.ts'
+import { distance } from '../../lib/config/reference.ts'
 
 /** `, did you mean "<name>"?` with the name closest to a mistyped one; '' if none is close. */
 export function didYouMean(typed: string, names: string[]): string {

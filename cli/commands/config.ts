@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { defineCommand as defineGroup } from 'citty'
 import { stringifyTOML } from 'confbox'
-import { maskSecrets } from '../../lib/config/parse.ts'
+import { maskSecrets } from '../../lib/config/reference.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
 import { writeNewFile } from '../config/permissions.ts'

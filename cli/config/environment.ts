@@ -1,4 +1,5 @@
-import { type ConfigKey, type ConfigProblem, configKeys, findKey, nearestKey } from '../../lib/config/parse.ts'
+import type { ConfigProblem } from '../../lib/config/contradictions.ts'
+import { type ConfigKey, configKeys, findKey, nearestKey } from '../../lib/config/reference.ts'
 import { collect, readSecretFile, type SecretFile } from './secrets.ts'
 
 /** The keys that the environment sets, with errors and warnings. */

@@ -1,12 +1,7 @@
 import { existsSync } from 'node:fs'
-import {
-  type Config,
-  ConfigError,
-  type ConfigInput,
-  type ConfigProblem,
-  configKeys,
-  parseConfig,
-} from '../../lib/config/parse.ts'
+import type { ConfigProblem } from '../../lib/config/contradictions.ts'
+import { type Config, ConfigError, type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
+import { configKeys } from '../../lib/config/reference.ts'
 import { readEnvironment, toTyped } from './environment.ts'
 import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
 import { credentialsIn, fileSecretsIn, type SecretFile } from './secrets.ts'

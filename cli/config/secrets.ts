@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ConfigProblem } from '../../lib/config/contradictions.ts'
 import { isSection } from '../../lib/config/key.ts'
-import { ConfigError, type ConfigKey, type ConfigProblem, configKeys, findKey } from '../../lib/config/parse.ts'
+import { ConfigError } from '../../lib/config/parse.ts'
+import { type ConfigKey, configKeys, findKey } from '../../lib/config/reference.ts'
 import { describeSystemError } from '../errors.ts'
 
 /** A file that holds the value of one key, and nothing else. */

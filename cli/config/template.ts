@@ -1,5 +1,5 @@
 import { stringifyYAML } from 'confbox'
-import { type ConfigKey, configKeys } from '../../lib/config/parse.ts'
+import { type ConfigKey, configKeys } from '../../lib/config/reference.ts'
 
 /** A configuration file in TOML with every key commented out, with its default and reason. */
 export function configTemplate(): string {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { findKey } from '../../lib/config/parse.ts'
+import { findKey } from '../../lib/config/reference.ts'
 import { readConfigFile } from '../config/file.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import type { SecretFile } from '../config/secrets.ts'

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { basePathOf } from '../../lib/config/base-path.ts'
-import { type Config, maskSecrets } from '../../lib/config/parse.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { maskSecrets } from '../../lib/config/reference.ts'
 import type { Log } from '../../lib/context.ts'
 import { VERSION } from '../../lib/core/version.ts'
 import { isAnyAddress } from '../../lib/http/node/listen.ts'

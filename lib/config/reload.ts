@@ -1,5 +1,6 @@
 import { isSection } from './key.ts'
-import { assertConsistent, type Config, findKey } from './parse.ts'
+import { assertConsistent, type Config } from './parse.ts'
+import { findKey } from './reference.ts'
 
 /** What a reload of the configuration has done. */
 export interface Reloaded {

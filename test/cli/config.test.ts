@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { readEnvironment, toTyped } from '../../cli/config/environment.ts'
 import { lineOf, readConfigFile } from '../../cli/config/file.ts'
 import { loadConfig } from '../../cli/config/load.ts'
-import { ConfigError, type ConfigInput, configKeys, parseConfig } from '../../lib/config/parse.ts'
+import { ConfigError, type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
+import { configKeys } from '../../lib/config/reference.ts'
 import { folder, run } from './process.ts'
 
 describe('the precedence of configuration', () => {

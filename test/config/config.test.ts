@@ -1,15 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { oauthProviders } from '../../lib/config/oauth.ts'
-import {
-  type Config,
-  ConfigError,
-  type ConfigInput,
-  configKeys,
-  maskSecrets,
-  nearestKey,
-  parseConfig,
-} from '../../lib/config/parse.ts'
+import { type Config, ConfigError, type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
+import { configKeys, maskSecrets, nearestKey } from '../../lib/config/reference.ts'
 import { generated } from '../support/generate-docs.ts'
 
 const CLIENT = { client_id: 'id', client_secret: 'hunter2' }

@@ -1,0 +1,77 @@
+import type { Config } from '../api/config.ts'
+import { basePathProblems } from './base-path.ts'
+import { mailProblems } from './mail.ts'
+import { oauthProblems } from './oauth.ts'
+
+/** Why one key is refused; `key` is empty for the configuration as a whole. */
+export interface ConfigProblem {
+  key: string
+  message: string
+}
+
+/** Values that are valid one by one but contradict each other. */
+export function contradictionsOf(config: Config): ConfigProblem[] {
+  const { assistant, backup, database, server, session } = config
+  const problems = [...basePathProblems(config), ...oauthProblems(config), ...mailProblems(config)]
+  if (database.schema && database.url.startsWith('sqlite:')) {
+    problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })
+  }
+  if (assistant.provider === 'openai' && assistant.model === undefined) {
+    problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
+  }
+  if (backup.schedule !== undefined && backup.target === undefined) {
+    problems.push({ key: 'backup.target', message: 'must be set for backup.schedule' })
+  }
+  if (backup.passphrase !== undefined && backup.recipient !== undefined) {
+    problems.push({ key: 'backup.recipient', message: 'and backup.passphrase exclude each other' })
+  }
+  if (server.socket !== undefined && config.cluster.workers > 1) {
+    problems.push({ key: 'server.socket', message: 'and cluster.workers exclude each other' })
+  }
+  if (server.headers_timeout_seconds > server.request_timeout_seconds) {
+    problems.push({
+      key: 'server.headers_timeout_seconds',
+      message: 'must not be more than server.request_timeout_seconds',
+    })
+  }
+  if (session.idle_seconds > session.absolute_seconds) {
+    problems.push({ key: 'session.idle_seconds', message: 'must not be more than session.absolute_seconds' })
+  }
+  return [...problems, ...cookieProblems(config)]
+}
+
+/** Names of cookies that are the same, or that browsers refuse with these attributes. */
+function cookieProblems({ session, security: { cookie, csrf } }: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  if (session.session_cookie_name === csrf.cookie_name) {
+    problems.push({ key: 'session.session_cookie_name', message: 'must differ from security.csrf.cookie_name' })
+  }
+  const binding = `${cookie.prefix}OAUTH_BINDING`
+  const others = [`${session.session_cookie_name}-DEVICE`, binding, `__Host-${binding}`]
+  if (others.includes(csrf.cookie_name)) {
+    problems.push({ key: 'security.csrf.cookie_name', message: 'is the name of another cookie of the service' })
+  }
+  if (others.includes(session.session_cookie_name)) {
+    problems.push({ key: 'session.session_cookie_name', message: 'is the name of another cookie of the service' })
+  }
+  if (cookie.same_site === 'none' && !cookie.secure) {
+    problems.push({ key: 'security.cookie.same_site', message: 'none needs security.cookie.secure = true' })
+  }
+  const names = {
+    'session.session_cookie_name': session.session_cookie_name,
+    'security.csrf.cookie_name': csrf.cookie_name,
+  }
+  for (const [key, name] of Object.entries(names)) {
+    if (!cookie.secure && /^__(host|secure|http)-/i.test(name)) {
+      problems.push({ key, message: 'begins with a prefix that needs security.cookie.secure = true' })
+    } else if (cookie.domain && /^__host-/i.test(name)) {
+      problems.push({ key, message: 'begins with __Host-, which allows no security.cookie.domain' })
+    } else if (name === csrf.cookie_name && /^__(host-)?http-/i.test(name)) {
+      problems.push({
+        key,
+        message: 'begins with a prefix that hides the cookie from scripts, which must read this one',
+      })
+    }
+  }
+  return problems
+}

@@ -1,0 +1,137 @@
+import * as v from 'valibot'
+import type { Config } from '../api/config.ts'
+import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
+import { isSection, type KeyNotes } from './key.ts'
+import { isProviderName } from './oauth.ts'
+import { ConfigSchema } from './schema.ts'
+
+/** The schema of the whole configuration, for walks through its keys. */
+export const ROOT = nodeOf(ConfigSchema)
+
+/** One configurable value, as the documentation shows it. */
+export interface ConfigKey {
+  /** `section.name`, as in the file. */
+  key: string
+  type: 'text' | 'integer' | 'boolean' | 'list' | 'table' | 'integer or false'
+  /** The allowed values, if they are few. */
+  choices?: readonly string[]
+  /** Missing when the value is optional. */
+  default?: unknown
+  unit?: string
+  description: string
+  /**
+   * Whether it must not be printed: `password` hides only the password of a URL, `header` only the value of a header.
+   */
+  secret: boolean | 'password' | 'header'
+  /** Whether a running service takes another value when its configuration is reloaded. */
+  reload: boolean
+}
+
+/** Every key, in the order of the documentation. */
+export function configKeys(): ConfigKey[] {
+  return keysOf(ROOT, '')
+}
+
+/** A copy to print: secrets are masked, in a URL only the password, and in a header all but its name. */
+export function maskSecrets(config: Config): Config {
+  const mask = (value: unknown, key: string): unknown => {
+    if (isSection(value))
+      return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, joinKey(key, k))]))
+    if (Array.isArray(value)) return value.map((item) => mask(item, key))
+    const secret = findKey(key)?.secret
+    if (typeof value !== 'string' || !secret) return value
+    if (secret === 'header') return value.replace(/:.*/s, `: ${STARS}`)
+    return secret === 'password' ? maskPassword(value) : STARS
+  }
+  return mask(config, '') as Config
+}
+
+/** The documentation of `key`; `oauth.github.client_id` is an instance of `oauth.<provider>.client_id`. */
+export function findKey(key: string): ConfigKey | undefined {
+  return configKeys().find((candidate) => withNamesOf(candidate.key, key) === key)
+}
+
+/** The key, or section, with the spelling closest to `key`; `undefined` if none is close. */
+export function nearestKey(key: string): string | undefined {
+  if (key.length > 100) return undefined
+  const limit = Math.max(2, key.length / 4)
+  const known = configKeys()
+    .map((each) => withNamesOf(each.key, key))
+    .flatMap((each) => [each, each.slice(0, each.lastIndexOf('.'))])
+  const near = [...new Set(known)]
+    .map((candidate) => ({ candidate, far: distance(key, candidate) }))
+    .filter(({ far }) => far <= limit)
+    .sort((a, b) => a.far - b.far)[0]
+  // The right name in the wrong section has a large distance: `port` for `server.port`.
+  return near?.candidate ?? known.find((candidate) => lastOf(candidate) === lastOf(key))
+}
+
+const STARS = '********'
+
+/** Stands for the free name; there is one such section, the providers of `oauth`. */
+const ANY_NAME = '<provider>'
+
+/** `key` with the name of `other` in place of the free name. */
+function withNamesOf(key: string, other: string): string {
+  const [section, name] = key.split(`.${ANY_NAME}.`)
+  if (name === undefined || !other.startsWith(`${section}.`)) return key
+  const [given, inside] = other.slice(section!.length + 1).split('.')
+  return inside !== undefined && isProviderName(given!) ? `${section}.${given}.${name}` : key
+}
+
+function keysOf(node: SchemaNode, key: string): ConfigKey[] {
+  const entries = entriesOf(node)
+  if (entries) {
+    const named = Object.entries(entries).flatMap(([name, child]) => keysOf(child, joinKey(key, name)))
+    const rest = unwrap(node).rest
+    return rest ? [...named, ...keysOf(rest, joinKey(key, ANY_NAME))] : named
+  }
+  const { description, unit, secret, reload } = v.getMetadata(schemaOf(node)) as unknown as KeyNotes
+  return [
+    {
+      key,
+      type: typeOf(node.wrapped!),
+      ...(node.wrapped!.type === 'picklist' && { choices: node.wrapped!.options as string[] }),
+      ...(node.default !== undefined && { default: node.default }),
+      ...(unit && { unit }),
+      description,
+      secret: secret ?? false,
+      reload: reload ?? false,
+    },
+  ]
+}
+
+function typeOf(node: SchemaNode): ConfigKey['type'] {
+  if (node.type === 'number') return 'integer'
+  if (node.type === 'boolean') return 'boolean'
+  if (node.type === 'array') return 'list'
+  if (node.type === 'custom' || node.type === 'record') return 'table'
+  return node.type === 'union' ? 'integer or false' : 'text'
+}
+
+function maskPassword(address: string): string {
+  // Up to the last @: an unescaped password may contain any of `:/?@` itself.
+  return address.replace(/^(\w+:\/\/[^:]*:).*@/, `$1${STARS}@`).replace(/(password=)[^&]*/gi, `$1${STARS}`)
+}
+
+/** The key of a name in a section; of a section at the top, its name. */
+export function joinKey(section: string, name: string): string {
+  return section ? `${section}.${name}` : name
+}
+
+function lastOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1)
+}
+
+/** The number of letters to insert, delete or replace (Levenshtein). */
+export function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < to.length; j++) {
+      next.push(Math.min(row[j]! + Number(letter !== to[j]), row[j + 1]! + 1, next[j]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}
