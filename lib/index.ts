@@ -23,5 +23,6 @@ export type {
   Recipient,
 } from './ports.ts'
 export { type Chat, createChatService, type StartOptions } from './service.ts'
-export { openStorage, restoreStorage, type Storage, type StorageOptions } from './storage/open.ts'
+export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'
 export { postgresConnector } from './storage/postgres/connector.ts'
+export { restoreStorage } from './storage/restore.ts'

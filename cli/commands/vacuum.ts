@@ -1,5 +1,6 @@
+import { openHandle } from '../../lib/storage/connect.ts'
 import { inspectDatabase } from '../../lib/storage/inspect.ts'
-import { openHandle, type Storage } from '../../lib/storage/open.ts'
+import type { Storage } from '../../lib/storage/open.ts'
 import { type DatabaseSize, freeBytes, roomFor, sizeOf, vacuumFile, vacuumTables } from '../../lib/storage/vacuum.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'

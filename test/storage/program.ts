@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { type Db0Like, openStorage } from '../../lib/storage/open.ts'
+import type { Db0Like } from '../../lib/storage/connect.ts'
+import { openStorage } from '../../lib/storage/open.ts'
 import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
 import { fileOf, openHandle } from './handles.ts'
 

@@ -51,7 +51,7 @@ export function libraryPage(api: Record<string, string>, http: string): string {
 const FUNCTIONS: [name: string, file: string][] = [
   ['parseConfig', 'lib/config/parse.ts'],
   ['openStorage', 'lib/storage/open.ts'],
-  ['restoreStorage', 'lib/storage/open.ts'],
+  ['restoreStorage', 'lib/storage/restore.ts'],
   ['postgresConnector', 'lib/storage/postgres/connector.ts'],
   ['createChatService', 'lib/service.ts'],
 ]

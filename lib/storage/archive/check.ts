@@ -1,7 +1,7 @@
 import { findTooLong } from '../lengths.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, TABLES, VERSION } from './format.ts'
-import { readArchive } from './import.ts'
+import { readArchive } from './read.ts'
 
 /** Reads an archive to its end. @throws Error when it cannot be imported, as far as that shows without a database */
 export async function checkArchive(lines: AsyncIterable<string>): Promise<Counts> {

@@ -7,6 +7,7 @@ import { RECOUNT_MENTIONS } from '../schema/0022-inboxes.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
+import { NOT_WHOLE, readArchive } from './read.ts'
 
 /**
  * Fills an empty database of the current schema from an archive. The events start a new history: clients read everything
@@ -97,41 +98,6 @@ async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Pr
     batch.size += sizeOf(row)
   }
   throw new Error(NOT_WHOLE)
-}
-
-const NOT_WHOLE = 'The archive is not whole: its end is missing'
-const NO_ARCHIVE = 'This is not an archive of chat-server, or it is damaged'
-
-/** The lines of an archive. @throws Error for a line that is none */
-export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<Line> {
-  for await (const text of lines) yield parseLine(text)
-}
-
-function parseLine(text: string): Line {
-  let line: unknown
-  try {
-    line = JSON.parse(text)
-  } catch (cause) {
-    throw new Error(NO_ARCHIVE, { cause })
-  }
-  if (!isLine(line)) throw new Error(NO_ARCHIVE)
-  return line
-}
-
-/** Whether the line is the header of an archive, of any version. */
-function isLine(line: unknown): line is Line {
-  const { chat_server_archive, migrations, row, end, counts } = Object(line) as Record<string, unknown>
-  if (chat_server_archive !== undefined) return chat_server_archive !== VERSION || Array.isArray(migrations)
-  return (isObject(row) && Object.values(row).every(isPrimitive)) || (end === true && isObject(counts))
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
-/** The values that {@link exportArchive} writes. */
-function isPrimitive(value: unknown): boolean {
-  return value === null || typeof value === 'string' || typeof value === 'number'
 }
 
 function sizeOf(row: Row): number {

@@ -1,0 +1,99 @@
+import type { Connector, Database as Db0 } from 'db0'
+import type { Database } from './database.ts'
+import { sqliteTrouble } from './errors.ts'
+import type { Names } from './names/names.ts'
+import { postgresConnector } from './postgres/connector.ts'
+import { createPostgresDatabase } from './postgres/database.ts'
+import type { PgPool, PoolOptions } from './postgres/pool.ts'
+import type { SqliteHandle } from './sqlite/connection.ts'
+import { createSqliteDatabase } from './sqlite/database.ts'
+import { addonTrouble } from './sqlite/driver.ts'
+import { watchFile } from './sqlite/file.ts'
+import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
+
+/** The methods of a db0 `Database` used here. */
+export interface Db0Like {
+  readonly dialect: string
+  getInstance(): Promise<unknown>
+}
+
+/** Opens a SQLite file without any settings. The caller closes it. */
+export async function openHandle(path: string): Promise<SqliteHandle> {
+  return (await (await connectSqlite({ path })).getInstance()) as SqliteHandle
+}
+
+/** Connects to the database at an address. @param path of its file, with SQLite */
+export async function connect(options: PoolOptions, path: string | undefined): Promise<Db0Like> {
+  const { url } = options
+  if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector(options))
+  if (!/^sqlite:./.test(url)) throw new Error('The database address must start with sqlite: or postgres://')
+  return connectSqlite(path ? { path } : { name: ':memory:' })
+}
+
+/** db0 is loaded only for databases opened here: a host's own database brings its own. */
+async function createDb0(connector: Connector): Promise<Db0> {
+  const { createDatabase } = await import('db0')
+  return createDatabase(connector)
+}
+
+/** Connects to a SQLite file by better-sqlite3, or by node:sqlite where that cannot be loaded. */
+export async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
+  try {
+    const trouble = addonTrouble()
+    if (trouble) throw new Error(trouble)
+    const { default: connector } = await import('db0/connectors/better-sqlite3')
+    const db0 = await createDb0(connector(options))
+    await db0.getInstance()
+    return db0
+  } catch (cause) {
+    // SQLite itself refused (no permission, not a database): the addon could be loaded.
+    if (sqliteTrouble(cause)) throw cause
+    const { default: connector } = await import('db0/connectors/node-sqlite')
+    const db0 = await createDb0(connector(options))
+    try {
+      await db0.getInstance()
+    } catch (error) {
+      if (sqliteTrouble(error)) throw error
+      const needed = addonTrouble() ?? 'SQLite needs the optional package better-sqlite3, or Node 22.13 and later'
+      throw new Error(needed, { cause })
+    }
+    return db0
+  }
+}
+
+/** The database behind a connection, set up for the service. @throws Error for a db0 database of another kind */
+export async function toDatabase(
+  db0: Db0Like | Db0,
+  durability: Durability,
+  options: { path?: string | undefined; names?: Names | undefined; read_only?: boolean } = {},
+): Promise<Database> {
+  const { path, names, read_only = false } = options
+  const instance = await db0.getInstance()
+  if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
+    try {
+      await setUpSqlite(instance, durability, { read_only })
+      return createSqliteDatabase(instance, path && !read_only ? watchFile(path) : undefined, names)
+    } catch (error) {
+      instance.close()
+      throw error
+    }
+  }
+  if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
+    const db = createPostgresDatabase(instance as PgPool, names)
+    await assertDurable(db, durability).catch(async (error) => {
+      await db.close()
+      throw error
+    })
+    return db
+  }
+  throw new Error(
+    'This db0 database is not supported: use better-sqlite3, node-sqlite, or postgresConnector of chat-server',
+  )
+}
+
+/** Other connectors of this dialect have the same methods, but are asynchronous. */
+function isSqliteHandle(instance: unknown): instance is SqliteHandle {
+  const { prepare } = Object(instance) as Partial<SqliteHandle>
+  const statement = prepare?.call(instance, 'SELECT 1 AS one')
+  return Object(statement?.get?.()).one === 1
+}
