@@ -1,5 +1,6 @@
 // Builds the web chat (examples/web-chat) into one module, dist/web/page.mjs: its HTML, that of the API, and their files compressed. A module
 // can be bundled by a host, and is read only where the page is served. Run as a program, it builds it, too.
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -43,6 +44,7 @@ export async function buildWeb() {
     ]),
   )
   files['/icon.svg'] = compressed('image/svg+xml', await readFile(`${SOURCE}/icon.svg`))
+  files['/sw.js'] = compressed('text/javascript; charset=utf-8', await buildWorker(build, Object.keys(files)))
   const template = await readFile(`${SOURCE}/index.html`, 'utf8')
   const chat = filesOf(metafile.outputs, 'src/main.tsx')
   const html = template.replace('<!-- files -->', linksTo(chat))
@@ -58,6 +60,25 @@ export async function buildWeb() {
     (sum, path) => sum + Buffer.from(files[`/${path}`].gzip, 'base64').length,
     0,
   )
+}
+
+/** The service worker, which has the files of the chat in it, and a version that changes with them. */
+async function buildWorker(build, paths) {
+  const kept = paths.filter((path) => !path.startsWith('/assets/docs-')).map((path) => path.slice(1))
+  const { outputFiles } = await build({
+    entryPoints: [`${SOURCE}/src/worker/worker.ts`],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: ['chrome114', 'firefox125', 'safari17'],
+    define: {
+      FILES: JSON.stringify(kept),
+      VERSION: JSON.stringify(createHash('sha256').update(kept.join()).digest('base64url').slice(0, 12)),
+    },
+    write: false,
+    logLevel: 'warning',
+  })
+  return outputFiles[0].contents
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWeb()

@@ -52,7 +52,10 @@ export function manifestOf({ base, brand: { name = DEFAULT_NAME } }: Place): str
   })
 }
 
-/** The page runs and loads its own files only, calls the service only, and cannot be framed. */
+/**
+ * The page runs and loads its own files only, with one policy of Trusted Types for the address of its
+ * service worker; it calls the service only, and cannot be framed.
+ */
 export function contentPolicy(api: string): string {
   const origin = URL.canParse(api) ? ` ${new URL(api).origin}` : ''
   return [
@@ -67,7 +70,7 @@ export function contentPolicy(api: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    'trusted-types chat-worker',
   ].join('; ')
 }
 

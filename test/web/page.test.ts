@@ -70,7 +70,7 @@ describe('the page', () => {
       "form-action 'none'",
       "frame-ancestors 'none'",
       "require-trusted-types-for 'script'",
-      "trusted-types 'none'",
+      'trusted-types chat-worker',
     ])
     expect(policy).not.toMatch(/unsafe|\*/)
   })

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { serve } from '../../lib/http/node/serve.ts'
 import { type Actor, type Chat, createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
-import { createWebChat, type WebChatOptions } from '../../lib/web/index.ts'
+import { createWebChat, type WebChat, type WebChatOptions } from '../../lib/web/index.ts'
 import { type Browser, type BrowserContext, type ContextOptions, openBrowser, type Page } from '../support/browser.ts'
 
 export const PASSWORD = 'correct horse battery'
@@ -26,11 +26,16 @@ export interface Stage {
   problems: string[]
 }
 
-export async function openStage(ports: Ports, config: object = {}, options: WebChatOptions = {}): Promise<Stage> {
+export async function openStage(
+  ports: Ports,
+  config: object = {},
+  options: WebChatOptions = {},
+  change: (web: WebChat) => WebChat = (web) => web,
+): Promise<Stage> {
   const all = { security: { password: { bcrypt_cost: 4 } }, ...config }
   const chat = createChatService(parseConfig(all), await openStorage({ database: 'sqlite::memory:' }), ports)
   await chat.start()
-  const server = await serve(chat, { port: 0, web: createWebChat(options) })
+  const server = await serve(chat, { port: 0, web: change(createWebChat(options)) })
   onTestFinished(async () => {
     await server.close({ drain_seconds: 0 })
     await chat.close()

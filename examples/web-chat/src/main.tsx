@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import { readConfig } from './app/config.ts'
 import { createStart } from './app/start.ts'
+import { registerWorker } from './app/worker.ts'
 import { loadMarkdown } from './markdown/lazy.tsx'
 import { Root } from './root.tsx'
 import './styles/all.css'
@@ -9,3 +10,4 @@ import './styles/all.css'
 const config = readConfig()
 loadMarkdown()
 render(<Root start={createStart(config)} brand={config.brand} />, document.getElementById('app')!)
+void registerWorker()

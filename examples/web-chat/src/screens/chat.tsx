@@ -14,6 +14,7 @@ import { SwitcherPlace } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ThreadPane } from '../threads/pane.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
+import { UpdateNote } from './update-note.tsx'
 
 /** The chat: conversations, the threads of one of them, and one of these; as many side by side as there is room for. */
 export function Chat({ user }: { user: User }) {
@@ -31,7 +32,10 @@ export function Chat({ user }: { user: User }) {
   return (
     <main class="chat" data-pane={root_id ? 'thread' : conversation_id ? 'conversation' : 'list'}>
       <h1 class="hidden">{brand.name}</h1>
-      <ConnectionBanner connection={connection} />
+      <div class="banners">
+        <ConnectionBanner connection={connection} />
+        <UpdateNote />
+      </div>
       <Sidebar user={user} selected={conversation_id} />
       {conversation_id === undefined ? (
         <div class="pane nothing">

@@ -75,6 +75,8 @@ export const de: Texts = {
   },
   connection: {
     offline: 'Du bist offline. Was du sendest, wird aufgehoben und gesendet, sobald die Verbindung zurück ist.',
+    outdated: 'Es gibt eine neue Fassung dieser Seite.',
+    update: 'Neu laden',
   },
   menu: {
     label: 'Dein Konto',

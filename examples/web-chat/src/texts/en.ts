@@ -73,6 +73,8 @@ export const en = {
   },
   connection: {
     offline: 'You are offline. What you send is kept, and sent when the connection is back.',
+    outdated: 'There is a new version of this page.',
+    update: 'Reload',
   },
   menu: {
     label: 'Your account',
