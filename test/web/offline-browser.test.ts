@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { openStage } from './people.ts'
+import { expectOne, openStage, write } from './people.ts'
 import { openTalk } from './talk.ts'
 
 /** Resolves when the files of the page are kept. */
 const KEPT = `navigator.serviceWorker.ready.then(() => caches.keys())`
+
+/** What is kept to be sent. */
+const UNSENT = `Object.keys(localStorage).filter((key) => key.startsWith('chat:unsent:'))`
 
 describe.skipIf(!hasBrowser)('the web chat without a network', () => {
   it('is kept by the browser with its files, and nothing of the API is', async () => {
@@ -20,6 +23,59 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     )) as string[]
     expect(paths).toEqual(expect.arrayContaining(['/', '/icon.svg']))
     expect(paths.filter((path) => !/^\/(assets\/[\w.-]+|icon\.svg)?$/.test(path))).toEqual([])
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('sends what was posted without a network when the page is opened again, once and in order', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, signIn, conversation_id } = await openTalk(url)
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    const { page, context } = await visit(url)
+    await signIn(page, 'grace')
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await write(page, 'thread', 'Before')
+    await page.waitForSelector('.message:has-text("Before"):not([data-pending])')
+    await context.setOffline(true)
+    await write(page, 'thread', 'First')
+    await write(page, 'thread', 'Second')
+    await write(page, 'conversation', 'A thread')
+    await page.waitForSelector('.message[data-pending=failed]:has-text("Second")')
+    await page.waitForSelector('.thread-card.pending:has-text("Not sent.")')
+    await page.close()
+    await context.setOffline(false)
+
+    const again = await context.newPage()
+    await again.goto(`${url}/#/c/${conversation_id}`)
+    await again.waitForSelector('.thread-card:not(.pending):has-text("A thread")')
+    await again.click('.thread-card:has-text("Begin")')
+    for (const text of ['Before', 'First', 'Second'])
+      await expectOne(again, `.message:has-text("${text}"):not([data-pending])`)
+    const { messages } = await ada.threads.tree(root.id)
+    expect(messages.map(({ content }) => content)).toEqual(['Begin', 'Before', 'First', 'Second'])
+    expect((await ada.threads.list(conversation_id)).threads).toHaveLength(2)
+    expect(await again.evaluate(UNSENT)).toEqual([])
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('sends what failed when the network is back, also for a thread that is not open', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, signIn, conversation_id } = await openTalk(url)
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    const { page, context } = await visit(url)
+    await signIn(page, 'grace')
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await page.waitForSelector('.thread textarea')
+    await context.setOffline(true)
+    await write(page, 'thread', 'From the train')
+    await page.waitForSelector('.message[data-pending=failed]')
+    await page.goto(`${url}/#/`)
+    const other = await context.newPage()
+    await context.setOffline(false)
+    await other.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await expectOne(other, '.message:has-text("From the train"):not([data-pending])')
+    await page.waitForSelector('.conversations a')
+    expect((await ada.threads.tree(root.id)).messages).toHaveLength(2)
+    expect(await other.evaluate(UNSENT)).toEqual([])
     expect(problems).toEqual([])
   }, 60_000)
 

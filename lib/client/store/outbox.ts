@@ -153,8 +153,8 @@ function createQueue() {
   }
 }
 
-function toPending({ role = 'user', ...post }: NewPost): PendingPost {
-  return { ...post, role, key: newKey(), status: 'sending', created_at: new Date().toISOString() }
+function toPending({ role = 'user', key = newKey(), ...post }: NewPost): PendingPost {
+  return { ...post, role, key, status: 'sending', created_at: new Date().toISOString() }
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {

@@ -73,6 +73,8 @@ export interface PendingPost {
 
 /** A post: a reply if it has a `parent_id`, else the first message of a thread. */
 export interface NewPost {
+  /** The `Idempotency-Key`, if it was posted before, such as by the page before a reload. Default: a new one. */
+  key?: string | undefined
   conversation_id: string
   /** The message that is answered, and its thread. */
   parent_id?: string | undefined

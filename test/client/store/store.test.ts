@@ -64,6 +64,16 @@ describe('a store', () => {
     stop()
   })
 
+  it('stores a post once that an earlier page has sent with the same key', async () => {
+    const { store, reply, grace } = await startThread()
+    const [first, second] = [
+      await store.post({ ...reply, key: 'kept', content: 'It runs.' }),
+      await store.post({ ...reply, key: 'kept', content: 'It runs.' }),
+    ]
+    expect(second!.message_id).toBe(first!.message_id)
+    expect((await grace.threads.tree(reply.root_id)).messages).toHaveLength(2)
+  })
+
   it('keeps a refused post until it is discarded', async () => {
     const { store, thread, reply, grace } = await startThread()
     await grace.messages.remove(reply.root_id)

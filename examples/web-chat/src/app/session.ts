@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChatClient, User } from 'chat-server/client'
 import type { ChatStore } from 'chat-server/client/store'
 import { forgetDrafts } from './drafts.ts'
+import { forgetUnsent } from './unsent-storage.ts'
 
 /** Where the CSRF token is kept for the tab. */
 export const CSRF_KEY = 'chat:csrf'
@@ -77,7 +78,10 @@ export function createSession(
       return conversation_id
     },
     async signOut() {
-      if (user.value) forgetDrafts(user.value.id)
+      if (user.value) {
+        forgetDrafts(user.value.id)
+        forgetUnsent(user.value.id)
+      }
       // A session that has ended already is what is wanted.
       await client.auth.logout().catch(() => {})
       leave()

@@ -5,8 +5,10 @@ import { createChatStore } from 'chat-server/client/store'
 import type { Config } from './config.ts'
 import type { App } from './context.ts'
 import { createPeople } from './people.ts'
+import { resend } from './resend.ts'
 import { followHash } from './route.ts'
 import { CSRF_KEY, createSession } from './session.ts'
+import { createUnsent } from './unsent.ts'
 
 /** How far the page has come. */
 export type StartState = { at: 'starting' } | { at: 'failed'; error: unknown } | { at: 'ready'; app: App }
@@ -39,16 +41,21 @@ export function createStart({ api, brand }: Config): Start {
     ])
     const { cookie_name, header_name } = features.csrf ?? {}
     const csrf_token = sessionStorage.getItem(CSRF_KEY)
-    const client = createChatClient({
-      base_url: api,
-      ...(cookie_name && { csrf_cookie_name: cookie_name }),
-      ...(header_name && { csrf_header_name: header_name }),
-      // A page of another origin than the service cannot read its cookies.
-      ...(csrf_token && { csrf_token }),
-    })
+    const unsent = createUnsent(
+      createChatClient({
+        base_url: api,
+        ...(cookie_name && { csrf_cookie_name: cookie_name }),
+        ...(header_name && { csrf_header_name: header_name }),
+        // A page of another origin than the service cannot read its cookies.
+        ...(csrf_token && { csrf_token }),
+      }),
+      () => session.user.peek()?.id ?? '',
+    )
+    const { client } = unsent
     const isSetUp = user !== undefined || !features.sign_in || (await client.setup.get()).is_setup
-    const store = createChatStore(client)
+    const store = unsent.storeOf(createChatStore(client))
     const session = createSession(client, store, { user, isSetUp })
+    resend(unsent, store, session)
     const presence = presenceOf(store)
     return { brand, features, client, store, presence, session, people: createPeople(client), route: followHash() }
   }

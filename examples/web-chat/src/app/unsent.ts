@@ -1,0 +1,96 @@
+import type { ChatClient } from 'chat-server/client'
+import type { ChatStore, NewPost } from 'chat-server/client/store'
+import { keepDraft, readDraft } from './drafts.ts'
+import { forgetUnsentPost, keepUnsentPost, type UnsentPost, unsentPosts } from './unsent-storage.ts'
+
+/** The service knows a key for a day: an older post could be stored a second time, and becomes a draft. */
+const KNOWN_MS = 23 * 60 * 60 * 1000
+
+/** This tab, among those of the browser. */
+const TAB = newKey()
+
+/** What keeps posts until they are stored, whatever becomes of the page. */
+export interface Unsent {
+  /** Forgets a post with the response that it is stored, whoever has sent it again. */
+  client: ChatClient
+  /** Keeps what is posted. */
+  storeOf(store: ChatStore): ChatStore
+  /** Sends what an earlier page of the user has left, with the same keys. */
+  restore(store: ChatStore): Promise<void>
+}
+
+/** @param userId who is signed in */
+export function createUnsent(client: ChatClient, userId: () => string): Unsent {
+  void holdLock()
+
+  function forgetting<Args extends unknown[], Result>(post: (...args: Args) => Promise<Result>) {
+    return async (...args: Args): Promise<Result> => {
+      const result = await post(...args)
+      const options = args[2] as { headers?: Record<string, string> } | undefined
+      const key = options?.headers?.['idempotency-key']
+      if (key !== undefined) forgetUnsentPost(userId(), key)
+      return result
+    }
+  }
+
+  const { messages } = client
+  const { postRoot, reply } = messages
+  return {
+    client: { ...client, messages: { ...messages, postRoot: forgetting(postRoot), reply: forgetting(reply) } },
+    storeOf: (store) => ({
+      ...store,
+      post(post) {
+        const key = post.key ?? newKey()
+        keepUnsentPost(userId(), { ...post, key, tab: TAB, at: Date.now() })
+        return store.post({ ...post, key })
+      },
+      discard(key) {
+        forgetUnsentPost(userId(), key)
+        store.discard(key)
+      },
+    }),
+    async restore(store) {
+      const user_id = userId()
+      const others = await otherTabs()
+      for (const { tab, at, ...post } of unsentPosts(user_id)) {
+        if (others.has(tab)) continue
+        if (Date.now() - at < KNOWN_MS) void sendAgain(store, user_id, { ...post, tab: TAB, at })
+        else toDraft(user_id, post)
+      }
+    },
+  }
+}
+
+async function sendAgain(store: ChatStore, user_id: string, post: UnsentPost): Promise<void> {
+  const { tab: _, at: __, ...rest } = post
+  const sent = store.post(rest)
+  // With the time at which it was posted first: the key is known since then.
+  keepUnsentPost(user_id, post)
+  await sent
+}
+
+function toDraft(user_id: string, { key, root_id, conversation_id, content }: NewPost & { key: string }): void {
+  const place = root_id ?? conversation_id
+  const draft = readDraft(user_id, place)
+  keepDraft(user_id, place, draft === '' ? content : `${content}\n\n${draft}`)
+  forgetUnsentPost(user_id, key)
+}
+
+const LOCK = 'chat:tab:'
+
+/** Held as long as the tab is there. */
+function holdLock(): Promise<unknown> | undefined {
+  return navigator.locks?.request(LOCK + TAB, () => new Promise(() => {}))
+}
+
+/** The other tabs that are there: what they have posted is theirs to send. */
+async function otherTabs(): Promise<ReadonlySet<string>> {
+  const { held = [] } = (await navigator.locks?.query()) ?? {}
+  const tabs = held.flatMap(({ name }) => (name?.startsWith(LOCK) ? name.slice(LOCK.length) : []))
+  return new Set(tabs.filter((tab) => tab !== TAB))
+}
+
+/** `crypto.randomUUID` exists on HTTPS and localhost only. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+}
