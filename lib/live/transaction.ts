@@ -29,6 +29,8 @@ export interface Tx extends Writing {
   publishSettings(userId: string, conversationId: string): void
   /** Sends an event about the inboxes of these users to their streams of all conversations, on every node. */
   publishToInboxes(userIds: readonly string[], event: EphemeralEvent): void
+  /** Tells the streams of all conversations of these users, on every node, that the number of their unread notifications has changed. */
+  publishCounts(userIds: readonly string[]): void
   /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
   notify(made: Promise<MadeNotification[]>): void
   /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
@@ -158,6 +160,7 @@ function collect(queries: Writing, now: () => Micros) {
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
     publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
     publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
+    publishCounts: (userIds) => outcome.ephemeral.push(...countUpdates(userIds)),
     notify(made) {
       defer(made)
       notified.push(made)
@@ -173,6 +176,18 @@ function collect(queries: Writing, now: () => Micros) {
 function settingsUpdate(user_id: string, conversation_id: string): Ephemeral {
   const event: EphemeralEvent = { type: 'settings.update', payload: { conversation_id, settings: NO_SETTINGS } }
   return { conversation_id: '', user_ids: [user_id], event }
+}
+
+/** The number of users of one event: what one node tells the others has a maximum size. */
+const MOST_USERS = 500
+
+/** The events of changed numbers of unread notifications. They are completed when they are sent. */
+function countUpdates(userIds: readonly string[]): Ephemeral[] {
+  const event: EphemeralEvent = { type: 'notifications.count', payload: { unread: 0 } }
+  return Array.from({ length: Math.ceil(userIds.length / MOST_USERS) }, (_, n) => {
+    const user_ids = userIds.slice(n * MOST_USERS, (n + 1) * MOST_USERS)
+    return { conversation_id: '', user_ids, event }
+  })
 }
 
 const NO_SETTINGS = { level: 'all', archived: false, receipts: false } as const

@@ -195,7 +195,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   'notifications.count': {
     when:
       'The number of unread notifications: after `stream.ready` and `stream.reset`, and when it changes for another reason, ' +
-      'such as a deleted message. Only on `GET /api/stream`.',
+      'such as a deleted message, or a conversation that the user has left. Only on `GET /api/stream`.',
     example: { unread: 3 },
   },
   'unread.update': {

@@ -6,6 +6,7 @@ import { inBatches } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { deleteUnderWayIn } from './store.ts'
 import { hideConversation } from './store-fields.ts'
+import { listUnreadIn } from './store-participants.ts'
 
 /** The maximum size of the text that one batch removes: SQLite overwrites all of it. */
 const BATCH_BYTES = 1024 * 1024
@@ -22,11 +23,12 @@ const PIECES = {
 }
 
 /**
- * Deletes a conversation: it is hidden with the commit, and a task removes its content. The caller must call
- * `tx.recheckStreams`.
+ * Deletes a conversation: it is hidden with the commit, also its notifications, and a task removes its content. The caller
+ * must call `tx.recheckStreams`.
  */
 export async function hide(tx: Tx, conversationId: string, at: Micros): Promise<void> {
   await hideConversation(tx, conversationId, at)
+  tx.publishCounts(await listUnreadIn(tx, conversationId))
   // The processes that write the answers stop when their rows are deleted.
   await deleteUnderWayIn(tx, conversationId)
   tx.enqueue({ kind: 'conversation.remove', key: conversationId })

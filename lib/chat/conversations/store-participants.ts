@@ -142,6 +142,18 @@ export async function insertParticipant(
   return inserted === 1
 }
 
+/** The users with unread notifications of a conversation. By its participants, and its notifications about no message. */
+export async function listUnreadIn(db: Queries, conversationId: string): Promise<string[]> {
+  const rows = await db.all<{ user_id: string }>(
+    `SELECT user_id FROM participants WHERE conversation_id = ? AND unread_mentions > 0
+      UNION
+     SELECT user_id FROM notifications WHERE conversation_id = ? AND kind = 'added' AND read_at IS NULL`,
+    conversationId,
+    conversationId,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
+
 export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
   await tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversationId, userId)
 }

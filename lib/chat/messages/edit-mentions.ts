@@ -9,7 +9,6 @@ import { listAllParticipants, replaceMentions } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
-import { publishCounts } from '../notifications/publishing.ts'
 import { changeKind, listNotified, reinstate, type Whose, withdraw } from '../notifications/store-changes.ts'
 import { makeNotifications } from '../notifications/store-making.ts'
 import type { Edit } from './schema.ts'
@@ -38,7 +37,7 @@ export async function editMentions(
   await replaceMentions(tx, message.id, after)
 
   const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
-  publishCounts(tx, changed)
+  tx.publishCounts(changed)
   const persons = added.flatMap((id) => known.participating.get(id) ?? [])
   const isForAll = after.all && !before.all
   const isLater = isForAll && isForTask(known.participants)

@@ -8,7 +8,6 @@ import { type LockedForChange, lockAsMember, lockToPost, requireMember } from '.
 import { canPost } from '../conversations/rules.ts'
 import { toStored } from '../conversations/store-fields.ts'
 import { hideDeleted, showRestored } from '../notifications/changing.ts'
-import { publishCounts } from '../notifications/publishing.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
 import { replaceContent } from './revisions.ts'
@@ -82,7 +81,7 @@ export const remove = useCase({
       const isStopped = await endAnswer(tx, answer, CANCELLED)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
-      publishCounts(tx, await hideDeleted(tx, message))
+      tx.publishCounts(await hideDeleted(tx, message))
       tx.countMessages(message.conversation_id, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
       return isStopped
@@ -109,7 +108,7 @@ export const restore = useCase({
       await unpinBeyond(ctx, tx, message)
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
-      publishCounts(tx, await showRestored(tx, message))
+      tx.publishCounts(await showRestored(tx, message))
       tx.countMessages(message.conversation_id, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
     })

@@ -30,6 +30,8 @@ export async function endParticipation(
   await deleteParticipant(tx, conversation_id, user_id)
   await revokeInvitesOf(ctx, tx, { user_id, conversation_id }, by)
   tx.emit(conversation_id, { type: 'membership.changed', user_id, detail: { action: 'removed' } })
+  // Notifications of the conversation are no longer shown.
+  tx.publishCounts([user_id])
   tx.recheckStreams({ user_id })
 }
 

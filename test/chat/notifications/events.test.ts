@@ -97,4 +97,21 @@ describeOnEachDatabase('events about the inbox', (openUrl) => {
       expect(events.map(({ event }) => event.type).filter((type) => type.startsWith('notif'))).toEqual([])
     }
   })
+
+  it.each([
+    ['left', (id: string) => grace.participants.remove(id, grace.id)],
+    ['taken from the user', (id: string) => ada.participants.remove(id, grace.id)],
+    ['deleted', (id: string) => ada.conversations.remove(id)],
+  ])('tell the number when a conversation with unread ones is %s', async (_, end) => {
+    const { conversation_id: other } = await ada.conversations.create()
+    await ada.participants.add(other, { user_id: grace.id })
+    await ada.messages.postRoot(other, { content: '@grace' })
+    const stream = await open()
+    await stream.until('notifications.count')
+    const { unread } = await grace.notifications.list()
+    await end(other)
+    // One for the conversation, and one for the message.
+    await stream.until('notifications.count', ({ payload }) => 'unread' in payload && payload.unread === unread - 2)
+    expect((await grace.notifications.list()).unread).toBe(unread - 2)
+  })
 })
