@@ -1,6 +1,6 @@
 import { findStoredEntries, insertAuditEntry, logAuditEntry } from './accounts/audit/store.ts'
+import type { Posted } from './chat/messages/batch.ts'
 import { addPosts } from './chat/messages/posting.ts'
-import { addReactions } from './chat/reactions/adding.ts'
 import type { Context } from './context.ts'
 import { ChatError, causeText } from './core/errors.ts'
 import { featuresOf } from './features.ts'
@@ -98,9 +98,15 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
   const parts: Partial<Context> = {
     db,
     write,
-    // Not with those of others, which are in transactions of the service.
-    posts: { add: (post) => write(async (tx) => stored(await addPosts(ctx, tx, [post]))) },
-    reactions: { add: (reaction) => write(async (tx) => stored(await addReactions(ctx, tx, [reaction]))) },
+    // Not with the posts of others, which are in transactions of the service.
+    posts: {
+      add: (post) =>
+        write(async (tx) => {
+          const [result] = await addPosts(ctx, tx, [post])
+          if (result instanceof ChatError) throw result
+          return result as Posted
+        }),
+    },
     answers: { ...ctx.answers, assertOpen: refuseAnswer, cancelled: (id) => later(() => ctx.answers.cancelled(id)) },
     receipts: { ...ctx.receipts, moved: (...marker) => later(() => ctx.receipts.moved(...marker)) },
     presence: {
@@ -110,12 +116,6 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
   }
   // The others are read where they are used, since a reload replaces some.
   return Object.create(ctx, Object.getOwnPropertyDescriptors(parts)) as Context
-}
-
-/** The result of the only one. @throws ChatError */
-function stored<T extends object>([result]: (T | ChatError | undefined)[]): T {
-  if (result instanceof ChatError) throw result
-  return result!
 }
 
 /** The log is read again: the host may have rolled back to a savepoint of its own. */

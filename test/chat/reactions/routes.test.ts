@@ -150,6 +150,20 @@ describeOnEachDatabase('reactions', (openUrl) => {
     expect(end.reactions).toEqual(await reactionsTo(id))
   })
 
+  it('may be those of a part of the host, which is in no conversation', async () => {
+    const [id, deleted] = [await post(), await post()]
+    await grace.messages.remove(deleted, {})
+    const { chat } = service
+    const system = await chat.system('orders')
+    await Promise.all([...times(3, () => chat.reactions.add(system, id, '✅')), ada.reactions.add(id, '✅')])
+    const [{ count, user_ids } = {}] = (await reactionsTo(id))!
+    expect([count, user_ids?.toSorted()]).toEqual([2, [ada.id, system.user_id].sort()])
+    expect(await codeOf(chat.reactions.add(system, deleted, '✅'))).toBe('message_deleted')
+    expect(await codeOf(chat.reactions.add(system, system.user_id, '✅'))).toBe('not_found')
+    await chat.reactions.remove(system, id, '✅')
+    expect(await reactionsTo(id)).toEqual([{ emoji: '✅', count: 1, user_ids: [ada.id] }])
+  })
+
   it('make an event that has the whole list; without a change there is none', async () => {
     const id = await post()
     const before = await position()
