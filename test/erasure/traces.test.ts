@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent, Message } from '../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { listEventsAfter } from '../support/events-after.ts'
 import { type Person, startService, type TestService } from '../support/service.ts'
 
 /** Applies an event to the messages of a client. */
@@ -37,17 +38,8 @@ describeOnEachDatabase('an erased user, in the messages of others', (openUrl) =>
     return { messages, position: stream_position! }
   }
 
-  async function eventsBetween(start: string, end: string): Promise<ConversationStreamEvent[]> {
-    const events: ConversationStreamEvent[] = []
-    for await (const { id, event } of ada.events.follow(conversation_id, { last_event_id: start })) {
-      events.push(event)
-      if (id === end) break
-    }
-    return events
-  }
-
   it.each(['keep', 'erase'] as const)(
-    'is named by no event, and who follows the events has what reads return (%s)',
+    'is named by no event, and a client that follows the events has what reads return (%s)',
     async (messages) => {
       const name = `grace-${messages}`
       const grace = await service.signIn(name)
@@ -79,7 +71,7 @@ describeOnEachDatabase('an erased user, in the messages of others', (openUrl) =>
       expect(end.messages.get(mentioning[1]!)!.pinned).toMatchObject({ by: ada.id })
       for (const each of end.messages.values()) expect(each).not.toHaveProperty('mentions')
       for (const { messages, position } of [begin, middle]) {
-        const events = await eventsBetween(position, end.position)
+        const events = await listEventsAfter(ada, conversation_id, position)
         const naming = events.filter((event) => JSON.stringify(event).includes(grace.id))
         expect(new Set(naming.map(({ type }) => type))).toEqual(new Set(['membership.changed']))
         for (const event of events) fold(messages, event)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { listEventsAfter } from '../../support/events-after.ts'
 import { codeOf, type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('pins', (openUrl) => {
@@ -23,16 +23,6 @@ describeOnEachDatabase('pins', (openUrl) => {
     return { conversation_id, post, pinned }
   }
 
-  async function eventsAfter(conversation_id: string, last_event_id: string): Promise<ConversationStreamEvent[]> {
-    const { stream_position: end } = await ada.conversations.get(conversation_id)
-    const events: ConversationStreamEvent[] = []
-    for await (const { id, event } of ada.events.follow(conversation_id, { last_event_id })) {
-      if (!event.type.startsWith('stream.')) events.push(event)
-      if (id === end) break
-    }
-    return events
-  }
-
   it('are listed latest first, with the message, the user and the time', async () => {
     const { conversation_id, post, pinned } = await begin()
     const [first, second] = [await post('first'), await post('second')]
@@ -52,7 +42,7 @@ describeOnEachDatabase('pins', (openUrl) => {
     await ada.pins.remove(second)
     expect(await pinned()).toEqual([first])
     expect(await ada.messages.get(second)).not.toHaveProperty('pinned')
-    const events = await eventsAfter(conversation_id, stream_position!)
+    const events = await listEventsAfter(ada, conversation_id, stream_position!)
     const place = (message_id: string) => ({ message_id, root_id: message_id, conversation_id })
     expect(events.filter(({ type }) => type === 'pin.changed').map(({ payload }) => payload)).toEqual([
       { ...place(first), user_id: ada.id, action: 'added', at: pins[1]!.at },

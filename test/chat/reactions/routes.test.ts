@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { listEventsAfter } from '../../support/events-after.ts'
 import {
   codeOf,
   PASSWORD,
@@ -34,17 +34,7 @@ describeOnEachDatabase('reactions', (openUrl) => {
   const reactionsTo = async (id: string, by = ada) => (await by.messages.get(id)).reactions
   const position = async () => (await ada.conversations.get(conversation_id)).stream_position!
 
-  /** The events of the conversation after a position, up to now. */
-  async function eventsAfter(last_event_id: string): Promise<ConversationStreamEvent[]> {
-    const end = await position()
-    const events: ConversationStreamEvent[] = []
-    if (end === last_event_id) return events
-    for await (const { id, event } of ada.events.follow(conversation_id, { last_event_id })) {
-      if (!event.type.startsWith('stream.')) events.push(event)
-      if (id === end) break
-    }
-    return events
-  }
+  const eventsAfter = (before: string) => listEventsAfter(ada, conversation_id, before)
 
   it('are listed by first use, with a count and the first users', async () => {
     const id = await post()
