@@ -26,5 +26,7 @@ export async function join(
     throw new ChatError('conflict', { message: 'This conversation is between two people.' })
   }
   tx.emit(conversationId, { type: 'membership.changed', user_id: user.id, detail: { role, action: 'added' } })
+  // The notifications of a user who was a participant before are shown again.
+  tx.publishCounts([user.id])
   return true
 }

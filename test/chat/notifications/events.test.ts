@@ -114,4 +114,17 @@ describeOnEachDatabase('events about the inbox', (openUrl) => {
     await stream.until('notifications.count', ({ payload }) => 'unread' in payload && payload.unread === unread - 2)
     expect((await grace.notifications.list()).unread).toBe(unread - 2)
   })
+
+  it('tell the number when the user joins a conversation with unread ones again', async () => {
+    const { conversation_id: other } = await ada.conversations.create()
+    const join = async () => grace.invites.accept({ token: (await ada.invites.create(other, {})).token })
+    await join()
+    await ada.messages.postRoot(other, { content: '@grace' })
+    const { unread } = await grace.notifications.list()
+    await grace.participants.remove(other, grace.id)
+    const stream = await open()
+    await stream.until('notifications.count')
+    await join()
+    await stream.until('notifications.count', ({ payload }) => 'unread' in payload && payload.unread === unread)
+  })
 })
