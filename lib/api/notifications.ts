@@ -60,7 +60,7 @@ export interface Notification {
   conversation_id: string
   root_id?: string
   message_id?: string
-  /** Who caused it; none for an answer of the assistant, and for an erased user */
+  /** The user who caused it; missing for an answer of the assistant, and for an erased user */
   actor_user_id?: string
   /** Up to 140 characters of the message as it is now */
   excerpt?: string

@@ -7,9 +7,8 @@ import type { Client } from './sessions.ts'
 export interface ResetsUseCases {
   /**
    * Mails a token that sets a new password, if the account exists and is not disabled. The response and its time are
-   * the same for an unknown address: a mail without a recipient is queued as well, and dropped when it is its turn.
-   * Above the rate it does nothing, for any address; nor while a mail to the address waits. Earlier tokens stay
-   * valid.
+   * the same for an unknown address: a mail to it is queued as well, and dropped when it is its turn. Above the rate
+   * it does nothing, for any address; nor while a mail to the address waits. Earlier tokens stay valid.
    *
    * @throws ChatError `validation_failed`
    */

@@ -8,7 +8,7 @@ export interface UsersUseCases {
    * Creates a user, as an administrator.
    *
    * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`;
-   * `setup_required` before there is a first user; `email_taken`, `username_taken`; `validation_failed`
+   * `setup_required` before the first user exists; `email_taken`, `username_taken`; `validation_failed`
    */
   create(
     actor: Actor,

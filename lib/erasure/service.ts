@@ -42,8 +42,8 @@ const INBOX_BATCH = 500
 const REASONS_PAGE = 200
 
 /**
- * Erases a user, named by id or by the host's own `{ subject }`: sessions, keys, identities and all other data of the account, and all memberships. The user's messages
- * stay without an author, or are erased too.
+ * Erases a user, named by id or by the host's own `{ subject }`: sessions, keys, identities and all other data of the
+ * account, and all memberships. The user's messages stay without an author, or are erased too.
  *
  * From the first transaction on the account is locked, and no read returns the author, nor with `erase` the texts. The
  * account is deleted by the end of the call. A task processes the messages afterwards, and also finishes an interrupted

@@ -43,7 +43,7 @@ export function createDeliverAll(deps: {
       for (const reader of followers.ofUser(userId)) sendOrKeep(reader, encode([delivered]))
     },
 
-    /** Sends an event to the readers that it concerns, but those of some users. */
+    /** Sends an event to the readers that it concerns, except those of some users. */
     deliverExcept(userIds: ReadonlySet<string>, delivered: Delivered): void {
       const delivery = encode([delivered])
       for (const reader of followers.concernedBy(delivered))

@@ -66,7 +66,7 @@ export function createFanOut(deps: FanOutDeps) {
       if (conversations.size + ephemeral.length + revocations.length > 0) announce(ephemeral)
     },
 
-    /** Sends an ephemeral event to the open streams of a conversation, but those of some users. */
+    /** Sends an ephemeral event to the open streams of a conversation, except those of some users. */
     publishEphemeral(conversation_id: string, event: EphemeralEvent, except_ids?: readonly string[]): void {
       receive([{ conversation_id, event, except_ids }])
       announce([{ conversation_id, event, except_ids }])

@@ -29,7 +29,7 @@ export interface Tx extends Writing {
   publishSettings(userId: string, conversationId: string): void
   /** Sends an event about the inboxes of these users to their streams of all conversations, on every node. */
   publishToInboxes(userIds: readonly string[], event: EphemeralEvent): void
-  /** Tells the streams of all conversations of these users, on every node, that the number of their unread notifications has changed. */
+  /** Tells the streams of these users, on every node, that the number of their unread notifications has changed. */
   publishCounts(userIds: readonly string[]): void
   /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
   notify(made: Promise<MadeNotification[]>): void

@@ -23,7 +23,8 @@ import { isSystemUser } from './store-system.ts'
 /**
  * Creates a user, as an administrator.
  *
- * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`; `setup_required` before there is a first user; `email_taken`, `username_taken`
+ * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`; `setup_required`
+ *   before the first user exists; `email_taken`, `username_taken`
  */
 export const create = useCase({
   takes: ['actor'],

@@ -14,7 +14,7 @@ const BATCH_BYTES = 1024 * 1024
 /** About the size of a reaction, or of a notification, with its index entries. */
 const ROW_BYTES = 300
 
-/** Where the pieces of a message are, their key, and the number that one batch removes of a message that is larger than a batch. */
+/** The tables with pieces of a message, their keys, and the number that one batch removes of a message larger than a batch. */
 const PIECES = {
   message_revisions: { of: 'message_id', key: 'replaced_at', most: 16 },
   message_chunks: { of: 'message_id', key: 'idx', most: 256 },

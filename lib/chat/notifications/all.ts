@@ -23,7 +23,7 @@ export function isForTask(participants: number): boolean {
 }
 
 /**
- * Notifies all participants of a message that mentions them, soon after the transaction, but for those that the message
+ * Notifies all participants of a message that mentions them, soon after the transaction, except those that the message
  * notifies already.
  *
  * @param at the time of the notifications

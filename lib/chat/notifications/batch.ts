@@ -66,7 +66,7 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
     /** The conversations whose participants are all notified: {@link addAll} needs them. */
     conversationsOfAll: (): Set<string> => new Set(toAll.map(({ conversation_id }) => conversation_id)),
 
-    /** Adds the notifications for all others, but for those that their message notifies already. */
+    /** Adds the notifications for all others, except those that their message notifies already. */
     addAll(participants: readonly (ParticipantSettings & { conversation_id: string })[]): void {
       for (const message of toAll.splice(0)) {
         const { author, replied_to, persons } = message

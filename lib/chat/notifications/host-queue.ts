@@ -3,7 +3,7 @@ import { withDeadline } from '../../core/deadline.ts'
 import { causeText } from '../../core/errors.ts'
 import { warnOnce } from '../../core/once.ts'
 
-/** The maximum number of notifications and messages that wait. Beyond it new items are dropped: a slow host costs no memory. */
+/** The maximum number of notifications and messages that wait. Further ones are dropped: a slow host costs no memory. */
 const MOST_WAITING = 100_000
 
 /** How many calls of the host are in progress at the same time. */

@@ -19,7 +19,7 @@ export const Notification = v.object({
   root_id: v.optional(Id),
   message_id: v.optional(Id),
   actor_user_id: v.optional(
-    v.pipe(Id, v.description('Who caused it; none for an answer of the assistant, and for an erased user')),
+    v.pipe(Id, v.description('The user who caused it; missing for an answer of the assistant, and for an erased user')),
   ),
   excerpt: v.optional(v.pipe(v.string(), v.description('Up to 140 characters of the message as it is now'))),
   count: v.optional(

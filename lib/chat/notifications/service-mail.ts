@@ -55,7 +55,7 @@ export async function addressNotification(
   return { to: user.email, username: user.username, values }
 }
 
-/** The name of who caused a notification: the assistant by the answer to a question of the user, or a user who may be erased. */
+/** The name of the actor of a notification: of a user, who may be erased, or the assistant for an answer to the user. */
 async function nameOfActor(
   db: Queries,
   { user_id, actor_user_id, message_id }: NotificationRow & { user_id: string },

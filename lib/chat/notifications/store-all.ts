@@ -49,7 +49,7 @@ export function listToNotify(
   )
 }
 
-/** Stores notifications that no user is told of: of a deleted message, or of one that is read. */
+/** Stores notifications without events: of a deleted message, or of one that is read. */
 export async function insertSilently(
   tx: Queries,
   { id, at, read_at, hidden }: { id: string; at: Micros; read_at: Micros | null; hidden: 0 | 1 },

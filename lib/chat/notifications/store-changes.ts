@@ -43,7 +43,7 @@ export async function countBy(
 }
 
 /**
- * Takes the notifications of a message, which is deleted now, out of the inboxes, but those of kind `direct`. By primary key.
+ * Hides the notifications of a message, which is deleted now, except those of kind `direct`. By primary key.
  *
  * @returns the users whose number of unread notifications has changed
  */
@@ -57,7 +57,7 @@ export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise
   return countBy(tx, message.conversation_id, gone, -1)
 }
 
-/** Brings them back as they were: the message is restored now. By primary key. @returns as {@link hideDeleted} */
+/** Shows them again as they were: the message is restored now. By primary key. @returns as {@link hideDeleted} */
 export async function showRestored(tx: Queries, message: ChangedMessage): Promise<string[]> {
   const rows = await tx.all<Changed>(
     `UPDATE notifications SET hidden = hidden - 1

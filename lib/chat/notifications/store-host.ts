@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 
-/** What the host is told of a user. */
+/** What the host gets of a user. */
 interface RecipientRow {
   user_id: string
   username: string
@@ -25,7 +25,7 @@ export async function listRecipients(db: Queries, userIds: Iterable<string>): Pr
   return new Map(rows.map((row) => [row.user_id, toRecipient(row)]))
 }
 
-/** A message that its conversation's participants with the level `all` are told of. */
+/** A message about which the host notifies the participants with the level `all`. */
 export interface ToldMessage {
   id: string
   conversation_id: string
@@ -55,8 +55,8 @@ export function listTold(db: Queries, messageIds: Iterable<string>): Promise<Tol
 }
 
 /**
- * Up to `limit` participants with ids after `after` who are told of a message because their level is `all`, in the order of
- * their ids: without its author, those who have muted the conversation, and those with a notification of it.
+ * Up to `limit` participants with ids after `after` who are notified of a message because their level is `all`, in the
+ * order of their ids: without its author, those who have muted the conversation, and those with a notification of it.
  *
  * @param defaultLevel of participants who have not chosen one
  */

@@ -10,7 +10,7 @@ const EXCERPT_LENGTH = 140
 /** What is stored of these kinds only: the others have it from their message. */
 const OWN = "('direct', 'added')"
 
-/** Who has caused a notification: the author of the message. An answer of the assistant to the user has no actor. */
+/** The user who caused a notification: the author of its message. An answer of the assistant has no actor. */
 const ACTOR = `CASE WHEN n.kind IN ${OWN} THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
 
 /**

@@ -177,8 +177,8 @@ function definitions(): Record<string, Json> {
 }
 
 /**
- * A union of shapes, of which one fits. Those of events are told apart by their `type`, each has one value. There is no `discriminator`, which would say the same
- * again: with it, openapi-generator makes TypeScript that lacks its imports.
+ * A union of shapes, of which one fits. Those of events are told apart by their `type`, each has one value. There is no
+ * `discriminator`, which would repeat that: with it, openapi-generator makes TypeScript that lacks its imports.
  */
 function oneOf(variants: v.GenericSchema[]): Json {
   return { oneOf: variants.map((each) => ({ $ref: reference(NAMED.get(each)!) })) }

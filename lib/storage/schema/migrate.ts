@@ -44,7 +44,8 @@ const LONG_MS = 5_000
  * Applies the pending migrations, each in its own transaction. Several processes may do so at once.
  *
  * @returns the names of the applied migrations, oldest first
- * @throws Error when other programs have tables of the same names; when the schema has another major version, or an applied migration differs from this program's
+ * @throws Error when other programs have tables of the same names; when the schema has another major version; when an
+ *   applied migration differs from this program's
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   await assertNoClash(db)
