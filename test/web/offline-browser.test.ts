@@ -10,6 +10,21 @@ const KEPT = `navigator.serviceWorker.ready.then(() => caches.keys())`
 /** What is kept to be sent. */
 const UNSENT = `Object.keys(localStorage).filter((key) => key.startsWith('chat:unsent:'))`
 
+/** What was seen, as it is kept. */
+const ALL = `new Promise((resolve) => {
+  const opening = indexedDB.open('chat', 1)
+  opening.onsuccess = () => {
+    const reading = opening.result.transaction('responses').objectStore('responses').getAll()
+    reading.onsuccess = () => {
+      opening.result.close()
+      resolve(reading.result)
+    }
+  }
+})`
+const POLL = { timeout: 15_000 }
+const ENTRIES = `${ALL}.then((all) => all.map(({ path }) => path))`
+const TEXTS = `${ALL}.then((all) => all.map(({ text }) => text).join())`
+
 describe.skipIf(!hasBrowser)('the web chat without a network', () => {
   it('is kept by the browser with its files, and nothing of the API is', async () => {
     const { url, visit, problems } = await openStage({})
@@ -77,6 +92,51 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     expect((await ada.threads.tree(root.id)).messages).toHaveLength(2)
     expect(await other.evaluate(UNSENT)).toEqual([])
     expect(problems).toEqual([])
+  }, 60_000)
+
+  it('shows what was seen, and forgets what is deleted, or left, and everything at a sign-out', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, grace, signIn, conversation_id } = await openTalk(url)
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    const { message: secret } = await ada.messages.postRoot(conversation_id, { content: 'To be deleted' })
+    const { page, context } = await visit(url)
+    await signIn(page, 'grace')
+    await page.evaluate(KEPT)
+    for (const { id } of [secret, root]) {
+      await page.goto(`${url}/#/c/${conversation_id}/t/${id}`)
+      await page.waitForSelector(`[data-id="${id}"] .name:has-text("Ada Lovelace")`)
+      await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/tree`)
+    }
+    await ada.messages.reply(root.id, { content: 'Live' })
+    await page.waitForSelector('.message:has-text("Live")')
+    await ada.messages.remove(secret.id)
+    await expect.poll(() => page.evaluate(TEXTS), POLL).not.toContain('To be deleted')
+    await expect.poll(() => page.evaluate(TEXTS), POLL).toMatch(/"Live"/)
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/conversations/${conversation_id}/threads`)
+
+    await context.setOffline(true)
+    await page.reload()
+    await page.waitForSelector('.banner:has-text("You are offline")')
+    await page.waitForSelector('.conversations a:has-text("Engines")')
+    await page.waitForSelector('.thread-card:has-text("Begin")')
+    await page.waitForSelector('.message:has-text("Live") .name:has-text("Ada Lovelace")')
+    await look(page, 'offline-reload')
+    await write(page, 'thread', 'Later')
+    await page.reload()
+    await page.waitForSelector('.message[data-pending]:has-text("Later")')
+    await context.setOffline(false)
+    await page.waitForSelector('.message:has-text("Later"):not([data-pending])')
+    expect((await grace.threads.tree(root.id)).messages).toHaveLength(3)
+
+    await ada.participants.remove(conversation_id, (await grace.auth.me()).user.id)
+    await expect.poll(() => page.evaluate(TEXTS), POLL).not.toContain(conversation_id)
+    await page.goto(`${url}/#/`)
+    await page.click('[aria-label="Your account"]')
+    await page.click('button:text("Sign out")')
+    await page.waitForSelector('[name=email]')
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toEqual(['/api/features'])
+    // What is read again of a conversation that grace is no longer in.
+    expect(problems.filter((each) => !each.includes('status of 404'))).toEqual([])
   }, 60_000)
 
   it('offers a new version, and goes on with it', async () => {

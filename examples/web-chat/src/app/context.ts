@@ -8,6 +8,7 @@ import type { Brand } from './config.ts'
 import type { People } from './people.ts'
 import type { Route } from './route.ts'
 import type { Session } from './session.ts'
+import type { Snapshot } from './snapshot.ts'
 
 type PresenceParts = ReturnType<typeof presenceOf>
 
@@ -21,6 +22,8 @@ export interface App {
   /** Who is there, and who is typing. */
   presence: PresenceParts
   session: Session
+  /** What was seen, for a time without the service. */
+  snapshot: Snapshot
   people: People
   route: ReadonlySignal<Route>
 }

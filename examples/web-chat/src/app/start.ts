@@ -4,10 +4,13 @@ import { presenceOf } from 'chat-server/client/parts'
 import { createChatStore } from 'chat-server/client/store'
 import type { Config } from './config.ts'
 import type { App } from './context.ts'
+import { clearAfter, forgetByEvents } from './forget-events.ts'
+import { createKeptFetch } from './kept-fetch.ts'
 import { createPeople } from './people.ts'
 import { resend } from './resend.ts'
 import { followHash } from './route.ts'
 import { CSRF_KEY, createSession } from './session.ts'
+import { createSnapshot } from './snapshot.ts'
 import { createUnsent } from './unsent.ts'
 
 /** How far the page has come. */
@@ -34,30 +37,36 @@ export function createStart({ api, brand }: Config): Start {
   }
 
   async function open(): Promise<App> {
-    const anonymous = createChatClient({ base_url: api })
+    const snapshot = createSnapshot()
+    const keptFetch = createKeptFetch(api, snapshot)
+    const anonymous = createChatClient({ base_url: api, fetch: keptFetch })
     const [features, user] = await Promise.all([
       anonymous.capabilities.get(),
       anonymous.auth.me().then(({ user }) => user, ifSignedOut),
     ])
     const { cookie_name, header_name } = features.csrf ?? {}
     const csrf_token = sessionStorage.getItem(CSRF_KEY)
+    const userId = () => session.user.peek()?.id ?? ''
     const unsent = createUnsent(
       createChatClient({
         base_url: api,
+        fetch: keptFetch,
         ...(cookie_name && { csrf_cookie_name: cookie_name }),
         ...(header_name && { csrf_header_name: header_name }),
         // A page of another origin than the service cannot read its cookies.
         ...(csrf_token && { csrf_token }),
       }),
-      () => session.user.peek()?.id ?? '',
+      userId,
     )
     const { client } = unsent
     const isSetUp = user !== undefined || !features.sign_in || (await client.setup.get()).is_setup
-    const store = unsent.storeOf(createChatStore(client))
+    const store = unsent.storeOf(createChatStore(forgetByEvents(client, snapshot, userId)))
     const session = createSession(client, store, { user, isSetUp })
     resend(unsent, store, session)
+    clearAfter(session, snapshot)
     const presence = presenceOf(store)
-    return { brand, features, client, store, presence, session, people: createPeople(client), route: followHash() }
+    const people = createPeople(client)
+    return { brand, features, client, store, presence, session, snapshot, people, route: followHash() }
   }
 
   void begin()

@@ -1,6 +1,7 @@
 import type { ConversationSummary } from 'chat-server/client'
 import { useMemo, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { Avatar, PresenceText } from '../parts/avatar.tsx'
@@ -25,7 +26,11 @@ interface ListProps {
 export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   const { store, presence: live } = useApp()
   const list = isArchive ? store.archived : store.conversations
-  const { conversations, status, error, has_more } = useReadable(list)
+  const view = useReadable(list)
+  const { conversations, status, error, has_more } = view
+  useKept(list, view, isArchive ? undefined : '/api/conversations', ({ conversations }) => ({
+    conversations: conversations.slice(0, MAX_KEPT),
+  }))
   const end = useRef<HTMLLIElement>(null)
   const scroller = useRef<HTMLUListElement>(null)
   const { from, to, above, below } = useWindowed(scroller, conversations.length)

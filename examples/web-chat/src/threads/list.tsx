@@ -1,6 +1,7 @@
 import type { ThreadSummary } from 'chat-server/client'
 import { useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { Avatar } from '../parts/avatar.tsx'
@@ -22,7 +23,11 @@ interface ThreadListProps {
 export function ThreadList({ conversation_id, selected }: ThreadListProps) {
   const { store } = useApp()
   const threads = store.threads(conversation_id)
-  const { threads: all, pending, status, error, has_more } = useReadable(threads)
+  const view = useReadable(threads)
+  const { threads: all, pending, status, error, has_more } = view
+  useKept(threads, view, `/api/conversations/${conversation_id}/threads`, ({ threads }) => ({
+    threads: threads.slice(0, MAX_KEPT),
+  }))
   const end = useRef<HTMLLIElement>(null)
   useVisible(end, () => void threads.loadMore(), has_more)
   const { empty, empty_text } = texts.value.threads

@@ -2,6 +2,7 @@ import type { User } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
@@ -38,7 +39,11 @@ export function ThreadPane({
 }) {
   const { store } = useApp()
   const thread = store.thread(root_id)
-  const { messages, status, error, has_more } = useReadable(thread)
+  const view = useReadable(thread)
+  const { messages, status, error, has_more } = view
+  useKept(thread, view, `/api/threads/${root_id}/tree`, ({ messages }) => ({
+    messages: messages.filter(({ pending }) => !pending).slice(0, MAX_KEPT),
+  }))
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const [target, setTarget] = useState<StoreMessage>()
   const all = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])

@@ -61,7 +61,9 @@ async function latest(request: Request): Promise<Response> {
   try {
     const response = await fetch(request)
     if (response.ok) await cache.put(base.href, response.clone())
-    return response
+    // A proxy whose service is away.
+    if (response.status < 502) return response
+    return (await cache.match(base.href, { ignoreVary: true })) ?? response
   } catch (error) {
     const known = await cache.match(base.href, { ignoreVary: true })
     if (known) return known

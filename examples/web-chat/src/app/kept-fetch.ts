@@ -1,0 +1,59 @@
+import type { Snapshot } from './snapshot.ts'
+
+/** What is kept as it was read. Lists and threads are kept as they are shown: what has changed since comes by the stream. */
+const READ = /^\/api\/(features|auth\/me|conversations\/[\w-]+\/participants)$/
+
+/** What is taken from the snapshot: besides those, the first page of lists and threads. */
+const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/threads|threads\/[\w-]+\/tree)$/
+
+const ME = '/api/auth/me'
+
+/** Responses of a proxy whose service is away. */
+const AWAY = [502, 503, 504]
+
+/**
+ * Sends requests to the service; while it is away, what was seen is the response.
+ *
+ * @param base the URL of the service
+ */
+export function createKeptFetch(base: string, snapshot: Snapshot): typeof fetch {
+  return async (input, init) => {
+    const key = keyOf(base, String(input), init?.method)
+    if (key === undefined) return fetch(input, init)
+    const clears = snapshot.clears()
+    const response = await fetch(input, init).catch((error: unknown) => error)
+    if (response instanceof Response && !AWAY.includes(response.status)) {
+      if (response.ok && READ.test(key)) {
+        const text = await response.clone().text()
+        if (key === ME) await changeUser(snapshot, text)
+        // Read for a session that has ended meanwhile, it is not kept.
+        if (!key.startsWith('/api/conversations') || clears === snapshot.clears()) void snapshot.keep(key, text)
+      }
+      if (key === ME && response.status === 401) await snapshot.clear()
+      return response
+    }
+    const text = await snapshot.find(key)
+    if (text !== undefined) return new Response(text, { headers: { 'content-type': 'application/json' } })
+    if (response instanceof Response) return response
+    throw response
+  }
+}
+
+/** The path of something that may be in the snapshot. */
+function keyOf(base: string, address: string, method = 'GET'): string | undefined {
+  const { pathname, searchParams } = new URL(address)
+  const path = pathname.slice(new URL(base).pathname.replace(/\/$/, '').length)
+  const isFirst = !searchParams.has('after') && !searchParams.has('cursor_path')
+  const isKept = READ.test(path) || (SHOWN.test(path) && searchParams.get('archived') !== 'true')
+  return method === 'GET' && isFirst && isKept ? path : undefined
+}
+
+/** What another user has seen is forgotten. */
+async function changeUser(snapshot: Snapshot, text: string): Promise<void> {
+  const known = await snapshot.find(ME)
+  if (known !== undefined && idOf(known) !== idOf(text)) await snapshot.clear()
+}
+
+function idOf(text: string): string {
+  return (JSON.parse(text) as { user: { id: string } }).user.id
+}
