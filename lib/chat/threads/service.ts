@@ -72,7 +72,10 @@ export const tree = useCase({
       const { role } = await requireMember(db, actor, conversationId)
       const cursor = input.cursor_path ?? ''
       if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
-      const rows = await listTree(db, rootId, cursor, input.limit + 1)
+      const [rows, stream_position] = await Promise.all([
+        listTree(db, rootId, cursor, input.limit + 1),
+        findPosition(db, conversationId!),
+      ])
       const read = rows.slice(0, Math.min(input.limit, countWithin(rows.map((row) => row.size))))
       const messages = fit(
         (await withTexts(db, read)).map((row) => toMessageFor({ actor, role }, row)),
@@ -82,7 +85,7 @@ export const tree = useCase({
         root_id: rootId,
         messages: await withReacted(db, actor.user_id, messages),
         ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
-        stream_position: await findPosition(db, conversationId!),
+        stream_position,
       }
     })
   },
