@@ -14,6 +14,9 @@ const THREADS_PAGE = 1_000
 /** The number of threads that one transaction changes: on PostgreSQL it locks their conversations. */
 const THREADS_BATCH = 20
 
+/** What a message that mentions all participants costs of a batch, in messages: each of them has a notification. */
+const TO_ALL = 50
+
 /** A thread in which the user has written or read. */
 interface TracedThread {
   root_id: string
@@ -88,12 +91,13 @@ async function eraseIn(
   for (let left = size; end.threads < threads.length && left > 0; ) {
     const thread = threads[end.threads]!
     const isDeleted = !clocks.has(thread.conversation_id)
-    const page = isDeleted ? [] : await listPathsAfter(tx, thread.root_id, end.path, left)
+    const next = isDeleted ? [] : await listPathsAfter(tx, thread.root_id, end.path, left)
+    const page = fitting(next, author, left)
     const found = page.filter((message) => message.posted_by === author.user_id)
     await count(tx, thread, author, found, at)
     theirs.push(...found)
-    const isWhole = page.length < left
-    left -= Math.max(1, page.length)
+    const isWhole = page.length === next.length && next.length < left
+    left -= page.reduce((sum, message) => sum + costOf(message, author), 0) || 1
     if (isWhole) {
       if (!isDeleted) await forgetMember(tx, thread.root_id, author.user_id)
       end.threads++
@@ -106,6 +110,21 @@ async function eraseIn(
     await (author.messages === 'erase' ? removeOfMessages(tx, ids) : forgetActorOf(tx, ids))
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }
+}
+
+/** The first of these messages, and the following ones that fit into the batch. */
+function fitting(messages: MessageTrace[], author: ErasedAuthor, left: number): MessageTrace[] {
+  let cost = 0
+  const end = messages.findIndex((message) => {
+    cost += costOf(message, author)
+    return cost > left
+  })
+  return end < 0 ? messages : messages.slice(0, Math.max(1, end))
+}
+
+/** What a message costs of a batch: where its text is erased, so are its notifications. */
+function costOf({ posted_by, mention_all }: MessageTrace, { user_id, messages }: ErasedAuthor): number {
+  return messages === 'erase' && posted_by === user_id && mention_all === 1 ? TO_ALL : 1
 }
 
 /** Locks conversations in the order of ids, so that two calls cannot deadlock. @returns the clocks of existing ones */

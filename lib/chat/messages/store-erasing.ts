@@ -3,12 +3,15 @@ import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { MessageRow } from './store.ts'
 
 /** The columns of a message that the erasure of its author needs. */
-export type MessageTrace = Pick<MessageRow, 'id' | 'root_id' | 'path' | 'posted_by' | 'created_at' | 'deleted_at'>
+export type MessageTrace = Pick<
+  MessageRow,
+  'id' | 'root_id' | 'path' | 'posted_by' | 'created_at' | 'deleted_at' | 'mention_all'
+>
 
 /** Up to `limit` messages of a thread after a path, without their texts. By (root_id, path). */
 export function listPathsAfter(db: Queries, rootId: string, path: string, limit: number): Promise<MessageTrace[]> {
   return db.all<MessageTrace>(
-    `SELECT id, root_id, path, posted_by, created_at, deleted_at FROM messages
+    `SELECT id, root_id, path, posted_by, created_at, deleted_at, mention_all FROM messages
       WHERE root_id = ? AND path > ?
       ORDER BY path
       LIMIT ?`,
