@@ -5,8 +5,10 @@ import * as emails from './accounts/email-addresses/routes.ts'
 import * as identities from './accounts/identities/routes.ts'
 import * as oauth from './accounts/oauth/routes.ts'
 import * as resets from './accounts/password-resets/routes.ts'
+import * as resetsOfUsers from './accounts/password-resets/routes-admin.ts'
 import * as profile from './accounts/profile/routes.ts'
 import * as auth from './accounts/sessions/routes.ts'
+import * as sessionsOfUsers from './accounts/sessions/routes-admin.ts'
 import * as setup from './accounts/setup/routes.ts'
 import * as newcomers from './accounts/sign-ups/routes.ts'
 import * as users from './accounts/users/routes.ts'
@@ -43,7 +45,7 @@ export const endpoints = {
   newcomers,
   keys,
   identities,
-  users: { ...users, ...administration, ...erasure },
+  users: { ...users, ...administration, ...resetsOfUsers, ...sessionsOfUsers, ...erasure },
   audit,
   tasks,
   nodes,

@@ -11,6 +11,7 @@ import * as people from './accounts/host-identity/service-people.ts'
 import * as ownIdentities from './accounts/identities/service.ts'
 import * as oauth from './accounts/oauth/service.ts'
 import * as resets from './accounts/password-resets/service.ts'
+import * as resetsByAdmin from './accounts/password-resets/service-admin.ts'
 import * as account from './accounts/profile/service.ts'
 import * as auth from './accounts/sessions/service.ts'
 import * as sessions from './accounts/sessions/service-admin.ts'
@@ -69,6 +70,10 @@ export const USE_CASES = {
     unlock: inspection.unlock,
     erase: erasure.erase,
     lockDown: lockdowns.lockDown,
+    issueReset: resetsByAdmin.issueFor,
+    listSessions: sessions.listOfUser,
+    endSessions: sessions.endOfUser,
+    endSession: sessions.endOne,
   },
   sessions: { list: sessions.list, revoke: sessions.revoke, endForSubject: people.endForSubject },
   audit: { list: audit.list },
@@ -86,7 +91,7 @@ export const USE_CASES = {
     listSessions: ownSessions.listSessions,
     revokeSession: ownSessions.revokeSession,
   },
-  resets: { request: resets.request, issue: resets.issue, redeem: resets.redeem },
+  resets: { request: resets.request, issue: resetsByAdmin.issue, redeem: resets.redeem },
   emails: {
     sendVerification: emails.sendVerification,
     verify: emails.verify,

@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 export type { AuditPage, AuditRecord } from './audit.ts'
 export type { LimitAssignment, LimitProfile, LimitRate } from './limits.ts'
+export type { InvitedNewcomer, Newcomer, NewcomerPage } from './newcomers.ts'
 export type { NodeList, NodeRecord } from './nodes.ts'
 export type {
   Completion,
@@ -20,4 +21,14 @@ export type {
 } from './openai.ts'
 export type { Health, Readiness, ReadinessChecks } from './ops.ts'
 export type { TaskPage, TaskRecord } from './tasks.ts'
-export type { Account, AccountAnswer, AccountPage, Lockdown } from './users.ts'
+export type {
+  Account,
+  AccountAnswer,
+  AccountFacts,
+  AccountPage,
+  Lockdown,
+  ResetLink,
+  Revoked,
+  SessionOfUser,
+  SessionsOfUsers,
+} from './users.ts'

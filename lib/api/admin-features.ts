@@ -2,6 +2,7 @@
 
 import type { AuditAdminClient } from './audit.ts'
 import type { LimitsAdminClient } from './limits.ts'
+import type { NewcomersAdminClient } from './newcomers.ts'
 import type { NodesAdminClient } from './nodes.ts'
 import type { OpenaiAdminClient } from './openai.ts'
 import type { OpsAdminClient } from './ops.ts'
@@ -15,6 +16,7 @@ export interface AdminFeatures {
   audit: AuditAdminClient
   tasks: TasksAdminClient
   nodes: NodesAdminClient
+  newcomers: NewcomersAdminClient
   limits: LimitsAdminClient
   ops: OpsAdminClient
   wellKnown: WellKnownAdminClient

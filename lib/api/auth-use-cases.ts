@@ -2,7 +2,7 @@
 import type { Actor } from '../core/actor.ts'
 import type { IdentityRequest } from '../ports.ts'
 import type { Caller } from './auth.ts'
-import type { Client, MeAnswer, OwnSessions, SignedIn } from './sessions.ts'
+import type { Client, MeAnswer, OwnSessions, SignedIn } from './users.ts'
 
 /** `chat.auth`. */
 export interface AuthUseCases {

@@ -1,7 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
 import type { Actor } from '../core/actor.ts'
-import type { LoginAnswer, MeAnswer, OwnSessions } from './sessions.ts'
+import type { LoginAnswer, MeAnswer, OwnSessions } from './users.ts'
 
 /** `client.auth`. */
 export interface AuthClient {

@@ -1,6 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { Client } from './sessions.ts'
+import type { Client } from './users.ts'
 
 /** `chat.emails`. */
 export interface EmailsUseCases {

@@ -82,18 +82,27 @@ export type { Pin, PinPage } from './pins.ts'
 export type { Presences, UserPresence } from './presence.ts'
 export type { ReactionOfUser, ReactionPage } from './reactions.ts'
 export type { MessageReaders, ThreadReader, ThreadReaders } from './receipts.ts'
-export type { ResetLink } from './resets.ts'
+export type { SetupDone, SetupStatus } from './setup.ts'
+export type { TaskPage, TaskRecord } from './tasks.ts'
+export type { ThreadPage, ThreadSummary, TreePage, UnreadThread, UnreadThreads } from './threads.ts'
 export type {
+  Account,
+  AccountAnswer,
+  AccountFacts,
+  AccountPage,
   Client,
+  Lockdown,
   LoginAnswer,
   MeAnswer,
   OwnSession,
   OwnSessions,
+  People,
+  Person,
+  ResetLink,
+  Revoked,
   Session,
   SessionOfUser,
+  SessionsOfUsers,
   SignedIn,
-} from './sessions.ts'
-export type { SetupDone, SetupStatus } from './setup.ts'
-export type { TaskPage, TaskRecord } from './tasks.ts'
-export type { ThreadPage, ThreadSummary, TreePage, UnreadThread, UnreadThreads } from './threads.ts'
-export type { Account, AccountAnswer, AccountFacts, AccountPage, Lockdown, People, Person, User } from './users.ts'
+  User,
+} from './users.ts'

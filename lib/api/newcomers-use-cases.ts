@@ -1,7 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
 import type { InvitedNewcomer, NewcomerPage } from './newcomers.ts'
-import type { Client, SignedIn } from './sessions.ts'
+import type { Client, SignedIn } from './users.ts'
 
 /** `chat.newcomers`. */
 export interface NewcomersUseCases {

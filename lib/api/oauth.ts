@@ -1,6 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { LoginAnswer } from './sessions.ts'
+import type { LoginAnswer } from './users.ts'
 
 /** `client.oauth`. */
 export interface OauthClient {

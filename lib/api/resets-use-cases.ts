@@ -1,7 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { ResetLink } from './resets.ts'
-import type { Client } from './sessions.ts'
+import type { Client, ResetLink } from './users.ts'
 
 /** `chat.resets`. */
 export interface ResetsUseCases {
@@ -18,7 +17,7 @@ export interface ResetsUseCases {
    * Creates a token that sets a new password, for an administrator to deliver.
    *
    * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`;
-   * `validation_failed`
+   * `confirmation_required` for the actor's own account; `validation_failed`
    */
   issue(actor: Actor, input: { email: string }): Promise<ResetLink>
 

@@ -32,10 +32,3 @@ export interface ResetsClient {
    */
   request(input: { email: string }, options?: CallOptions): Promise<void>
 }
-
-/** A one-time reset token; with `url` if the service knows its public address. */
-export interface ResetLink {
-  token: string
-  url?: string
-  expires_at: string
-}

@@ -1,6 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { SessionOfUser } from './sessions.ts'
+import type { Revoked, SessionsOfUsers } from './users.ts'
 
 /** `chat.sessions`. */
 export interface SessionsUseCases {
@@ -17,7 +17,7 @@ export interface SessionsUseCases {
       /** At most 200; larger values are lowered to it */
       limit?: number | undefined
     },
-  ): Promise<{ sessions: SessionOfUser[]; next_after?: string }>
+  ): Promise<SessionsOfUsers>
 
   /**
    * Ends sessions at once; their streams close.
@@ -25,10 +25,7 @@ export interface SessionsUseCases {
    * @returns the number of sessions ended
    * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist; `validation_failed`
    */
-  revoke(
-    actor: Actor,
-    input: { session_id: string } | { user_id: string } | { all: true },
-  ): Promise<{ revoked: number }>
+  revoke(actor: Actor, input: { session_id: string } | { user_id: string } | { all: true }): Promise<Revoked>
 
   /**
    * Ends the open streams of a person of the host's, on all nodes: call it when the person has logged out. A stream

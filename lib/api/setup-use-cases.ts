@@ -1,6 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
-import type { Client } from './sessions.ts'
 import type { SetupDone, SetupStatus } from './setup.ts'
+import type { Client } from './users.ts'
 
 /** `chat.setup`. */
 export interface SetupUseCases {

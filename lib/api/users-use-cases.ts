@@ -1,6 +1,15 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { Account, AccountFacts, AccountPage, Lockdown, People } from './users.ts'
+import type {
+  Account,
+  AccountFacts,
+  AccountPage,
+  Lockdown,
+  People,
+  ResetLink,
+  Revoked,
+  SessionsOfUsers,
+} from './users.ts'
 
 /** `chat.users`. */
 export interface UsersUseCases {
@@ -174,4 +183,43 @@ export interface UsersUseCases {
    * @throws ChatError `forbidden`, also with an API key; `not_found`
    */
   lockDown(actor: Actor, user_id: string): Promise<Lockdown>
+
+  /**
+   * Creates a token that sets a new password of a user, for an administrator to deliver.
+   *
+   * @throws ChatError `forbidden`, also with an API key; `not_found`; `account_disabled`; `confirmation_required`
+   * for the actor's own account; `conflict` if the account is changed meanwhile
+   */
+  issueReset(actor: Actor, user_id: string): Promise<ResetLink>
+
+  /**
+   * The live sessions of a user, oldest first.
+   *
+   * @throws ChatError `forbidden`; `not_found` for a user that does not exist; `validation_failed`
+   */
+  listSessions(
+    actor: Actor,
+    user_id: string,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+  ): Promise<SessionsOfUsers>
+
+  /**
+   * Ends all sessions of a user at once; their streams close.
+   *
+   * @returns the number of sessions ended
+   * @throws ChatError `forbidden`; `not_found` for a user that does not exist
+   */
+  endSessions(actor: Actor, user_id: string): Promise<Revoked>
+
+  /**
+   * Ends one session of a user at once; its streams close.
+   *
+   * @throws ChatError `forbidden`; `not_found`, also for a session of another user
+   */
+  endSession(actor: Actor, user_id: string, session_id: string): Promise<void>
 }

@@ -78,6 +78,34 @@ export interface UsersAdminClient {
   ): Promise<AccountAnswer>
 
   /**
+   * Get a user, and what belongs to the account.
+   *
+   * The account, whether it has a password, how many sessions, API keys, identities and conversations it has, and
+   * until when failed sign-ins lock it.
+   *
+   * @throws ChatError `not_found`
+   */
+  describe(user_id: string, options?: CallOptions): Promise<AccountFacts>
+
+  /**
+   * End one session of a user.
+   *
+   * Its streams end too, at once.
+   *
+   * @throws ChatError `not_found`
+   */
+  endSession(user_id: string, session_id: string, options?: CallOptions): Promise<void>
+
+  /**
+   * End all sessions of a user.
+   *
+   * Their streams end too, at once. API keys stay.
+   *
+   * @throws ChatError `not_found`
+   */
+  endSessions(user_id: string, options?: CallOptions): Promise<Revoked>
+
+  /**
    * Erase a user, with or without their messages.
    *
    * Removes the account with its sessions, keys and identities. Messages stay without an author, or lose their text
@@ -93,6 +121,17 @@ export interface UsersAdminClient {
     },
     options?: CallOptions,
   ): Promise<void>
+
+  /**
+   * Create a link with which a user sets a new password.
+   *
+   * For an administrator to hand over: the token works once, for an hour, and is shown only here. `url` is missing
+   * if the service does not know its public address. For your own account, it requires a sign-in within the last ten
+   * minutes, or `POST /api/auth/confirm` (`confirmation_required`).
+   *
+   * @throws ChatError `not_found`, `account_disabled`, `confirmation_required`, `conflict`
+   */
+  issueReset(user_id: string, options?: CallOptions): Promise<ResetLink>
 
   /**
    * List users, oldest first.
@@ -114,6 +153,24 @@ export interface UsersAdminClient {
   ): Promise<AccountPage>
 
   /**
+   * List the sessions of a user, oldest first.
+   *
+   * The active sessions with the IP address and user agent of their last use.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  listSessions(
+    user_id: string,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<SessionsOfUsers>
+
+  /**
    * Revoke all access to a compromised account.
    *
    * Ends sessions with their streams, API keys, provider identities, password links, known browsers and the user's
@@ -122,6 +179,15 @@ export interface UsersAdminClient {
    * @throws ChatError `not_found`
    */
   lockDown(user_id: string, options?: CallOptions): Promise<Lockdown>
+
+  /**
+   * Forget the failed sign-ins of a user.
+   *
+   * The user may sign in again at once. Changes nothing for an account that is not locked.
+   *
+   * @throws ChatError `not_found`
+   */
+  unlock(user_id: string, options?: CallOptions): Promise<void>
 }
 
 /** A user as the user reads it. */
@@ -133,6 +199,20 @@ export interface User {
   username: string
   display_name?: string
   roles: ('admin' | 'member' | 'read_only')[]
+}
+
+/** The client of a sign-in. */
+export interface Client {
+  ip?: string | undefined
+  user_agent?: string | undefined
+  /** The session token the client already has; a new sign-in ends that session. */
+  token?: string | undefined
+  /** The content of the browser's cookie for started sign-ins through providers. */
+  binding?: string | undefined
+  /** The token of a known browser. */
+  device?: string | undefined
+  /** Whether the client has closed the connection. */
+  isGone?: (() => boolean) | undefined
 }
 
 /** A user as an administrator reads it. */
@@ -192,6 +272,85 @@ export interface Lockdown {
   invites: number
 }
 
+/** A one-time reset token; with `url` if the service knows its public address. */
+export interface ResetLink {
+  token: string
+  url?: string
+  expires_at: string
+}
+
+/** A page of live sessions, oldest first. */
+export interface SessionsOfUsers {
+  sessions: SessionOfUser[]
+  next_after?: string
+}
+
+/** A live session of any user, as an administrator reads it. */
+export interface SessionOfUser {
+  id: string
+  user_id: string
+  username: string
+  issued_at: string
+  last_seen_at: string
+  /** When it ends if it is not used */
+  expires_at: string
+  user_agent?: string
+  ip?: string
+}
+
+/** How many sessions have ended. */
+export interface Revoked {
+  revoked: number
+}
+
 export interface AccountAnswer {
   user: Account
+}
+
+/** A signed-in session with its token, which the caller puts into a cookie. */
+export interface SignedIn extends LoginAnswer {
+  token: string
+  /** The new token of the known browser. */
+  device?: string
+}
+
+export interface LoginAnswer {
+  user: User
+  session: Session
+  csrf_token: string
+}
+
+/** A session as its user reads it: `expires_at` moves with use, `absolute_expires_at` never. */
+export interface Session {
+  id: string
+  issued_at: string
+  expires_at: string
+  absolute_expires_at: string
+}
+
+/** The caller; without a session for an API key, and with a host's own authentication. */
+export interface MeAnswer {
+  user: User
+  session?: Session
+  /** Whether the caller shares read markers, and sees those of others */
+  receipts: boolean
+}
+
+/** A page of the caller's own sessions, the last used first. */
+export interface OwnSessions {
+  sessions: OwnSession[]
+  next_after?: string
+}
+
+/** One of the caller's own sessions in a list. */
+export interface OwnSession {
+  id: string
+  issued_at: string
+  expires_at: string
+  absolute_expires_at: string
+  last_seen_at: string
+  user_agent?: string
+  ip?: string
+  /** Whether this is the session of the request */
+  current: boolean
 }

@@ -15,6 +15,11 @@ export const ADMIN_OPERATIONS = {
     listProfiles: { method: 'GET', path: '/api/admin/limits/profiles', input: 'query', is_read: true },
     updateProfile: { method: 'PUT', path: '/api/admin/limits/profiles/{id}', input: 'body' },
   },
+  newcomers: {
+    invite: { method: 'POST', path: '/api/admin/invites', input: 'body' },
+    list: { method: 'GET', path: '/api/admin/invites', input: 'query', is_read: true },
+    revoke: { method: 'DELETE', path: '/api/admin/invites/{invite_id}' },
+  },
   nodes: {
     list: { method: 'GET', path: '/api/admin/nodes', is_read: true },
   },
@@ -33,9 +38,15 @@ export const ADMIN_OPERATIONS = {
   users: {
     change: { method: 'PATCH', path: '/api/admin/users/{user_id}', input: 'body' },
     create: { method: 'POST', path: '/api/admin/users', input: 'body' },
+    describe: { method: 'GET', path: '/api/admin/users/{user_id}', is_read: true },
+    endSession: { method: 'DELETE', path: '/api/admin/users/{user_id}/sessions/{session_id}' },
+    endSessions: { method: 'DELETE', path: '/api/admin/users/{user_id}/sessions' },
     erase: { method: 'DELETE', path: '/api/admin/users/{user_id}', input: 'query' },
+    issueReset: { method: 'POST', path: '/api/admin/users/{user_id}/reset-link' },
     list: { method: 'GET', path: '/api/admin/users', input: 'query', is_read: true },
+    listSessions: { method: 'GET', path: '/api/admin/users/{user_id}/sessions', input: 'query', is_read: true },
     lockDown: { method: 'POST', path: '/api/admin/users/{user_id}/lockdown' },
+    unlock: { method: 'POST', path: '/api/admin/users/{user_id}/unlock' },
   },
   wellKnown: {
     get: { method: 'GET', path: '/.well-known/{path}', answer: 'text', is_read: true, takes_rest: true },

@@ -1,4 +1,5 @@
 import type { AdminFeatures } from '../api/admin-features.ts'
+import type { NewcomersAdminClient, NewcomersClient } from '../api/newcomers.ts'
 import type { UsersAdminClient, UsersClient } from '../api/users.ts'
 import { ADMIN_OPERATIONS } from './admin-operations.ts'
 import { createClient } from './create.ts'
@@ -21,6 +22,7 @@ export type {
  */
 export interface AdminClient extends ChatClient, AdminFeatures {
   users: UsersClient & UsersAdminClient
+  newcomers: NewcomersClient & NewcomersAdminClient
 }
 
 /**

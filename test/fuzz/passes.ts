@@ -23,6 +23,8 @@ const ENDS_ACCESS = [
   'authChangePassword',
   'usersChange',
   'usersErase',
+  'usersEndSession',
+  'usersEndSessions',
   'authChangeProfile',
 ]
 

@@ -74,6 +74,7 @@ const VALID: Record<string, object> = {
   authChangePassword: { current_password: 'not the one', new_password: PASSWORD },
   resetsRedeem: { token: 'made up', password: PASSWORD },
   emailsRequestChange: { email: 'new@example.org' },
+  newcomersInvite: { email: 'new@example.org', mail: false },
   newcomersSignUp: { token: 'made up', username: 'somebody', password: PASSWORD },
   keysCreate: { name: 'a key' },
   usersCreate: { username: 'somebody', email: 'somebody@example.org' },

@@ -55,6 +55,11 @@ const COPIED: Record<string, Copied> = {
     ({ sessions }) => sessions,
     (id) => ({ token_hash: id, csrf_hash: id }),
   ),
+  usersListSessions: byId(
+    'sessions',
+    ({ sessions }) => sessions,
+    (id) => ({ token_hash: id, csrf_hash: id }),
+  ),
   invitesList: byId(
     'invites',
     ({ invites }) => invites,
@@ -163,9 +168,10 @@ const WHOLE = [
   'capabilitiesGet',
   'answersListChunks',
   'receiptsOfThread',
-  // Small ones: test/chat/notifications and test/chat/receipts read their pages.
+  // Small ones: test/chat/notifications, test/chat/receipts and test/accounts/administration read their pages.
   'notificationsList',
   'receiptsOfMessage',
+  'newcomersList',
 ]
 
 it('changes every list of several pages', () => {

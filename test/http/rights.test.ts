@@ -50,6 +50,7 @@ const BODIES: Record<string, (world: World) => object> = {
   authChangePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
   resetsRequest: () => ({ email: 'nobody@example.org' }),
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
+  newcomersInvite: (world) => ({ email: `invited-${world.n}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
   emailsRequestChange: (world) => ({ email: `new-${world.n}@example.org` }),
   emailsConfirmChange: () => ({ token: 'made up' }),
@@ -89,7 +90,7 @@ const QUERIES: Record<string, string> = {
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
 /** Routes whose calls need a world of their own. */
-const PARTICULAR = /^limits|^messagesRestore$|^usersErase$|^usersLockDown$/
+const PARTICULAR = /^limits|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$/
 
 interface World {
   n: number
@@ -109,6 +110,8 @@ interface World {
   session_id: string
   key_id: string
   identity_id: string
+  /** Of a newcomer. */
+  invite_id: string
 }
 
 it('has a row for each route', () => {
@@ -180,6 +183,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       session_id,
       key_id,
       identity_id,
+      invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',
       path: 'security.txt',
       emoji: ':tada:',
@@ -204,6 +208,15 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     return { id, profile_id: profile.id }
   }
 
+  async function openSessionOfTarget(): Promise<string> {
+    await signInByHand(service.base_url, 'target@example.org', PASSWORD)
+    return (await service.chat.auth.listSessions(actors.get('target')!)).sessions[0]!.id
+  }
+
+  async function inviteNewcomer(): Promise<string> {
+    return (await service.chat.newcomers.invite(OPERATOR, { email: `late-${n}@example.org`, mail: false })).id
+  }
+
   async function sessionOf(caller: Caller): Promise<Record<string, string>> {
     return caller === 'anonymous' ? {} : signInByHand(service.base_url, `${caller}@example.org`, PASSWORD)
   }
@@ -215,6 +228,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       if (!ownSession) sessions.set(caller, session)
       const world = await worldFor(name)
       if (name === 'messagesRestore') await service.chat.messages.remove(actors.get('member')!, world.message_id)
+      if (name === 'usersEndSession') world.session_id = await openSessionOfTarget()
       if (name === 'usersErase' || name === 'usersLockDown') {
         const passing = { username: `passing-${world.n}`, email: `passing-${world.n}@example.org` }
         world.user_id = (await service.chat.users.create(OPERATOR, passing)).user.id

@@ -57,6 +57,15 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=1000',
     next: after,
   },
+  usersListSessions: {
+    key: 'id',
+    expected: ({ sessions }) => sessions,
+    path: ({ owner_id }) => `/api/admin/users/${owner_id}/sessions`,
+    query: 'limit=200',
+    next: after,
+  },
+  // Small ones: test/accounts/administration reads their pages.
+  newcomersList: { key: 'id', expected: () => undefined, path: () => '/api/admin/invites', next: after },
   conversationsList: {
     key: 'id',
     expected: ({ conversations }) => conversations,

@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
-import { AccountAnswer, Lockdown } from '../users/schema.ts'
+import { AccountAnswer, AccountFacts, Lockdown } from '../users/schema.ts'
 import * as changes from './service.ts'
+import * as inspection from './service-inspection.ts'
 import * as lockdown from './service-lockdown.ts'
 
 export const change = route({
@@ -26,4 +27,28 @@ export const lockDown = route({
   access: 'admin',
   output: Lockdown,
   run: lockdown.lockDown,
+})
+
+export const describe = route({
+  method: 'GET',
+  path: '/api/admin/users/{user_id}',
+  tag: 'Administration',
+  summary: 'Get a user, and what belongs to the account',
+  description:
+    'The account, whether it has a password, how many sessions, API keys, identities and conversations it has, and until when failed sign-ins lock it.',
+  access: 'admin',
+  output: AccountFacts,
+  run: inspection.describe,
+})
+
+export const unlock = route({
+  method: 'POST',
+  path: '/api/admin/users/{user_id}/unlock',
+  tag: 'Administration',
+  summary: 'Forget the failed sign-ins of a user',
+  description: 'The user may sign in again at once. Changes nothing for an account that is not locked.',
+  access: 'admin',
+  sign_in: true,
+  status: 204,
+  run: inspection.unlock,
 })

@@ -1,8 +1,4 @@
-import { linkOf } from '../../config/links.ts'
-import { assertAdmin, refuseKeys } from '../../core/actor.ts'
-import { ChatError } from '../../core/errors.ts'
-import { digest, newToken } from '../../core/ids.ts'
-import { toInstant } from '../../core/time.ts'
+import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import { hasWaitingReset } from '../../mail/store.ts'
 import { deleteApiKeysOf } from '../api-keys/store.ts'
@@ -16,8 +12,8 @@ import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store.
 import { endSessions } from '../sessions/store-list.ts'
 import { findUser, findUserByEmail, lockUser } from '../users/store.ts'
 import { markEmailVerified, updatePasswordHash } from '../users/store-changes.ts'
-import { addressDigest, keepReset } from './mail.ts'
-import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
+import { addressDigest } from './mail.ts'
+import { ForgottenPassword, PasswordReset } from './schema.ts'
 import { deleteResets, findReset, takeReset } from './store.ts'
 
 /** Mails to one address at once: strangers must not fill a mailbox. */
@@ -49,39 +45,6 @@ export const request = useCase({
       if (!(await hasWaitingReset(tx, user_id, address)))
         await outbox.add(tx, { mail: 'reset_password', user_id, address })
     })
-  },
-})
-
-/**
- * Creates a token that sets a new password, for an administrator to deliver.
- *
- * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`
- */
-export const issue = useCase({
-  takes: ['actor'],
-  input: ForgottenPassword,
-  errors: ['forbidden', 'not_found', 'account_disabled'],
-  run: async (ctx, actor, input): Promise<ResetLink> => {
-    assertAdmin(actor)
-    refuseKeys(actor)
-    const user = await findUserByEmail(ctx.db, input.email)
-    if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
-    if (user.disabled_at) throw new ChatError('account_disabled')
-    const token = newToken()
-    const expires_at = await ctx.write(async (tx) => {
-      const actor_id = actor.user_id || undefined
-      tx.audit({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
-      return keepReset(ctx, tx, { user_id: user.id, email: input.email, token })
-    })
-    // Its address was changed, or it was disabled, meanwhile.
-    if (expires_at === undefined)
-      throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
-    const url = linkOf(ctx.config, 'reset_password', token)
-    return {
-      token,
-      ...(url !== undefined && { url }),
-      expires_at: toInstant(expires_at),
-    }
   },
 })
 

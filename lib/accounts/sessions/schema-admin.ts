@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Limit } from '../../core/schema.ts'
+import { Id, Instant, Limit } from '../../core/schema.ts'
 
 /** The user whose sessions to list, a page at a time. */
 export const SessionsQuery = v.object({ user_id: v.optional(Id), after: v.optional(Id), limit: Limit(50, 200) })
@@ -14,13 +14,29 @@ export const Revocation = v.union([
 export type Revocation = v.InferOutput<typeof Revocation>
 
 /** A live session of any user, as an administrator reads it. */
-export interface SessionOfUser {
-  id: string
-  user_id: string
-  username: string
-  issued_at: string
-  last_seen_at: string
-  expires_at: string
-  user_agent?: string
-  ip?: string
-}
+export const SessionOfUser = v.object({
+  id: Id,
+  user_id: Id,
+  username: v.string(),
+  issued_at: Instant,
+  last_seen_at: Instant,
+  expires_at: v.pipe(Instant, v.description('When it ends if it is not used')),
+  user_agent: v.optional(v.string()),
+  ip: v.optional(v.string()),
+})
+export type SessionOfUser = v.InferOutput<typeof SessionOfUser>
+
+/** A page of live sessions, oldest first. */
+export const SessionsOfUsers = v.object({ sessions: v.array(SessionOfUser), next_after: v.optional(Id) })
+export type SessionsOfUsers = v.InferOutput<typeof SessionsOfUsers>
+
+/** Which of the sessions of one user. */
+export const SessionsOfUserQuery = v.object({
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
+  limit: Limit(50, 200),
+})
+export type SessionsOfUserQuery = v.InferOutput<typeof SessionsOfUserQuery>
+
+/** How many sessions have ended. */
+export const Revoked = v.object({ revoked: v.pipe(v.number(), v.integer()) })
+export type Revoked = v.InferOutput<typeof Revoked>

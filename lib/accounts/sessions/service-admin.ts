@@ -1,10 +1,11 @@
 import { assertAdmin } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
 import { findUser } from '../users/store.ts'
-import { Revocation, type SessionOfUser, SessionsQuery } from './schema-admin.ts'
+import { Revocation, type Revoked, SessionsOfUserQuery, type SessionsOfUsers, SessionsQuery } from './schema-admin.ts'
 import { endSessions, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store-list.ts'
 
 /**
@@ -16,11 +17,11 @@ export const list = useCase({
   takes: ['actor'],
   input: SessionsQuery,
   errors: ['forbidden'],
-  run: async (ctx, actor, input): Promise<{ sessions: SessionOfUser[]; next_after?: string }> => {
+  run: async (ctx, actor, input): Promise<SessionsOfUsers> => {
     assertAdmin(actor)
     const rows = await listSessionsOfUsers(ctx.db, ctx.now(), input, input.limit + 1)
-    const sessions = rows.slice(0, input.limit).map(toSessionOfUser)
-    return { sessions, ...(rows.length > input.limit && { next_after: sessions.at(-1)!.id }) }
+    const sessions = fit(rows.slice(0, input.limit).map(toSessionOfUser))
+    return { sessions, ...(rows.length > sessions.length && { next_after: sessions.at(-1)!.id }) }
   },
 })
 
@@ -34,7 +35,7 @@ export const revoke = useCase({
   takes: ['actor'],
   input: Revocation,
   errors: ['forbidden', 'not_found'],
-  run: async (ctx, actor, input): Promise<{ revoked: number }> => {
+  run: async (ctx, actor, input): Promise<Revoked> => {
     assertAdmin(actor)
     return ctx.write(async (tx) => {
       const owner = await findOwner(tx, input)
@@ -50,6 +51,49 @@ export const revoke = useCase({
       tx.recheckStreams({ user_id: owner })
       return { revoked }
     })
+  },
+})
+
+/**
+ * The live sessions of a user, oldest first.
+ *
+ * @throws ChatError `forbidden`; `not_found` for a user that does not exist
+ */
+export const listOfUser = useCase({
+  takes: ['actor', 'user_id'],
+  input: SessionsOfUserQuery,
+  errors: ['not_found'],
+  run: async (ctx, actor, userId, input): Promise<SessionsOfUsers> => {
+    assertAdmin(actor)
+    if (!(await findUser(ctx.db, userId))) throw new ChatError('not_found')
+    return list.run(ctx, actor, { ...input, user_id: userId })
+  },
+})
+
+/**
+ * Ends all sessions of a user at once; their streams close.
+ *
+ * @returns the number of sessions ended
+ * @throws ChatError `forbidden`; `not_found` for a user that does not exist
+ */
+export const endOfUser = useCase({
+  takes: ['actor', 'user_id'],
+  errors: ['not_found'],
+  run: (ctx, actor, userId): Promise<Revoked> => revoke.run(ctx, actor, { user_id: userId }),
+})
+
+/**
+ * Ends one session of a user at once; its streams close.
+ *
+ * @throws ChatError `forbidden`; `not_found`, also for a session of another user
+ */
+export const endOne = useCase({
+  takes: ['actor', 'user_id', 'session_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, userId, sessionId): Promise<void> => {
+    assertAdmin(actor)
+    if ((await findSessionOwner(ctx.db, sessionId)) !== userId) throw new ChatError('not_found')
+    await revoke.run(ctx, actor, { session_id: sessionId })
   },
 })
 

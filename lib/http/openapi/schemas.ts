@@ -7,6 +7,7 @@ import * as identities from '../../accounts/identities/schema.ts'
 import * as oauth from '../../accounts/oauth/schema.ts'
 import * as resets from '../../accounts/password-resets/schema.ts'
 import * as auth from '../../accounts/sessions/schema.ts'
+import * as sessions from '../../accounts/sessions/schema-admin.ts'
 import * as setup from '../../accounts/setup/schema.ts'
 import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
@@ -68,6 +69,7 @@ const FEATURES: object[] = [
   reactions,
   receipts,
   resets,
+  sessions,
   settings,
   setup,
   signUps,

@@ -20,6 +20,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   session_id: 'The session',
   key_id: 'The API key',
   identity_id: 'The identity at a provider',
+  invite_id: 'The invite of a newcomer',
   id: 'The profile or the assignment',
   token: 'The token of the invite',
   provider: 'A provider by its name in the configuration, such as `github`',
