@@ -2,12 +2,14 @@
 import { render } from 'preact'
 import { readConfig } from './app/config.ts'
 import { createStart } from './app/start.ts'
+import { applyTheme } from './app/theme.ts'
 import { registerWorker } from './app/worker.ts'
 import { loadMarkdown } from './markdown/lazy.tsx'
 import { Root } from './root.tsx'
 import './styles/all.css'
 
 const config = readConfig()
+applyTheme()
 loadMarkdown()
 render(<Root start={createStart(config)} brand={config.brand} />, document.getElementById('app')!)
 void registerWorker()

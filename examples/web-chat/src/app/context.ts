@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals'
-import type { Capabilities, ChatClient } from 'chat-server/client'
+import type { Capabilities, ChatClient, ClientOptions } from 'chat-server/client'
 import type { presenceOf } from 'chat-server/client/parts'
 import type { ChatStore } from 'chat-server/client/store'
 import { createContext } from 'preact'
@@ -18,6 +18,8 @@ export interface App {
   /** What the service offers. */
   features: Capabilities
   client: ChatClient
+  /** How further clients reach the service. */
+  client_options: ClientOptions
   store: ChatStore
   /** Who is there, and who is typing. */
   presence: PresenceParts

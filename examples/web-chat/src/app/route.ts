@@ -6,6 +6,8 @@ export type Route =
   | { name: 'conversation'; conversation_id: string }
   | ThreadRoute
   | { name: 'join'; token: string }
+  | { name: 'account'; tab: string }
+  | AdministrationRoute
 
 /** A thread, or one message in it, which is then in view. */
 export interface ThreadRoute {
@@ -13,6 +15,13 @@ export interface ThreadRoute {
   conversation_id: string
   root_id: string
   message_id?: string
+}
+
+/** A part of the administration, or one thing in it. */
+export interface AdministrationRoute {
+  name: 'administration'
+  tab: string
+  id?: string
 }
 
 /** The address of a route, for a link. */
@@ -28,6 +37,10 @@ export function hrefOf(route: Route): string {
     }
     case 'join':
       return `#/join/${route.token}`
+    case 'account':
+      return `#/account/${route.tab}`
+    case 'administration':
+      return `#/administration/${route.tab}${route.id === undefined ? '' : `/${route.id}`}`
   }
 }
 
@@ -35,6 +48,8 @@ export function hrefOf(route: Route): string {
 export function parseHash(hash: string): Route {
   const [name, first, second, third, fourth, fifth] = hash.replace(/^#\/?/, '').split('/')
   if (name === 'join' && first) return { name, token: first }
+  if (name === 'account') return { name, tab: first ?? '' }
+  if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }
   if (name !== 'c' || !first) return { name: 'home' }
   if (second !== 't' || !third) return { name: 'conversation', conversation_id: first }
   const thread: ThreadRoute = { name: 'thread', conversation_id: first, root_id: third }

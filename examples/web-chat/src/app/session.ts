@@ -28,6 +28,8 @@ export interface Session {
   setUp(account: { email: string; password: string; display_name?: string; setup_code?: string }): Promise<void>
   /** Accepts an invite, as a newcomer with an account. @returns the conversation. @throws ChatError as `client.invites.accept` */
   join(token: string, account?: NewAccount): Promise<string>
+  /** The user has changed the own account. */
+  update(user: User): void
   /** Signs out here; nothing of the user stays. */
   signOut(): Promise<void>
   /** The service has ended the session. */
@@ -76,6 +78,9 @@ export function createSession(
       const { conversation_id } = await client.invites.accept({ token, ...account })
       if (account) begin((await client.auth.me()).user)
       return conversation_id
+    },
+    update: (changed) => {
+      user.value = changed
     },
     async signOut() {
       if (user.value) {

@@ -46,16 +46,15 @@ export function createStart({ api, brand }: Config): Start {
     ])
     const { cookie_name, header_name } = features.csrf ?? {}
     const csrf_token = sessionStorage.getItem(CSRF_KEY)
+    const client_options = {
+      base_url: api,
+      ...(cookie_name && { csrf_cookie_name: cookie_name }),
+      ...(header_name && { csrf_header_name: header_name }),
+    }
     const userId = () => session.user.peek()?.id ?? ''
     const unsent = createUnsent(
-      createChatClient({
-        base_url: api,
-        fetch: keptFetch,
-        ...(cookie_name && { csrf_cookie_name: cookie_name }),
-        ...(header_name && { csrf_header_name: header_name }),
-        // A page of another origin than the service cannot read its cookies.
-        ...(csrf_token && { csrf_token }),
-      }),
+      // A page of another origin than the service cannot read its cookies.
+      createChatClient({ ...client_options, fetch: keptFetch, ...(csrf_token && { csrf_token }) }),
       userId,
     )
     const { client } = unsent
@@ -66,7 +65,8 @@ export function createStart({ api, brand }: Config): Start {
     clearAfter(session, snapshot)
     const presence = presenceOf(store)
     const people = createPeople(client)
-    return { brand, features, client, store, presence, session, snapshot, people, route: followHash() }
+    const route = followHash()
+    return { brand, features, client, client_options, store, presence, session, snapshot, people, route }
   }
 
   void begin()

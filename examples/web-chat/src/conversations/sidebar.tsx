@@ -1,7 +1,9 @@
 import type { User } from 'chat-server/client'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { hasOwnSignIn } from '../app/own-sign-in.ts'
 import { nameOf } from '../app/people.ts'
+import { hrefOf } from '../app/route.ts'
 import { InboxButton } from '../inbox/inbox-button.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -14,11 +16,12 @@ import { NewConversation } from './new.tsx'
 
 /** The conversations, and who is signed in. */
 export function Sidebar({ user, selected }: { user: User; selected: string | undefined }) {
-  const { brand, session, features } = useApp()
+  const app = useApp()
+  const { brand, session } = app
   const [isCreating, setCreating] = useState(false)
   const [isArchive, setArchive] = useState(false)
   const { conversations, menu } = texts.value
-  const canSignOut = features.sign_in && brand.sign_in_url === undefined
+  const canSignOut = hasOwnSignIn(app)
   return (
     <nav class="pane sidebar" aria-label={conversations.title}>
       <header>
@@ -36,6 +39,16 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
                 <strong dir="auto">{nameOf(user)}</strong>
                 <small>{user.email}</small>
               </p>
+              <a href={hrefOf({ name: 'account', tab: 'profile' })} onClick={close}>
+                <Icon name="settings" />
+                {menu.account}
+              </a>
+              {user.roles.includes('admin') && (
+                <a href={hrefOf({ name: 'administration', tab: 'users' })} onClick={close}>
+                  <Icon name="shield" />
+                  {menu.administration}
+                </a>
+              )}
               {canSignOut && (
                 <button
                   type="button"

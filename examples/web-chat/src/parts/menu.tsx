@@ -39,7 +39,7 @@ export function Menu({ label, button, children }: MenuProps) {
     // Above everything: what scrolls would cut it off.
     panel.current!.showPopover()
     place(panel.current!, menu.current!)
-    panel.current!.querySelector('button')?.focus({ preventScroll: true })
+    panel.current!.querySelector<HTMLElement>('button, a')?.focus({ preventScroll: true })
     return () => {
       removeEventListener('pointerdown', leave, { capture: true })
       for (const event of MOVES) removeEventListener(event, follow, { capture: true })

@@ -9,12 +9,18 @@ import { titleOf } from '../conversations/title.ts'
 import { useConversation } from '../conversations/use-conversation.ts'
 import { Announcer } from '../parts/announcer.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Toast } from '../parts/toast.tsx'
 import { SwitcherPlace } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ThreadPane } from '../threads/pane.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { UpdateNote } from './update-note.tsx'
+
+const Account = lazy(() => import('../account/account-pane.tsx').then(({ AccountPane }) => AccountPane))
+const Administration = lazy(() =>
+  import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
+)
 
 /** The chat: conversations, the threads of one of them, and one of these; as many side by side as there is room for. */
 export function Chat({ user }: { user: User }) {
@@ -30,14 +36,29 @@ export function Chat({ user }: { user: User }) {
   }, [connection])
 
   return (
-    <main class="chat" data-pane={root_id ? 'thread' : conversation_id ? 'conversation' : 'list'}>
+    <main
+      class="chat"
+      data-pane={
+        root_id
+          ? 'thread'
+          : conversation_id
+            ? 'conversation'
+            : at.name === 'home' || at.name === 'join'
+              ? 'list'
+              : at.name
+      }
+    >
       <h1 class="hidden">{brand.name}</h1>
       <div class="banners">
         <ConnectionBanner connection={connection} />
         <UpdateNote />
       </div>
       <Sidebar user={user} selected={conversation_id} />
-      {conversation_id === undefined ? (
+      {at.name === 'account' ? (
+        <Account tab={at.tab} user={user} />
+      ) : at.name === 'administration' ? (
+        <Administration route={at} user={user} />
+      ) : conversation_id === undefined ? (
         <div class="pane nothing">
           <Icon name="chat" />
           <p>{texts.value.conversations.choose}</p>

@@ -2,21 +2,22 @@ import { useState } from 'preact/hooks'
 import { Field } from '../parts/field.tsx'
 import { texts } from '../texts/texts.ts'
 
-/** A password, which can be shown. */
-export function PasswordField({
-  autocomplete,
-  hint,
-}: {
+interface PasswordFieldProps {
   autocomplete: 'current-password' | 'new-password'
+  label?: string
+  name?: string
   hint?: string
-}) {
+}
+
+/** A password, which can be shown. */
+export function PasswordField({ autocomplete, label, name = 'password', hint }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false)
   const { fields } = texts.value
   return (
     <>
       <Field
-        label={fields.password}
-        name="password"
+        label={label ?? fields.password}
+        name={name}
         type={isShown ? 'text' : 'password'}
         autocomplete={autocomplete}
         minLength={autocomplete === 'new-password' ? 8 : undefined}

@@ -80,6 +80,8 @@ export const de: Texts = {
   },
   menu: {
     label: 'Dein Konto',
+    account: 'Konto und Einstellungen',
+    administration: 'Verwaltung',
     sign_out: 'Abmelden',
   },
   conversations: {

@@ -78,6 +78,8 @@ export const en = {
   },
   menu: {
     label: 'Your account',
+    account: 'Account and settings',
+    administration: 'Administration',
     sign_out: 'Sign out',
   },
   conversations: {

@@ -1,0 +1,104 @@
+import type { ApiKey, CreatedKey } from 'chat-server/client'
+import { useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Field, fieldsOf } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
+import { useLoad } from '../parts/load.ts'
+import { OnceShown } from '../parts/once-shown.tsx'
+import { Select } from '../parts/select.tsx'
+import { accountTexts } from '../texts/account/texts.ts'
+import { texts } from '../texts/texts.ts'
+import { shortTime } from '../texts/time.ts'
+import { useConfirmed } from './confirmed.tsx'
+
+const PERIODS = ['30', '90', '365', 'never'] as const
+const DAY_MS = 86_400_000
+
+/** The API keys of the user: created with a name, shown once, revoked. */
+export function Keys() {
+  const { client } = useApp()
+  const { keys: words } = accountTexts.value
+  const { value, error, reload } = useLoad((signal) => client.keys.list({ signal }))
+  const [created, setCreated] = useState<CreatedKey>()
+  const [revoking, setRevoking] = useState<ApiKey>()
+  const [period, setPeriod] = useState<(typeof PERIODS)[number]>('90')
+  const create = useConfirmed(async (form: HTMLFormElement) => {
+    const expires_at = period === 'never' ? undefined : new Date(Date.now() + Number(period) * DAY_MS).toISOString()
+    setCreated(await client.keys.create({ name: fieldsOf(form).name ?? '', ...(expires_at && { expires_at }) }))
+    form.reset()
+    reload()
+  })
+  return (
+    <>
+      <p class="hint">{words.text}</p>
+      <ErrorNote error={error} />
+      {!value && !error && <p class="quiet">{texts.value.loading}</p>}
+      {value?.keys.length === 0 && <p class="quiet">{words.none}</p>}
+      <ul class="items">
+        {value?.keys.map((key) => (
+          <KeyItem key={key.id} apiKey={key} onRevoke={() => setRevoking(key)} />
+        ))}
+      </ul>
+      <section>
+        <h3>{words.create}</h3>
+        <Form action={create.action} button={words.create}>
+          <Field label={words.name} name="name" placeholder={words.name_hint} maxLength={100} required />
+          <Select
+            label={words.expires}
+            value={period}
+            options={PERIODS.map((each) => [each, words.periods[each]])}
+            onChange={setPeriod}
+          />
+        </Form>
+      </section>
+      {create.dialog}
+      {created && (
+        <OnceShown
+          title={words.created(created.name)}
+          text={words.created_text}
+          label={words.title}
+          value={created.key}
+          copyLabel={words.copy}
+          onClose={() => setCreated(undefined)}
+        />
+      )}
+      {revoking && (
+        <Confirm
+          title={words.revoke_title(revoking.name)}
+          text={words.revoke_text}
+          button={words.revoke}
+          act={() => client.keys.revoke(revoking.id).then(reload)}
+          onClose={() => setRevoking(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function KeyItem({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+  const { keys: words, since } = accountTexts.value
+  const { name, created_at, expires_at, last_used_at } = apiKey
+  const isExpired = expires_at !== undefined && Date.parse(expires_at) <= Date.now()
+  return (
+    <li>
+      <span class="name">
+        <strong dir="auto">{name}</strong>
+        {isExpired && <span class="tag">{words.expired}</span>}
+        <small>
+          {[
+            since(shortTime(created_at)),
+            last_used_at ? words.used(shortTime(last_used_at)) : words.unused,
+            expires_at && !isExpired ? words.until(shortTime(expires_at)) : '',
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </small>
+      </span>
+      <button type="button" aria-label={words.revoke_of(name)} onClick={onRevoke}>
+        {words.revoke}
+      </button>
+    </li>
+  )
+}

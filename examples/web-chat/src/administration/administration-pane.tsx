@@ -1,0 +1,45 @@
+import type { User } from 'chat-server/client'
+import { useMemo } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { type AdministrationRoute, hrefOf } from '../app/route.ts'
+import { SettingsPane } from '../parts/settings-pane.tsx'
+import { administrationTexts } from '../texts/administration/texts.ts'
+import { texts } from '../texts/texts.ts'
+import { AdminContext, adminClientOf } from './admin.ts'
+import { AuditLog } from './audit-log.tsx'
+import { Invites } from './invites.tsx'
+import { Limits } from './limits.tsx'
+import { Service } from './service.tsx'
+import { UserDetails } from './user-details.tsx'
+import { Users } from './users.tsx'
+
+const TABS = ['users', 'invites', 'limits', 'audit', 'service'] as const
+
+/** What administrators do: users, invites, rate limits, the audit log and the service itself. */
+export function AdministrationPane({ route, user }: { route: AdministrationRoute; user: User }) {
+  const app = useApp()
+  const admin = useMemo(() => adminClientOf(app), [user.id])
+  const { title, tabs } = administrationTexts.value
+  const current = TABS.find((name) => name === route.tab) ?? 'users'
+  if (!user.roles.includes('admin'))
+    return (
+      <SettingsPane title={title} tabs={[]} current="">
+        <p class="quiet">{texts.value.errors.codes.forbidden}</p>
+      </SettingsPane>
+    )
+  return (
+    <AdminContext.Provider value={admin}>
+      <SettingsPane
+        title={title}
+        tabs={TABS.map((name) => [name, tabs[name], hrefOf({ name: 'administration', tab: name })])}
+        current={current}
+      >
+        {current === 'users' && (route.id ? <UserDetails key={route.id} id={route.id} /> : <Users />)}
+        {current === 'invites' && <Invites />}
+        {current === 'limits' && <Limits />}
+        {current === 'audit' && <AuditLog />}
+        {current === 'service' && <Service />}
+      </SettingsPane>
+    </AdminContext.Provider>
+  )
+}

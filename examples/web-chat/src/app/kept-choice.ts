@@ -1,0 +1,26 @@
+import { effect, type Signal, signal } from '@preact/signals'
+
+/**
+ * A choice of the user that the browser keeps.
+ *
+ * @param key under which it is kept
+ * @param values the first one is the default, and not kept
+ */
+export function keptChoice<Value extends string>(key: string, values: readonly Value[]): Signal<Value> {
+  const kept = attempt(() => localStorage.getItem(key)) as Value | null | undefined
+  const choice = signal(kept != null && values.includes(kept) ? kept : values[0]!)
+  effect(() => {
+    const { value } = choice
+    attempt(() => (value === values[0] ? localStorage.removeItem(key) : localStorage.setItem(key, value)))
+  })
+  return choice
+}
+
+/** A browser may allow no storage: then the choice lasts as long as the page. */
+function attempt<T>(access: () => T): T | undefined {
+  try {
+    return access()
+  } catch {
+    return undefined
+  }
+}
