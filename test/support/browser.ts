@@ -56,7 +56,7 @@ export interface Page {
   close(): Promise<void>
   url(): string
   setViewportSize(size: { width: number; height: number }): Promise<void>
-  screenshot(options: { path: string }): Promise<unknown>
+  screenshot(options: { path?: string }): Promise<unknown>
   waitForSelector(
     selector: string,
     options?: { state: 'attached' | 'detached' | 'visible' | 'hidden' },
@@ -77,9 +77,14 @@ if (!hasBrowser) console.log(`Browser test skipped: ${executablePath ? 'playwrig
 
 const OPTIONS = { executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] }
 
+/** Starts a browser, which the caller closes. */
+export function launchBrowser(): Promise<Browser> {
+  return playwright!.chromium.launch(OPTIONS)
+}
+
 /** Starts a browser for the current test. */
 export async function openBrowser(): Promise<Browser> {
-  const browser = await playwright!.chromium.launch(OPTIONS)
+  const browser = await launchBrowser()
   onTestFinished(() => browser.close())
   return browser
 }
