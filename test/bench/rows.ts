@@ -23,6 +23,7 @@ import { durablePost, me } from './rows/requests.ts'
 import { rooms } from './rows/room.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
+import { web } from './rows/web.ts'
 
 /** The table, top to bottom. */
 export const ROWS: Row[] = [
@@ -71,4 +72,5 @@ export const ROWS: Row[] = [
   unreadLatest,
   unreadAnywhere,
   unreadAll,
+  ...web,
 ]

@@ -40,6 +40,8 @@ export interface BrowserContext {
 export interface Page {
   goto(url: string): Promise<unknown>
   reload(): Promise<unknown>
+  /** Runs a script in each document, before its own ones. */
+  addInitScript(script: string): Promise<unknown>
   /** Runs a script in the page. @returns its result */
   evaluate(script: string): Promise<unknown>
   click(selector: string): Promise<void>
