@@ -10,6 +10,7 @@ import type { Notifier } from './chat/notifications/host.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
 import type { ReactionQueue } from './chat/reactions/adding.ts'
 import type { ReadUpdates } from './chat/receipts/publishing.ts'
+import type { Search } from './chat/search/search.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
@@ -87,6 +88,8 @@ export interface Context {
   readonly presence: PresenceWatch
   /** Tells the participants of conversations with read receipts whose read markers have moved. */
   readonly receipts: ReadUpdates
+  /** Keeps the index of the search. */
+  readonly search: Search
   readonly answers: Runner
   readonly tasks: TaskWorker
   readonly backups: Backups

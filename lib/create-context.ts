@@ -20,6 +20,8 @@ import { addressNotification } from './chat/notifications/service-mail.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
 import { createReactionQueue } from './chat/reactions/adding.ts'
 import { createReadUpdates } from './chat/receipts/publishing.ts'
+import { fill } from './chat/search/fill.ts'
+import { createSearch } from './chat/search/search.ts'
 import { createCluster } from './cluster/cluster.ts'
 import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
@@ -40,6 +42,7 @@ import { createMetrics } from './metrics/registry.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
+import type { Writing } from './storage/database.ts'
 import type { Storage } from './storage/open.ts'
 import { createTaskWorker, type TaskHandler } from './tasks/runner.ts'
 import { TASK_KINDS, type TaskKind } from './tasks/schema.ts'
@@ -89,6 +92,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     posts: createPostQueue({ config, db, now, id, write }),
     reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),
+    search: createSearch({ config, db, log, now }),
     answers,
     tasks,
     backups: createBackups({ config, db, metrics, log, now }),
@@ -113,9 +117,11 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
 /** What the service does after the commit of a transaction. */
 function afterCommits(ctx: () => Context) {
   return {
+    note: (tx: Writing, additions: readonly Addition[]) => ctx().search.note(tx, additions),
     onEvents(conversationId: string, range: Parameters<AfterEvents['add']>[1], { events }: Addition) {
       ctx().afterEvents.add(conversationId, range)
       ctx().notifier.committed(events)
+      ctx().search.changed(events)
     },
     onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, entry),
     onTasks: () => ctx().tasks.wake(),
@@ -144,6 +150,7 @@ function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
     'user.erase': (run) => erasure.goOn(ctx(), run),
     'storage.purge': (run) => purge(ctx(), run),
     'message.notify': (run) => notifyAll(ctx(), run),
+    'search.fill': (run) => fill(ctx(), run),
     ...mailTasks(() => ctx().outbox),
   }
 }

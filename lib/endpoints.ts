@@ -23,6 +23,7 @@ import * as pins from './chat/pins/routes.ts'
 import * as presence from './chat/presence/routes.ts'
 import * as reactions from './chat/reactions/routes.ts'
 import * as receipts from './chat/receipts/routes.ts'
+import * as search from './chat/search/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
@@ -57,6 +58,7 @@ export const endpoints = {
   reactions,
   receipts,
   pins,
+  search,
   answers,
   notifications,
   presence,

@@ -37,6 +37,8 @@ import * as pins from './chat/pins/service.ts'
 import * as presence from './chat/presence/service.ts'
 import * as reactions from './chat/reactions/service.ts'
 import * as receipts from './chat/receipts/service.ts'
+import * as search from './chat/search/service.ts'
+import * as searchIndex from './chat/search/service-index.ts'
 import * as threads from './chat/threads/service.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
@@ -153,6 +155,7 @@ export const USE_CASES = {
   },
   pins: { add: pins.add, remove: pins.remove, list: pins.list },
   receipts: { ofMessage: receipts.ofMessage, ofThread: receipts.ofThread },
+  search: { messages: search.messages, status: searchIndex.status, rebuild: searchIndex.rebuild },
   reactions: { add: reactions.add, remove: reactions.remove, clear: reactions.clear, list: reactions.list },
   notifications: {
     list: notifications.list,

@@ -43,5 +43,6 @@ async function whenQuiet(ctx: Context, pending: Pending, isLate: () => boolean):
     await flush(ctx, pending)
     await ctx.afterEvents.idle()
     await ctx.notifier.idle()
+    await ctx.search.move()
   } while (!isLate() && answers.size() > 0)
 }

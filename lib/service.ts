@@ -133,6 +133,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       if (options.background === false) return
       leave ??= await joinProcess(ctx)
       await ctx.outbox?.load()
+      await ctx.search.start()
       poller.start()
       if (!(await jobs.start())) return
       await cluster.start(neighbourOf(ctx))
@@ -152,7 +153,14 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       pending.close()
       leave?.()
       await answers.stop()
-      await Promise.all([poller.stop(), jobs.stop(), tasks.stop(), presence.close(), ctx.receipts.close()])
+      await Promise.all([
+        poller.stop(),
+        jobs.stop(),
+        tasks.stop(),
+        presence.close(),
+        ctx.receipts.close(),
+        ctx.search.close(),
+      ])
       await cluster.stop()
       await Promise.all([afterEvents.close(), notifier.close()])
       metrics.close()

@@ -82,9 +82,11 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
   const write = createWrite({
     ...{ db, metrics, now, id, insertAuditEntry },
     hub: { committed: (outcome) => later(() => ctx.hub.committed(withoutNumbers(outcome))) },
+    note: ctx.search.note,
     onEvents(id, { first }, addition) {
       written.addEvents(id, first, addition)
       later(() => ctx.notifier.committed(addition.events))
+      later(() => ctx.search.changed(addition.events))
     },
     onAudited: written.addAudit,
     onTasks: () => later(() => ctx.tasks.wake()),

@@ -18,6 +18,7 @@ import type { PresenceClient } from './presence.ts'
 import type { ReactionsClient } from './reactions.ts'
 import type { ReceiptsClient } from './receipts.ts'
 import type { ResetsClient } from './resets.ts'
+import type { SearchClient } from './search.ts'
 import type { SetupClient } from './setup.ts'
 import type { ThreadsClient } from './threads.ts'
 import type { UsersClient } from './users.ts'
@@ -41,6 +42,7 @@ export interface ClientFeatures {
   messages: MessagesClient
   pins: PinsClient
   receipts: ReceiptsClient
+  search: SearchClient
   reactions: ReactionsClient
   notifications: NotificationsClient
   answers: AnswersClient

@@ -363,6 +363,14 @@ export interface ConfigInput {
     /** Participants can see who has read a message, where the conversation and the readers agree. Default: `true`. */
     enabled?: boolean | undefined
   }
+  search?: {
+    /** Messages can be searched by their words. Default: `true`. */
+    enabled?: boolean | undefined
+    /** How long a request searches before it returns what it has, in milliseconds. Default: `500`. */
+    budget_ms?: number | undefined
+    /** Searches of a user per minute. Default: `60`. */
+    per_user_per_min?: number | undefined
+  }
   notifications?: {
     /**
      * Of which messages participants are notified who have not chosen a level: in direct conversations it is all.
@@ -777,6 +785,14 @@ export interface Config {
   receipts: {
     /** Participants can see who has read a message, where the conversation and the readers agree. */
     enabled: boolean
+  }
+  search: {
+    /** Messages can be searched by their words. */
+    enabled: boolean
+    /** How long a request searches before it returns what it has, in milliseconds. */
+    budget_ms: number
+    /** Searches of a user per minute. */
+    per_user_per_min: number
   }
   notifications: {
     /** Of which messages participants are notified who have not chosen a level: in direct conversations it is all. */

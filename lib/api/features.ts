@@ -25,6 +25,7 @@ import type { PresenceUseCases } from './presence-use-cases.ts'
 import type { ReactionsUseCases } from './reactions-use-cases.ts'
 import type { ReceiptsUseCases } from './receipts-use-cases.ts'
 import type { ResetsUseCases } from './resets-use-cases.ts'
+import type { SearchUseCases } from './search-use-cases.ts'
 import type { SessionsUseCases } from './sessions-use-cases.ts'
 import type { SetupUseCases } from './setup-use-cases.ts'
 import type { TasksUseCases } from './tasks-use-cases.ts'
@@ -56,6 +57,7 @@ export interface Features {
   messages: MessagesUseCases
   pins: PinsUseCases
   receipts: ReceiptsUseCases
+  search: SearchUseCases
   reactions: ReactionsUseCases
   notifications: NotificationsUseCases
   answers: AnswersUseCases

@@ -31,7 +31,14 @@ export interface TaskPage {
 /** Work that outlives its request, as an administrator reads it. */
 export interface TaskRecord {
   id: string
-  kind: 'conversation.remove' | 'user.erase' | 'storage.purge' | 'message.notify' | 'mail.send' | 'mail.failed'
+  kind:
+    | 'conversation.remove'
+    | 'user.erase'
+    | 'storage.purge'
+    | 'message.notify'
+    | 'search.fill'
+    | 'mail.send'
+    | 'mail.failed'
   /** The affected conversation, user or message; of a mail, its recipient */
   subject_id?: string
   created_at: string

@@ -113,6 +113,9 @@ export const OPERATIONS = {
     redeem: { method: 'POST', path: '/api/auth/reset', input: 'body', answer: 'session' },
     request: { method: 'POST', path: '/api/auth/forgot', input: 'body' },
   },
+  search: {
+    messages: { method: 'GET', path: '/api/search', input: 'query', is_read: true },
+  },
   setup: {
     get: { method: 'GET', path: '/api/setup', is_read: true },
     run: { method: 'POST', path: '/api/setup', input: 'body' },

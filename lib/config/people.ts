@@ -1,4 +1,4 @@
-import { flag, key, oneOf, section } from './key.ts'
+import { flag, integer, key, oneOf, section } from './key.ts'
 
 /** Direct conversations. */
 export const DirectSection = section({
@@ -8,6 +8,13 @@ export const DirectSection = section({
     'shared',
     'The users that one can be opened with: shared, those of a common conversation; or everyone.',
   ),
+})
+
+/** The search in messages. */
+export const SearchSection = section({
+  enabled: key(flag, true, 'Messages can be searched by their words.'),
+  budget_ms: key(integer(50, 5000), 500, 'How long a request searches before it returns what it has, in milliseconds.'),
+  per_user_per_min: key(integer(1, 100_000), 60, 'Searches of a user per minute.'),
 })
 
 /** Who has read what. */

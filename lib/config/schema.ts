@@ -8,7 +8,7 @@ import { LimitsSection, NotificationsSection } from './limits.ts'
 import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { OauthSection } from './oauth.ts'
-import { DirectSection, ReceiptsSection } from './people.ts'
+import { DirectSection, ReceiptsSection, SearchSection } from './people.ts'
 import { prefixProblem, schemaProblem } from './placement.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
@@ -208,6 +208,7 @@ export const ConfigSchema = v.object({
   }),
   direct: DirectSection,
   receipts: ReceiptsSection,
+  search: SearchSection,
   notifications: NotificationsSection,
   limits: LimitsSection,
   assistant: section({

@@ -17,6 +17,8 @@ export const LONGEST = {
   /** The host's own JSON of a conversation or a message, in bytes of UTF-8. */
   metadata: 4096,
   search: 200,
+  /** What is searched for in messages. */
+  query: 500,
   /** Our own tokens have 43 characters, API keys three more. */
   token: 200,
   /** The id of an event. One of all conversations names the transactions that were not finished. */

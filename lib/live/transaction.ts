@@ -72,6 +72,8 @@ export function createWrite(deps: {
   id: () => string
   /** Stores an entry of the audit log. */
   insertAuditEntry: (tx: Queries, id: string, at: Micros, entry: AuditEntry) => Promise<void>
+  /** Adds what has to be stored with new events. */
+  note: (tx: Writing, additions: readonly Addition[]) => void
   /** Called with the numbers of the new events of a conversation, when they are durable. */
   onEvents: (conversation_id: string, range: Parameters<AfterEvents['add']>[1], addition: Addition) => void
   /** Called with a new entry of the audit log, when it is durable. */
@@ -81,7 +83,7 @@ export function createWrite(deps: {
   /** Called with new notifications, when they are durable. */
   onNotified: (made: readonly MadeNotification[]) => void
 }) {
-  const { db, hub, metrics, now, id, insertAuditEntry, onEvents, onAudited, onTasks, onNotified } = deps
+  const { db, hub, metrics, now, id, insertAuditEntry, note, onEvents, onAudited, onTasks, onNotified } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
@@ -90,6 +92,7 @@ export function createWrite(deps: {
       const additions = [...changes.values()]
       const appended = appendEvents(queries, additions)
       queries.defer(appended)
+      note(queries, additions)
       const audited = entries.map((entry) => ({ id: id(), entry }))
       for (const { id, entry } of audited) queries.defer(insertAuditEntry(queries, id, now(), entry))
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { withVisible } from '../storage/archive/visible.ts'
+import { hasTable } from '../storage/catalog.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
@@ -62,7 +63,8 @@ export async function fsck(
 ): Promise<Checkup> {
   const { config, db, now } = ctx
   const { max_sessions_per_user } = config.session
-  const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user })
+  const has_search = db.dialect === 'postgresql' || (await hasTable(db, 'search_index'))
+  const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user, has_search })
   const found: Finding[] = []
   let step = 0
   const begin = (name: string) => options.onProgress?.(name, ++step, all.length + FIRST.length)

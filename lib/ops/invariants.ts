@@ -3,6 +3,7 @@ import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
+import { searchInvariants } from './invariants-search.ts'
 
 /** A condition that holds in every consistent database, also after a crash of its processes. */
 export interface Invariant {
@@ -27,6 +28,8 @@ export interface Circumstances {
   dialect: Dialect
   now: Micros
   max_sessions_per_user: number | false
+  /** Whether there is a search index: SQLite may lack it. */
+  has_search: boolean
 }
 
 /** Of the conversation of a message `m`, the time of its oldest event: older ones are deleted. */
@@ -49,7 +52,7 @@ const ORPHANS = Object.entries(OWNED).map(
 )
 
 /** Every invariant, in the order of the checks. */
-export function invariants({ dialect, now, max_sessions_per_user }: Circumstances): Invariant[] {
+export function invariants({ dialect, now, max_sessions_per_user, has_search }: Circumstances): Invariant[] {
   const positionOf = dialect === 'sqlite' ? 'instr' : 'strpos'
   const chunkOf =
     dialect === 'sqlite' ? "json_extract(e.detail, '$.idx')" : "CAST(CAST(e.detail AS json) ->> 'idx' AS integer)"
@@ -151,6 +154,7 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
     },
     ...notificationInvariants(dialect),
     ...reactionInvariants(dialect),
+    ...(has_search ? searchInvariants(dialect) : []),
     {
       name: 'conversations.clock',
       says: 'The clock of a conversation is not behind its messages and events.',

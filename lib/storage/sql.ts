@@ -40,6 +40,12 @@ export function isErasedAuthor(author: string): string {
   return `EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${author} AND gone.messages = 'erase')`
 }
 
+/** Where the numbers of messages in the search index begin: those of older messages, which get theirs later, are below. */
+export const FIRST_DOC = 2 ** 40
+
+/** The number of the next message in the search index. PostgreSQL has it as the default of its column. */
+export const NEXT_DOC = `(SELECT max(coalesce(max(doc), 0), ${FIRST_DOC - 1}) + 1 FROM messages WHERE doc IS NOT NULL)`
+
 /** A list of words as SQL, for `IN`. The words are of the program. */
 export function listOf(words: readonly string[]): string {
   return `(${words.map((word) => `'${word}'`).join(', ')})`

@@ -7,6 +7,7 @@ export const TaskKind = v.picklist([
   'user.erase',
   'storage.purge',
   'message.notify',
+  'search.fill',
   'mail.send',
   'mail.failed',
 ])

@@ -212,8 +212,8 @@ describeOnEachDatabase('every route', (openUrl) => {
   it.each(
     having((route) => route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
   )('$name accepts a valid limit only', async ({ name, route }) => {
-    // The search for users requires a query.
-    const search = name === 'usersSearch' ? 'query=ada&' : ''
+    // A search requires a query.
+    const search = { usersSearch: 'query=ada&', searchMessages: 'q=ada&' }[name] ?? ''
     for (const limit of ['0', '-1', '1.5', 'ten', '', '1e3', '9'.repeat(400)]) {
       const refused = await send({ ...route, path: `${route.path}?${search}limit=${limit}` }, admin)
       expect(refused, limit).toMatchObject({ status: 422, code: 'validation_failed' })

@@ -172,6 +172,8 @@ const WHOLE = [
   'notificationsList',
   'receiptsOfMessage',
   'newcomersList',
+  // test/chat/search reads its pages while messages arrive.
+  'searchMessages',
 ]
 
 it('changes every list of several pages', () => {

@@ -15,6 +15,9 @@ const textsOf = (event: unknown) => {
   return (message?.content.length ?? 0) + (message?.prompt?.length ?? 0)
 }
 
+const nameOf = (item: Item, key: string) =>
+  key.split('.').reduce<unknown>((value, part) => (value as Item)[part], item) as string | number
+
 /** The fields of a response besides its items. */
 const FRAME = 8 * 1024
 
@@ -50,7 +53,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
       const items: Item[] = field ? answer[field] : answer
       const largest = Math.max(0, ...items.map((item) => Buffer.byteLength(JSON.stringify(item))))
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MIB + largest + FRAME)
-      seen.push(...items.map((item) => item[key]!))
+      seen.push(...items.map((item) => nameOf(item, key)))
       cursor = next?.[1](answer, items.at(-1)!)
     } while (cursor !== undefined)
 

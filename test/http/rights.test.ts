@@ -83,6 +83,7 @@ const BODIES: Record<string, (world: World) => object> = {
 /** The query of a call. */
 const QUERIES: Record<string, string> = {
   usersSearch: '?query=target',
+  searchMessages: '?q=target',
   presenceList: '?user_ids=01890000-0000-7000-8000-000000000000',
 }
 

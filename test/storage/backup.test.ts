@@ -88,7 +88,7 @@ describe('a backup of SQLite', () => {
     await service.chat.context.db.run('VACUUM INTO ?', copy)
     await stop(service)
     await restoreStorage(url, copy, { force: true })
-    expect(await (await start()).chat.context.db.all('SELECT id FROM tasks')).toEqual([])
+    expect(await (await start()).chat.context.db.all("SELECT id FROM tasks WHERE kind LIKE 'mail.%'")).toEqual([])
   })
 
   it('does not make backups in the name of the original', async () => {

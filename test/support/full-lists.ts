@@ -4,6 +4,7 @@ import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { RECOUNT } from '../../lib/storage/schema/0012-unread-totals.ts'
+import { FIRST_DOC } from '../../lib/storage/sql.ts'
 import { times } from './service.ts'
 
 /** The names of the items in each filled list. */
@@ -233,6 +234,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'messages',
       messages.map((id, n) => ({
         id,
+        doc: FIRST_DOC + 1_000_000 + n,
         root_id: root_id!,
         ...message,
         role: id === answer_id ? 'assistant' : 'user',

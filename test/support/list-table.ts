@@ -8,7 +8,7 @@ export type Item = Record<string, string | number>
 
 /** How a list is paged: the field that identifies its items, and how the next page is requested. */
 export interface Followed {
-  /** The field with the name of an item. */
+  /** The field with the name of an item; of a nested one, its path. */
   key: string
   /** The names of all its items; `undefined` if they need not be known one by one. */
   expected: (filled: Filled) => (string | number)[] | undefined
@@ -137,6 +137,13 @@ export const LISTS: Record<string, Followed> = {
     path: (filled) => `${conversation(filled)}/pins`,
     query: 'limit=100',
     next: after,
+  },
+  searchMessages: {
+    key: 'message.id',
+    expected: ({ messages }) => messages,
+    path: () => '/api/search',
+    query: ({ conversation_id }) => `limit=50&in=${conversation_id}`,
+    next: ['cursor', (answer) => answer.next_cursor],
   },
   receiptsOfMessage: {
     key: 'user_id',

@@ -40,7 +40,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
   const isDone = await inBatches(isOver, async (size) => {
     const batch = await ctx.write(async (tx) => {
       const began = performance.now()
-      const messages = await removeMessages(tx, key, size)
+      const messages = await removeMessages(ctx, tx, key, size)
       const isLast = messages === undefined && (await removeRest(tx, key, size)) === undefined
       if (isLast) {
         await tx.run('DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL', key)
@@ -55,7 +55,12 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
 }
 
 /** Removes up to `size` messages, and threads without messages. @returns the number; `undefined` without threads */
-async function removeMessages(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
+async function removeMessages(
+  { search }: Context,
+  tx: Queries,
+  conversationId: string,
+  size: number,
+): Promise<number | undefined> {
   const threads = await tx.all<{ root_id: string }>(
     'SELECT root_id FROM threads WHERE conversation_id = ? ORDER BY last_activity_at LIMIT ?',
     conversationId,
@@ -77,6 +82,7 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
   const ids = fitting(messages)
   if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
   await tx.run(`DELETE FROM notifications WHERE id ${these}`, jsonList(ids))
+  await search.remove(tx, ids)
   await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
   if (ids.length === size || ids.length < messages.length) return ids.length
   const members = await tx.run(

@@ -107,6 +107,11 @@ async function eraseIn(
   if (theirs.length > 0) {
     const ids = jsonList(theirs.map(({ id }) => id))
     await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
+    // The index has the author as a word.
+    ctx.search.noteMessages(
+      tx,
+      theirs.map(({ id }) => id),
+    )
     await (author.messages === 'erase' ? removeOfMessages(tx, ids) : forgetActorOf(tx, ids))
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { isErasedAuthor, type Micros } from '../../storage/sql.ts'
+import { isErasedAuthor, type Micros, NEXT_DOC } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { MessageRow } from './store.ts'
@@ -155,9 +155,9 @@ const INSERT_MESSAGES = onRows(
     mention_all: 'bigint',
     mentioned: 'text',
   } as const satisfies Partial<Columns<MessageRow>>,
-  (given) =>
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned)
-     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned
+  (given, dialect) =>
+    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned${dialect === 'sqlite' ? ', doc' : ''})
+     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned${dialect === 'sqlite' ? `, ${NEXT_DOC}` : ''}
        FROM ${given}`,
 )
 

@@ -23,6 +23,7 @@ import * as pins from '../../chat/pins/schema.ts'
 import * as presence from '../../chat/presence/schema.ts'
 import * as reactions from '../../chat/reactions/schema.ts'
 import * as receipts from '../../chat/receipts/schema.ts'
+import * as search from '../../chat/search/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
@@ -68,6 +69,7 @@ const FEATURES: object[] = [
   presence,
   reactions,
   receipts,
+  search,
   resets,
   sessions,
   settings,

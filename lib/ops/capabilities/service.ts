@@ -5,7 +5,7 @@ import type { Capabilities } from './schema.ts'
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({
   takes: [],
-  run: ({ config, identity, outbox }): Capabilities => {
+  run: ({ config, identity, outbox, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
     const hasSignIn = !identity
@@ -15,7 +15,7 @@ export const get = useCase({
       mail: outbox !== undefined,
       sign_up: hasSignIn && config.invites.allow_signup,
       web: config.server.web === true,
-      search: false,
+      search: search.isOn(),
       direct: config.direct.enabled,
       ...(hasSignIn && enabled && { csrf: { cookie_name, header_name } }),
       limits: { message_bytes, max_depth, reactions_per_message, pins },

@@ -7,7 +7,7 @@ import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './
 import { visibleRows } from './visible.ts'
 
 /** Columns of one kind of database only: the other has no such column, or numbers its rows anew. */
-const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed', 'xid'] }
+const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed', 'xid'], messages: ['doc'] }
 
 /**
  * Exports the database as JSON lines in one consistent state: a header, a line per row, and the counts at the end.

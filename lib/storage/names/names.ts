@@ -59,13 +59,16 @@ function refuse(name: string, problem: string | undefined): void {
   if (problem) throw new Error(`openStorage: ${name} ${problem}`)
 }
 
-/** Every table that some migration creates, also those that a later one drops. */
+/**
+ * Every table and sequence that some migration creates, also those that a later one drops, and the index of the search on
+ * SQLite, which the service makes at its start.
+ */
 function allTables(): Set<string> {
-  const tables = new Set(['migrations'])
+  const tables = new Set(['migrations', 'search_index', 'search_index_data', 'search_index_docsize'])
   for (const { statements } of MIGRATIONS)
     for (const dialect of ['sqlite', 'postgresql'] as const)
       for (const statement of statements(COLUMN_TYPES[dialect], dialect)) {
-        const name = /^\s*CREATE (?:UNLOGGED )?TABLE (\w+)/.exec(statement)?.[1]
+        const name = /^\s*CREATE (?:(?:UNLOGGED )?TABLE|SEQUENCE) (\w+)/.exec(statement)?.[1]
         if (name) tables.add(name)
       }
   return tables

@@ -21,7 +21,7 @@ const BEFORE_LIST = new Set(['FROM', 'ANALYZE', 'TABLE'])
 const AFTER_LIST = /^(WHERE|GROUP|ORDER|LIMIT|SET|SELECT|HAVING|RETURNING|UNION|EXCEPT|INTERSECT|ON|FOR)$/
 
 /** Functions whose text argument is the name of a table. */
-const BY_NAME = new Set(['TO_REGCLASS', 'PG_GET_SERIAL_SEQUENCE'])
+const BY_NAME = new Set(['TO_REGCLASS', 'PG_GET_SERIAL_SEQUENCE', 'NEXTVAL'])
 
 /** Where the rewriting of a statement is. */
 interface Place {

@@ -21,6 +21,7 @@ import { people } from './0019-people.ts'
 import { reactionsAndPins } from './0020-reactions-and-pins.ts'
 import { notifications } from './0021-notifications.ts'
 import { inboxes } from './0022-inboxes.ts'
+import { search } from './0023-search.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   reactionsAndPins,
   notifications,
   inboxes,
+  search,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -13,6 +13,9 @@ interface Thing {
   is_named_ours: boolean
 }
 
+/** The index of the search on SQLite, which no migration makes, with the tables of FTS5 behind it. */
+const SEARCH_INDEX = new Set(['', '_config', '_data', '_docsize', '_idx'].map((part) => `search_index${part}`))
+
 /** The number of differences that an error names. */
 const EXAMPLES = 5
 
@@ -120,7 +123,8 @@ async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promi
 async function listThings(db: Queries): Promise<Thing[]> {
   const things = await db.all<Omit<Thing, 'is_named_ours'>>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
   const plain = (name: string) => (db.names ? db.names.fromCatalog(name) : name)
-  return things.map(({ kind, name, on }) => {
+  const others = things.filter(({ name }) => db.dialect !== 'sqlite' || !SEARCH_INDEX.has(plain(name) ?? name))
+  return others.map(({ kind, name, on }) => {
     const isAttached = on !== null && !kind.endsWith('index')
     return {
       kind,

@@ -1,0 +1,47 @@
+import { defineCommand as defineGroup } from 'citty'
+import { OPERATOR } from '../../lib/core/actor.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { oneLine, print } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const status = defineCommand({
+  meta: { name: 'status', description: 'Show the state of the search index' },
+  example: 'chat-server search status',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const found = await chat.search.status(OPERATOR)
+      const mib = (found.bytes / 2 ** 20).toFixed(1)
+      const reach = found.reaches_back_to ? `, back to ${found.reaches_back_to}` : ''
+      const state = found.filling ? 'being filled' : found.enabled ? 'kept' : 'off: search.enabled is false'
+      print(
+        args,
+        found,
+        oneLine(
+          `The index is ${state}: ${found.documents} messages (${mib} MiB)${reach}; ${found.waiting} changes wait.`,
+        ),
+      )
+    }),
+})
+
+const rebuild = defineCommand({
+  meta: { name: 'rebuild', description: 'Index all messages anew, beside the running service' },
+  example: 'chat-server search rebuild',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      await chat.search.rebuild(OPERATOR)
+      print(
+        args,
+        { rebuilding: true },
+        oneLine(
+          'The running service indexes all messages anew, the newest first; `chat-server search status` shows how far.',
+        ),
+      )
+    }),
+})
+
+export default defineGroup({
+  meta: { name: 'search', description: 'Show the search index, or build it anew' },
+  subCommands: { status, rebuild },
+})

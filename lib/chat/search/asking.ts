@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import { fromInstant } from '../../core/time.ts'
+import { invalid, NARROWING, parseQuery, type Query } from './rules-query.ts'
+import { Has, type SearchQuery, toInstantText, When } from './schema.ts'
+
+/** A search as it is asked for, with what the query and the parameters narrow it by. */
+export interface Asked extends Query {
+  before: number
+  after: number
+  has: Set<Has>
+  /** A digest of all of it: a cursor of another search has another. */
+  digest: string
+}
+
+/** @throws ChatError `validation_failed` with the path of the parameter, also if it is in `q` */
+export function readQuery(input: SearchQuery): Asked {
+  const query = parseQuery(input.q)
+  const { narrowing } = query
+  for (const key of NARROWING) if (input[key] !== undefined) narrowing[key].push(input[key])
+  const isNarrow = [narrowing.in, narrowing.from, narrowing.thread, narrowing.has].some((values) => values.length > 0)
+  if (query.all.length === 0 && !isNarrow) throw invalid('must have a word that is to be found')
+  const { all, none } = query
+  return {
+    ...query,
+    before: Math.min(...narrowing.before.map((text) => readInstant(text, 'before')), Number.MAX_SAFE_INTEGER),
+    after: Math.max(...narrowing.after.map((text) => readInstant(text, 'after')), 0),
+    has: new Set(narrowing.has.map(readHas)),
+    digest: createHash('sha256')
+      .update(JSON.stringify([all, none, narrowing]))
+      .digest('hex')
+      .slice(0, 16),
+  }
+}
+
+/** In microseconds. */
+function readInstant(text: string, path: string): number {
+  if (!v.is(When, text)) throw invalid('must be an RFC 3339 instant, or a date', path)
+  return fromInstant(toInstantText(text))
+}
+
+function readHas(text: string): Has {
+  if (!v.is(Has, text)) throw invalid(`must be one of ${Has.options.join(', ')}`, 'has')
+  return text
+}

@@ -1,0 +1,135 @@
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { fit } from '../../core/pages.ts'
+import type { Queries } from '../../storage/database.ts'
+import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
+import { withReacted } from '../messages/store-reactions.ts'
+import { hasLink } from './rules.ts'
+import { excerptOf } from './rules-excerpt.ts'
+import { findPhrase, type Phrase } from './rules-query.ts'
+import { atomsOf } from './rules-words.ts'
+import type { SearchExcerpt, SearchResult } from './schema.ts'
+import { listChangedBetween, listReadable, listTitles, type Narrowed } from './store.ts'
+import { findEntries, type Wanted } from './store-index.ts'
+
+/** A search: what the index is asked, and what each hit must have. */
+export interface Hunt {
+  wanted: Wanted
+  all: readonly Phrase[]
+  none: readonly Phrase[]
+  needs_link: boolean
+  narrowed: Narrowed
+  /** The numbers of the oldest and of the newest message. */
+  oldest: number
+  newest: number
+}
+
+/** How many messages the index is asked for at once, and how many texts are read at once. */
+const LOOK = 100
+const TEXTS = 20
+
+type Hit = SearchResult & { doc: number }
+
+/** The page of a search, which has room for one more result than it shows: then there is another page. */
+export function createPage(actor: Actor, limit: number) {
+  const hits: Hit[] = []
+  return {
+    actor,
+    isFull: () => hits.length > limit,
+    add: (hit: Hit) => void hits.push(hit),
+    /** @returns its results, and where the next page begins, if there is one */
+    end(): { results: SearchResult[]; next?: number } {
+      const shown = fit(hits.slice(0, limit))
+      const results = shown.map(({ doc: _, ...result }) => result)
+      return { results, ...(shown.length < hits.length && { next: shown.at(-1)!.doc }) }
+    },
+  }
+}
+
+type Page = ReturnType<typeof createPage>
+
+/** Fills a page with what is older than `start`. @returns how far it looked, and whether the time was over before the end */
+export async function look(
+  ctx: Pick<Context, 'db' | 'search'>,
+  hunt: Hunt,
+  page: Page,
+  start: number,
+  deadline: number,
+): Promise<{ low: number; isOver: boolean }> {
+  let low = Math.min(start, hunt.newest + 1)
+  for (let width = 1; low > hunt.oldest && !page.isFull(); width *= 4) {
+    if (width > 1 && performance.now() > deadline) return { low, isOver: true }
+    low = await ctx.db.snapshot((db) => step(db, hunt, page, low, width, ctx.search.wake))
+  }
+  return { low, isOver: false }
+}
+
+/** One step, of one moment: what has changed since the index knows it is compared itself. @returns how far it looked */
+async function step(
+  db: Queries,
+  hunt: Hunt,
+  page: Page,
+  before: number,
+  width: number,
+  wake: () => void,
+): Promise<number> {
+  const found = await findEntries(db, hunt.wanted, before, LOOK, width)
+  const changed = await listChangedBetween(db, found.low, before, LOOK)
+  // Others may have left them.
+  if (changed.length > 0) wake()
+  const low = changed.length === LOOK ? Math.max(found.low, changed.at(-1)!) : found.low
+  const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
+  const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
+  for (let n = 0; n < readable.length && !page.isFull(); n += TEXTS) {
+    for (const hit of await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS)))
+      if (!page.isFull()) page.add(hit)
+  }
+  return low
+}
+
+/** Those of these messages that have what is searched for, in their order. */
+async function readHits(db: Queries, hunt: Hunt, actor: Actor, places: { id: string; doc: number }[]): Promise<Hit[]> {
+  const rows = await withTexts(
+    db,
+    await listLightMessages(
+      db,
+      places.map(({ id }) => id),
+    ),
+  )
+  const rowBy = new Map(rows.map((row) => [row.id, row]))
+  const matches = places.flatMap(({ id, doc }) => {
+    const row = rowBy.get(id)
+    const excerpts = row && !row.deleted_at ? match(row, hunt) : undefined
+    return excerpts ? [{ row: row!, doc, excerpts }] : []
+  })
+  if (matches.length === 0) return []
+  const titles = await listTitles(db, new Set(matches.map(({ row }) => row.conversation_id)))
+  const messages = await withReacted(
+    db,
+    actor.user_id,
+    matches.map(({ row }) => toMessage(row)),
+  )
+  return matches.map(({ row, doc, excerpts }, n) => ({
+    message: messages[n]!,
+    conversation: { id: row.conversation_id, title: titles.get(row.conversation_id) ?? '' },
+    excerpts,
+    doc,
+  }))
+}
+
+/** The excerpts of a message that has all phrases and none of the others; else `undefined`. */
+function match(row: MessageRow, { all, none, needs_link }: Hunt): SearchExcerpt[] | undefined {
+  // An answer is searched once it is written.
+  const content = row.status === 'streaming' ? '' : row.content
+  if (needs_link && !hasLink({ content, prompt: row.prompt })) return undefined
+  const fields = (['content', 'prompt'] as const).flatMap((field) => {
+    const text = field === 'content' ? content : row.prompt
+    return text ? [{ field, text, atoms: atomsOf(text) }] : []
+  })
+  const has = (phrase: Phrase) => fields.some(({ atoms }) => findPhrase(atoms, phrase) !== undefined)
+  if (!all.every(has) || none.some(has)) return undefined
+  return fields.flatMap(({ field, text, atoms }) => {
+    const excerpt = excerptOf(text, atoms, all)
+    return excerpt ? [{ field, ...excerpt }] : []
+  })
+}

@@ -1,0 +1,95 @@
+import { ChatError } from '../../core/errors.ts'
+import { type Atom, atomsOf } from './rules-words.ts'
+
+/** Words that stand next to each other in this order; with `isPrefix` the last one is only the beginning of a word. */
+export interface Phrase {
+  atoms: readonly Atom[]
+  isPrefix: boolean
+}
+
+/** What a message is narrowed by; each value of each key must hold. */
+export const NARROWING = ['in', 'from', 'thread', 'before', 'after', 'has'] as const
+export type Narrowing = Record<(typeof NARROWING)[number], string[]>
+
+/** A query taken apart. */
+export interface Query {
+  all: Phrase[]
+  none: Phrase[]
+  narrowing: Narrowing
+}
+
+/** The number of words, phrases and exclusions of a query. */
+const MAX_TERMS = 20
+
+/** The characters before a star. */
+const MIN_PREFIX = 3
+
+/** A term, maybe excluded: a text in quotes, of which the last ones may be missing, or anything without spaces. */
+const TERM = /(?<minus>-?)(?:"(?<quoted>[^"]*)"?|(?<plain>[^\s"]+))/gu
+const KEYED = /^(?<key>[A-Za-z]+):(?<value>.+)$/u
+
+/** Takes a query apart. @throws ChatError `validation_failed` with the path `q` */
+export function parseQuery(q: string): Query {
+  const narrowing: Narrowing = { in: [], from: [], thread: [], before: [], after: [], has: [] }
+  const query: Query = { all: [], none: [], narrowing }
+  for (const { groups } of q.matchAll(TERM)) {
+    const { minus, quoted, plain } = groups as { minus: string; quoted?: string; plain?: string }
+    const { key = '', value = '' } = KEYED.exec(plain ?? '')?.groups ?? {}
+    if (!minus && isNarrowing(key.toLowerCase())) narrowing[key.toLowerCase() as keyof Narrowing].push(value)
+    else {
+      const phrases = (quoted === undefined ? plain!.split(key ? ':' : '\n') : [quoted]).map((text) =>
+        phraseOf(text, quoted === undefined),
+      )
+      query[minus ? 'none' : 'all'].push(...phrases.filter(({ atoms }) => atoms.length > 0))
+    }
+  }
+  if (query.all.length + query.none.length > MAX_TERMS)
+    throw invalid(`must have at most ${MAX_TERMS} words and phrases`)
+  return query
+}
+
+const isNarrowing = (key: string): key is keyof Narrowing => (NARROWING as readonly string[]).includes(key)
+
+function phraseOf(text: string, mayEnd: boolean): Phrase {
+  const atoms = atomsOf(text)
+  const last = atoms.at(-1)
+  // A character of a dense script begins a word anyway.
+  const isPrefix = mayEnd && text.endsWith('*') && last !== undefined && last.end === text.length - 1 && !last.isDense
+  if (isPrefix && [...last.text].length < MIN_PREFIX)
+    throw invalid(`must have at least ${MIN_PREFIX} characters before *`)
+  return { atoms, isPrefix }
+}
+
+export function invalid(message: string, path = 'q'): ChatError {
+  return new ChatError('validation_failed', { errors: [{ path, message }] })
+}
+
+/** The first place of a phrase in a text: the numbers of its first atom and of the one behind its last; or `undefined`. */
+export function findPhrase(text: readonly Atom[], { atoms, isPrefix }: Phrase): [number, number] | undefined {
+  const last = atoms.length - 1
+  const isHere = (start: number) =>
+    atoms.every((wanted, n) => {
+      const found = text[start + n]!
+      // Two characters of a dense script are a word only without anything between them.
+      if (n > 0 && wanted.isDense && wanted.isJoined && atoms[n - 1]!.isDense && !found.isJoined) return false
+      return isPrefix && n === last ? found.text.startsWith(wanted.text) : found.text === wanted.text
+    })
+  for (let start = 0; start + last < text.length; start++) if (isHere(start)) return [start, start + last + 1]
+  return undefined
+}
+
+/** A word of the index that a hit has; with `isPrefix` the hit has one that begins so. */
+export interface IndexTerm {
+  word: string
+  isPrefix: boolean
+}
+
+/** The words by which the index finds what may have a phrase. */
+export function indexTerms({ atoms, isPrefix }: Phrase): IndexTerm[] {
+  return atoms.flatMap(({ text, isDense }, n) => {
+    const [before, next] = [atoms[n - 1], atoms[n + 1]]
+    if (!isDense) return [{ word: text, isPrefix: isPrefix && !next }]
+    if (next?.isDense && next.isJoined) return [{ word: text + next.text, isPrefix: false }]
+    return before?.isDense && atoms[n]!.isJoined ? [] : [{ word: text, isPrefix: true }]
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * The analysis of texts for the search, the same on both databases: none of their parsers, dictionaries or locales is
+ * used. This number changes with its results: then the index is built anew.
+ */
+export const ANALYSIS = 1
+
+/** The smallest part of a text that is compared: a word, an emoji, or one character of a dense script. */
+export interface Atom {
+  /** As it is compared: without case, and without accents of Latin, Greek and Cyrillic letters. */
+  text: string
+  /** Its place in the text as given, in UTF-16 units. */
+  start: number
+  end: number
+  /** A character of a script without spaces between words: Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese. */
+  isDense: boolean
+  /** Whether nothing is between it and the atom before. */
+  isJoined: boolean
+}
+
+/** A word is cut at this length, in UTF-16 units. */
+const MAX_WORD = 64
+
+/** Of a text, so many different words are indexed, up to so many UTF-16 units of them together. */
+const MAX_WORDS = 10_000
+const MAX_UNITS = 250_000
+
+type Kind = 'letter' | 'digit' | 'dense' | 'emoji'
+
+const EMOJI =
+  '\\p{RI}{2}|[0-9#*]\\uFE0F?\\u20E3|(?!\\p{ASCII})\\p{Extended_Pictographic}[\\uFE0F\\p{Emoji_Modifier}]*(?:\\u200D\\p{Extended_Pictographic}[\\uFE0F\\p{Emoji_Modifier}]*)*'
+
+/** The conjoining letters of a Korean syllable. */
+const SYLLABLE = '[\\u1100-\\u115F\\uA960-\\uA97C][\\u1160-\\u11A7\\uD7B0-\\uD7C6]*[\\u11A8-\\u11FF\\uD7CB-\\uD7FB]*'
+
+/** Invisible characters within words: soft hyphens, joiners, directions; marks of no letter; and the Arabic tatweel. */
+const IGNORED = '[\\p{M}\\u00AD\\u0640\\u200C-\\u200F\\u2060\\uFEFF]+'
+
+/** ASCII letters and digits, of which most texts are; an emoji; or a character with its marks. */
+const PIECE = new RegExp(
+  `[A-Za-z]+(?!\\p{M})|[0-9]+(?![\\p{M}\\uFE0F\\u20E3])|${EMOJI}|${IGNORED}|${SYLLABLE}|[\\p{L}\\p{N}\\p{So}][\\p{M}\\uFF9E\\uFF9F]*`,
+  'gu',
+)
+const ASCII_LETTERS = /^[A-Za-z]+$/
+const IS_EMOJI = new RegExp(`^(?:${EMOJI})$`, 'u')
+const IS_IGNORED = new RegExp(`^${IGNORED}$`, 'u')
+const ACCENTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
+const DENSE =
+  /^(?=[\p{L}\p{N}])[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
+
+/** The atoms of a text, in their order. */
+export function atomsOf(text: string): Atom[] {
+  const atoms: Atom[] = []
+  let last: Kind | undefined
+  let end = -1
+  PIECE.lastIndex = 0
+  for (let match = PIECE.exec(text); match; match = PIECE.exec(text)) {
+    const [piece] = match
+    const start = match.index
+    const isNext = end === start
+    const parts = partsOf(piece)
+    if (isNext || parts.length > 0) end = start + piece.length
+    for (const [n, [kind, folded]] of parts.entries()) {
+      const word = atoms.at(-1)
+      if (isNext && n === 0 && word && kind === last && (kind === 'letter' || kind === 'digit')) {
+        word.text = (word.text + folded).slice(0, MAX_WORD)
+        word.end = end
+      } else {
+        const isJoined = isNext || n > 0
+        atoms.push({ text: folded.slice(0, MAX_WORD), start, end, isDense: kind === 'dense', isJoined })
+      }
+      last = kind
+    }
+  }
+  return atoms
+}
+
+type Part = readonly [Kind, string]
+
+/** The parts of the characters that were seen last: there are about as many in use. */
+const seen = new Map<string, Part[]>()
+const MAX_SEEN = 10_000
+
+/** The parts of a piece as they are compared: none of invisible characters, several of one such as `½` or `㈱`. */
+function partsOf(piece: string): Part[] {
+  if (ASCII_LETTERS.test(piece)) return [['letter', piece.toLowerCase()]]
+  const known = seen.get(piece)
+  if (known) return known
+  const parts = readParts(piece)
+  if (seen.size === MAX_SEEN) seen.clear()
+  if (piece.length <= 2) seen.set(piece, parts)
+  return parts
+}
+
+function readParts(piece: string): Part[] {
+  if (IS_EMOJI.test(piece)) return [['emoji', piece.replaceAll('\uFE0F', '')]]
+  if (IS_IGNORED.test(piece)) return []
+  const folded = fold(piece)
+  if (DENSE.test(folded)) return [...folded.matchAll(/\P{M}\p{M}*/gu)].map(([each]) => ['dense', each])
+  return [...folded.matchAll(/(\p{N}+)|[\p{L}\p{M}]+/gu)].map(([each, digits]) => [digits ? 'digit' : 'letter', each])
+}
+
+/** Compatible characters are one (NFKC), cases are, and so are Latin, Greek and Cyrillic letters with and without accents. */
+function fold(piece: string): string {
+  const same = piece.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
+  return ACCENTED.test(same) ? same.normalize('NFD').replaceAll(/\p{M}/gu, '') : same
+}
+
+/**
+ * The words by which an index finds a text: its words and emoji, of each run of a dense script every two neighbours, and
+ * its last character. So any character is found as the beginning of such a word.
+ */
+export function indexWords(atoms: readonly Atom[]): Set<string> {
+  const words = new Set<string>()
+  let units = 0
+  for (const [n, { text, isDense }] of atoms.entries()) {
+    const next = atoms[n + 1]
+    const word = isDense && next?.isDense && next.isJoined ? text + next.text : text
+    if (words.has(word)) continue
+    units += word.length
+    if (words.size === MAX_WORDS || units > MAX_UNITS) break
+    words.add(word)
+  }
+  return words
+}

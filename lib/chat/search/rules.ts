@@ -1,0 +1,45 @@
+import { atomsOf, indexWords } from './rules-words.ts'
+
+/** Words of what a message belongs to: the end of an id is enough, as each hit is checked. */
+export const scopeWord = {
+  conversation: (id: string) => `#c${id.slice(-8)}`,
+  author: (id: string) => `#u${id.slice(-8)}`,
+  thread: (id: string) => `#t${id.slice(-8)}`,
+  link: '#hl',
+  mention: '#hm',
+} as const
+
+/** What the index has of a message. */
+interface Text {
+  conversation_id: string
+  root_id: string
+  posted_by: string | null
+  content: string
+  prompt: string | null
+  has_mention: number
+}
+
+const LINK = /https?:\/\/\S/i
+
+export function hasLink({ content, prompt }: { content: string; prompt?: string | null | undefined }): boolean {
+  return LINK.test(content) || LINK.test(prompt ?? '')
+}
+
+/** The words by which the index finds a message. */
+export function entryWords(message: Text): Set<string> {
+  const { conversation_id, root_id, posted_by, content, prompt } = message
+  const words = indexWords(atomsOf(prompt === null ? content : `${content}\n${prompt}`))
+  words.add(scopeWord.conversation(conversation_id)).add(scopeWord.thread(root_id))
+  if (posted_by) words.add(scopeWord.author(posted_by))
+  if (hasLink(message)) words.add(scopeWord.link)
+  if (message.has_mention === 1) words.add(scopeWord.mention)
+  return words
+}
+
+/** The events after which a message has another text, author or place in the index. */
+const CHANGING = new Set(['message.new', 'message.edited', 'message.deleted', 'message.restored', 'message.done'])
+
+/** The messages that these events change. */
+export function changedBy(events: readonly { type: string; message_id?: string | undefined }[]): string[] {
+  return events.flatMap(({ type, message_id }) => (message_id !== undefined && CHANGING.has(type) ? [message_id] : []))
+}

@@ -1,0 +1,109 @@
+import type { Config } from '../../config/parse.ts'
+import type { Log } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { createLocalBuckets } from '../../limits/buckets.ts'
+import type { NewEvent } from '../../live/log.ts'
+import type { Database, Queries, Writing } from '../../storage/database.ts'
+import { insertTask } from '../../tasks/store.ts'
+import { createMover, type Mover } from './mover.ts'
+import { changedBy } from './rules.ts'
+import { ANALYSIS } from './rules-words.ts'
+import { findState, forgetChanges, hasMessages, listDocs, noteChanged, setState } from './store.ts'
+import { openIndex, writeEntries } from './store-index.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+/** The index of the search: what keeps it as the messages are. */
+export interface Search extends Pick<Mover, 'move' | 'wake' | 'close'> {
+  /** Whether messages can be searched. */
+  isOn(): boolean
+  /** Makes the index, and fills it if it is new, of another analysis, or was not kept for a while. */
+  start(): Promise<void>
+  /** Notes the messages that events change, in their transaction. */
+  note(tx: Writing, additions: readonly { events: readonly NewEvent[] }[]): void
+  /** Notes messages that change without an event. */
+  noteMessages(tx: Writing, ids: readonly string[]): void
+  /** What was noted is durable. */
+  changed(events: readonly NewEvent[]): void
+  /** Counts a search of a user, in this process. @throws ChatError `rate_limited` beyond `search.per_user_per_min` */
+  spend(userId: string): void
+  /** Waits until few enough other searches run. */
+  inTurn: Turns['take']
+  /** Takes messages out that are about to be removed, in the same transaction. */
+  remove(tx: Queries, messageIds: readonly string[]): Promise<void>
+}
+
+const OFF = 'off'
+
+/** How many searches run at a time in a process. */
+const AT_A_TIME = 4
+
+/** The users whose searches are counted. */
+const MOST_COUNTED = 10_000
+
+/** Creates the part of a service that keeps the index. */
+export function createSearch(deps: {
+  config: Pick<Config, 'search'>
+  db: Database
+  log: Log
+  now: () => number
+}): Search {
+  const { config, db, log, now } = deps
+  const mover = createMover({ db, log })
+  const spent = createLocalBuckets(MOST_COUNTED)
+  let isAvailable = true
+  const isOn = () => config.search.enabled && isAvailable
+
+  function noteMessages(tx: Writing, ids: readonly string[]): void {
+    if (ids.length > 0 && isOn()) tx.defer(noteChanged(tx, new Set(ids)))
+  }
+
+  return {
+    isOn,
+    move: mover.move,
+    wake: mover.wake,
+    spend(userId) {
+      const burst = config.search.per_user_per_min
+      const { allowed, retry_after_seconds = 1 } = spent.take(userId, now(), { requests_per_second: burst / 60, burst })
+      if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
+    },
+    inTurn: createTurns(AT_A_TIME).take,
+    close: mover.close,
+    async start() {
+      isAvailable = config.search.enabled ? await openIndex(db) : true
+      if (!isAvailable) log.warn('There is no search: this build of SQLite has no FTS5')
+      await reach(db, isOn() ? String(ANALYSIS) : OFF)
+      if (isOn()) mover.start()
+    },
+    note(tx, additions) {
+      noteMessages(
+        tx,
+        additions.flatMap(({ events }) => changedBy(events)),
+      )
+    },
+    noteMessages,
+    changed(events) {
+      if (isOn() && changedBy(events).length > 0) mover.wake()
+    },
+    async remove(tx, messageIds) {
+      if (!isOn()) return
+      const docs = await listDocs(tx, messageIds)
+      if (docs.length === 0) return
+      await forgetChanges(tx, docs)
+      await writeEntries(
+        tx,
+        docs.map((doc) => ({ doc, words: new Set() })),
+      )
+    },
+  }
+}
+
+/** Notes what the index is of from now on, and has it filled if it was of something else. */
+async function reach(db: Database, wanted: string): Promise<void> {
+  const state = await findState(db)
+  if (state === wanted || (state === undefined && wanted === OFF)) return
+  await db.write(async (tx) => {
+    await setState(tx, wanted)
+    if (wanted !== OFF && (await hasMessages(tx))) await insertTask(tx, newId(), { kind: 'search.fill', key: '' })
+  })
+}

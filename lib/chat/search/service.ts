@@ -1,0 +1,114 @@
+import { findUserByUsername } from '../../accounts/users/store.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { isStorable } from '../../core/schema.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Queries } from '../../storage/database.ts'
+import { requireMember } from '../conversations/access.ts'
+import { findThreadConversation } from '../threads/store.ts'
+import { readQuery } from './asking.ts'
+import { createPage, type Hunt, look } from './looking.ts'
+import { scopeWord } from './rules.ts'
+import { indexTerms } from './rules-query.ts'
+import { type SearchPage, SearchQuery } from './schema.ts'
+import { isFilling, listOwnConversations } from './store.ts'
+import { findEnds } from './store-index.ts'
+
+/** Up to so many conversations of the caller are part of what the index is asked. */
+const MOST_CONVERSATIONS = 200
+
+/**
+ * Messages that have what is searched for, in the actor's conversations, newest first.
+ *
+ * It ends after `search.budget_ms`: then the page is `partial`. At most four searches at a time in a process, further ones
+ * wait inside their budget.
+ *
+ * @throws ChatError `not_found` for a conversation or thread that is not the actor's, and with `search.enabled = false`;
+ *   `invalid_cursor` also for a cursor of another query; `rate_limited`
+ */
+export const messages = useCase({
+  takes: ['actor'],
+  input: SearchQuery,
+  errors: ['not_found', 'invalid_cursor', 'rate_limited', 'validation_failed'],
+  run: async (ctx, actor, input): Promise<SearchPage> => {
+    if (!ctx.search.isOn()) throw new ChatError('not_found')
+    const asked = readQuery(input)
+    const start = readCursor(input.cursor, asked.digest)
+    const deadline = performance.now() + ctx.config.search.budget_ms
+    ctx.search.spend(actor.user_id)
+    const end = await ctx.search.inTurn(deadline)
+    const cursorAt = (doc: number) => `${doc}_${asked.digest}`
+    if (!end) return { results: [], partial: true, next_cursor: cursorAt(start) }
+    try {
+      const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
+      const page = createPage(actor, input.limit)
+      const { low, isOver } = hunt ? await look(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }
+      const { results, next } = page.end()
+      const place = next ?? (isOver ? low : undefined)
+      const incomplete = await isFilling(ctx.db)
+      return {
+        results,
+        ...(place !== undefined && { next_cursor: cursorAt(place) }),
+        ...(next === undefined && isOver && { partial: true as const }),
+        ...(incomplete && { incomplete: true as const }),
+      }
+    } finally {
+      end()
+    }
+  },
+})
+
+function readCursor(cursor: string | undefined, digest: string): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  const [, doc, of] = /^(\d{1,16})_([0-9a-f]{16})$/.exec(cursor) ?? []
+  if (of !== digest || Number(doc) > Number.MAX_SAFE_INTEGER) throw new ChatError('invalid_cursor')
+  return Number(doc)
+}
+
+/** What is asked of the index and of each hit; `undefined` if nothing can be found. @throws ChatError `not_found` */
+async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQuery>): Promise<Hunt | undefined> {
+  const { all, none, has, before, after, narrowing } = asked
+  for (const id of narrowing.in) await requireMember(db, actor, ID.test(id) ? id : undefined)
+  for (const id of narrowing.thread)
+    await requireMember(db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
+  const authors = await Promise.all(narrowing.from.map((from) => findAuthor(db, from)))
+  // Messages have no files.
+  if (has.has('file') || authors.includes(undefined)) return undefined
+  const own =
+    narrowing.in.length + narrowing.thread.length > 0
+      ? []
+      : await listOwnConversations(db, actor.user_id, MOST_CONVERSATIONS + 1)
+  const groups = [
+    ...narrowing.in.map((id) => [scopeWord.conversation(id)]),
+    ...narrowing.thread.map((id) => [scopeWord.thread(id)]),
+    ...(authors as string[]).map((id) => [scopeWord.author(id)]),
+    ...(has.has('link') ? [[scopeWord.link]] : []),
+    ...(has.has('mention') ? [[scopeWord.mention]] : []),
+    ...(own.length > 0 && own.length <= MOST_CONVERSATIONS ? [own.map(scopeWord.conversation)] : []),
+  ]
+  return {
+    wanted: { all: all.flatMap(indexTerms), groups },
+    all,
+    none,
+    needs_link: has.has('link'),
+    ...(await findEnds(db)),
+    narrowed: {
+      conversations: narrowing.in,
+      threads: narrowing.thread,
+      authors: authors as string[],
+      before,
+      after,
+      is_pinned: has.has('pin'),
+      has_reaction: has.has('reaction'),
+      has_mention: has.has('mention'),
+    },
+  }
+}
+
+const ID = /^[0-9a-f-]{36}$/
+
+/** The id of a user by id or username. */
+async function findAuthor(db: Queries, from: string): Promise<string | undefined> {
+  if (ID.test(from) || !isStorable(from)) return ID.test(from) ? from : undefined
+  return (await findUserByUsername(db, from.replace(/^@/, '')))?.id
+}

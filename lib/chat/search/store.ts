@@ -1,0 +1,226 @@
+import type { Queries } from '../../storage/database.ts'
+import { onRows } from '../../storage/on-rows.ts'
+import { FIRST_DOC, isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
+
+/** A change of a message that the index does not know yet. */
+export interface Change {
+  doc: number
+  message_id: string
+  version: number
+}
+
+/** What the index has of a message. */
+export interface IndexedText {
+  doc: number
+  id: string
+  conversation_id: string
+  root_id: string
+  posted_by: string | null
+  content: string
+  prompt: string | null
+  has_mention: number
+  is_live: number
+}
+
+const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
+const isOneOfNumbers = (dialect: Queries['dialect']) =>
+  dialect === 'sqlite'
+    ? 'IN (SELECT value FROM json_each(?))'
+    : '= ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::bigint))'
+
+/** Notes that messages have changed. In the transaction of the change. By primary keys. */
+export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Promise<void> {
+  await tx.run(
+    `INSERT INTO search_changes (doc, message_id, version)
+     SELECT doc, id, 1 FROM messages WHERE id ${isOneOf(tx.dialect)} AND doc IS NOT NULL
+     ON CONFLICT (doc) DO UPDATE SET version = search_changes.version + 1`,
+    jsonList(messageIds),
+  )
+}
+
+/** Up to `limit` changes, oldest messages first; on PostgreSQL those that no other transaction takes. By primary key. */
+export function listChanges(db: Queries, limit: number): Promise<Change[]> {
+  return db.all<Change>(
+    `SELECT doc, message_id, version FROM search_changes ORDER BY doc LIMIT ?
+     ${db.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''}`,
+    limit,
+  )
+}
+
+/** The latest up to `limit` changed messages from `low` on, below `before`. By primary key. */
+export async function listChangedBetween(db: Queries, low: number, before: number, limit: number): Promise<number[]> {
+  const rows = await db.all<{ doc: number }>(
+    'SELECT doc FROM search_changes WHERE doc >= ? AND doc < ? ORDER BY doc DESC LIMIT ?',
+    low,
+    before,
+    limit,
+  )
+  return rows.map(({ doc }) => doc)
+}
+
+export async function countChanges(db: Queries): Promise<number> {
+  return (await db.get<{ total: number }>('SELECT count(*) AS total FROM search_changes'))!.total
+}
+
+/** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
+export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
+  const sizes = await db.all<{ doc: number; size: number }>(
+    `SELECT doc, octet_length(content) + coalesce(octet_length(prompt), 0) AS size FROM messages
+      WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
+    asNumbers(docs),
+  )
+  let room = bytes
+  const fitting = sizes.filter(({ size }, n) => {
+    room -= size
+    return room >= 0 || n === 0
+  })
+  return db.all<IndexedText>(
+    `SELECT doc, id, conversation_id, root_id, posted_by, content, prompt,
+            CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
+            CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
+       FROM messages WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
+    asNumbers(fitting.map(({ doc }) => doc)),
+  )
+}
+
+/** Takes changes away that nothing has changed again since they were read. @returns the messages of those */
+export async function takeChanges(tx: Queries, changes: readonly Change[]): Promise<Set<number>> {
+  if (tx.dialect === 'postgresql') {
+    const rows = await tx.all<{ doc: number }>(
+      `DELETE FROM search_changes USING json_to_recordset(?) AS given(doc bigint, version bigint)
+        WHERE search_changes.doc = given.doc AND search_changes.version = given.version RETURNING search_changes.doc`,
+      JSON.stringify(changes.map(({ doc, version }) => ({ doc, version }))),
+    )
+    return new Set(rows.map(({ doc }) => doc))
+  }
+  const taken = new Set<number>()
+  for (const { doc, version } of changes)
+    if ((await tx.run('DELETE FROM search_changes WHERE doc = ? AND version = ?', doc, version)) > 0) taken.add(doc)
+  return taken
+}
+
+/** The numbers of messages that are about to be removed. */
+export async function listDocs(db: Queries, messageIds: Iterable<string>): Promise<number[]> {
+  const rows = await db.all<{ doc: number }>(
+    `SELECT doc FROM messages WHERE id ${isOneOf(db.dialect)} AND doc IS NOT NULL`,
+    jsonList(messageIds),
+  )
+  return rows.map(({ doc }) => doc)
+}
+
+/** Forgets changes of messages that are removed. */
+export async function forgetChanges(tx: Queries, docs: readonly number[]): Promise<void> {
+  await tx.run(`DELETE FROM search_changes WHERE doc ${isOneOfNumbers(tx.dialect)}`, asNumbers(docs))
+}
+
+/** The conversations that a user takes part in, up to `limit`. */
+export async function listOwnConversations(db: Queries, userId: string, limit: number): Promise<string[]> {
+  const rows = await db.all<{ conversation_id: string }>(
+    `SELECT p.conversation_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ? AND c.deleted_at IS NULL LIMIT ?`,
+    userId,
+    limit,
+  )
+  return rows.map(({ conversation_id }) => conversation_id)
+}
+
+/** What narrows a search; each value holds. Instants in microseconds. */
+export interface Narrowed {
+  conversations: string[]
+  authors: string[]
+  threads: string[]
+  before: number
+  after: number
+  is_pinned: boolean
+  has_reaction: boolean
+  has_mention: boolean
+}
+
+/** Those of these messages that the user may read and that are as wanted: their ids, newest first. */
+export async function listReadable(
+  db: Queries,
+  docs: readonly number[],
+  userId: string,
+  wanted: Narrowed,
+): Promise<{ id: string; doc: number }[]> {
+  const each = (column: string, values: readonly string[]) => values.map((value) => [`${column} = ?`, value] as const)
+  const equal = [
+    ...each('m.conversation_id', wanted.conversations),
+    ...each('m.posted_by', wanted.authors),
+    ...each('m.root_id', wanted.threads),
+  ]
+  const conditions = [
+    ...equal.map(([condition]) => condition),
+    ...(wanted.is_pinned ? ['m.pinned_at IS NOT NULL'] : []),
+    ...(wanted.has_reaction ? ["coalesce(m.reaction_list, '[]') <> '[]'"] : []),
+    ...(wanted.has_mention ? ['m.mention_all IS NOT NULL'] : []),
+  ]
+  return db.all<{ id: string; doc: number }>(
+    `SELECT m.id, m.doc FROM messages m
+       JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id = ?
+       JOIN conversations c ON c.id = m.conversation_id AND c.deleted_at IS NULL
+      WHERE m.doc ${isOneOfNumbers(db.dialect)} AND m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')}
+        AND m.created_at < ? AND m.created_at >= ? ${conditions.map((condition) => `AND ${condition}`).join(' ')}
+      ORDER BY m.doc DESC`,
+    userId,
+    asNumbers(docs),
+    wanted.before,
+    wanted.after,
+    ...equal.map(([, value]) => value),
+  )
+}
+
+/** The titles of conversations, by id. */
+export async function listTitles(db: Queries, ids: Iterable<string>): Promise<Map<string, string>> {
+  const rows = await db.all<{ id: string; title: string }>(
+    `SELECT id, title FROM conversations WHERE id ${isOneOf(db.dialect)}`,
+    jsonList(ids),
+  )
+  return new Map(rows.map(({ id, title }) => [id, title]))
+}
+
+/** The analysis that the index is of, or `off`; `undefined` if there never was one. */
+export async function findState(db: Queries): Promise<string | undefined> {
+  return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'search'"))?.value
+}
+
+export async function setState(tx: Queries, value: string): Promise<void> {
+  await tx.run(
+    "INSERT INTO meta (name, value) VALUES ('search', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    value,
+  )
+}
+
+export async function hasMessages(db: Queries): Promise<boolean> {
+  return (await db.get('SELECT 1 AS one FROM messages LIMIT 1')) !== undefined
+}
+
+/** Whether older messages are still brought into the index. */
+export async function isFilling(db: Queries): Promise<boolean> {
+  return (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) !== undefined
+}
+
+const SET_DOC = onRows<{ id: string; doc: number }>(
+  { id: 'text', doc: 'bigint' },
+  (given) => `UPDATE messages SET doc = given.doc FROM ${given} WHERE messages.id = given.id AND messages.doc IS NULL`,
+)
+
+/** Notes up to `limit` messages with lower ids, and numbers those without a number. @returns the last id, if there are more */
+export async function noteOlder(tx: Queries, before: string, limit: number): Promise<string | undefined> {
+  const rows = await tx.all<{ id: string; doc: number | null }>(
+    'SELECT id, doc FROM messages WHERE id < ? ORDER BY id DESC LIMIT ?',
+    before,
+    limit,
+  )
+  const lowest = await tx.get<{ doc: number | null }>('SELECT min(doc) AS doc FROM messages WHERE doc IS NOT NULL')
+  let doc = Math.min(lowest?.doc ?? FIRST_DOC, FIRST_DOC)
+  await SET_DOC.run(
+    tx,
+    rows.filter((row) => row.doc === null).map(({ id }) => ({ id, doc: --doc })),
+  )
+  await noteChanged(
+    tx,
+    rows.map(({ id }) => id),
+  )
+  return rows.length === limit ? rows.at(-1)!.id : undefined
+}

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { expect, it, onTestFinished } from 'vitest'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { type Person, startService } from '../../support/service.ts'
+
+/** Texts of few words, so that queries meet them. */
+const WORDS = ['engine', 'Ödön', 'еще', '北京', '京都', '北', 'ข้าว', '👍', '3', 'steam3', 'eng'] as const
+const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 }).map((words) => words.join(' '))
+
+const act = fc.oneof(
+  fc.record({ type: fc.constant('post' as const), by: fc.nat(1), place: fc.nat(1), text }),
+  fc.record({ type: fc.constant('edit' as const), pick: fc.nat(50), text }),
+  fc.record({ type: fc.constantFrom('remove' as const, 'restore' as const), pick: fc.nat(50) }),
+  fc.record({ type: fc.constantFrom('join' as const, 'leave' as const), place: fc.nat(1) }),
+  fc.record({ type: fc.constant('move' as const) }),
+)
+
+/** What is searched for, and what has it, by comparing words that are written the same. */
+const QUERIES: [q: string, has: (words: string[]) => boolean][] = [
+  ...WORDS.map((word): [string, (words: string[]) => boolean] => [word, (words) => hasWord(words, word)]),
+  ['engine -ödön', (words) => words.includes('engine') && !words.includes('Ödön')],
+  ['"engine Ödön"', (words) => words.some((word, n) => word === 'engine' && words[n + 1] === 'Ödön')],
+  ['eng*', (words) => words.includes('engine') || words.includes('eng')],
+  ['京', (words) => words.some((word) => word.includes('京'))],
+]
+
+function hasWord(words: string[], word: string): boolean {
+  if (/\p{Script=Han}/u.test(word)) return words.some((each) => each.includes(word))
+  return words.includes(word) || (word === '3' && words.includes('steam3'))
+}
+
+interface Known {
+  id: string
+  place: number
+  text: string
+  isDeleted: boolean
+}
+
+describeOnEachDatabase('a search', (openUrl) => {
+  it('finds what a look at every message finds, after any history', { timeout: 120_000 }, async () => {
+    const service = await startService(await openUrl(), { config: { search: { per_user_per_min: 100_000 } } })
+    onTestFinished(service.close)
+    const ada = await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const property = fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 25 }), async (acts) => {
+      const places = await Promise.all([0, 1].map(async () => (await ada.conversations.create({})).conversation_id))
+      const isIn = [false, false]
+      const known: Known[] = []
+      const live = (by: Person) => known.filter(({ isDeleted, place }) => !isDeleted && (by === ada || isIn[place]))
+      for (const each of acts) {
+        if (each.type === 'move') await service.chat.context.search.move()
+        if (each.type === 'join' && !isIn[each.place]) {
+          await ada.participants.add(places[each.place]!, { user_id: grace.id })
+          isIn[each.place] = true
+        }
+        if (each.type === 'leave' && isIn[each.place]) {
+          await ada.participants.remove(places[each.place]!, grace.id)
+          isIn[each.place] = false
+        }
+        if (each.type === 'post') {
+          const by = each.by === 1 && isIn[each.place] ? grace : ada
+          const { message_id } = await by.messages.postRoot(places[each.place]!, { content: each.text })
+          known.push({ id: message_id, place: each.place, text: each.text, isDeleted: false })
+        }
+        const message = 'pick' in each ? known[each.pick % known.length] : undefined
+        if (!message) continue
+        if (each.type === 'edit' && !message.isDeleted) {
+          await ada.messages.edit(message.id, { content: each.text }).then(
+            () => (message.text = each.text),
+            () => {},
+          )
+        }
+        if (each.type === 'remove' && !message.isDeleted) {
+          await ada.messages.remove(message.id)
+          message.isDeleted = true
+        }
+        if (each.type === 'restore' && message.isDeleted) {
+          await ada.messages.restore(message.id)
+          message.isDeleted = false
+        }
+      }
+      for (const by of [ada, grace])
+        for (const [q, has] of QUERIES) {
+          const { results } = await by.search.messages({ q, limit: 50 })
+          const found = results.filter(({ conversation }) => places.includes(conversation.id))
+          const expected = live(by).filter((message) => has(message.text.split(' ')))
+          expect([q, found.map(({ message }) => message.id)]).toEqual([q, expected.map(({ id }) => id).reverse()])
+        }
+      for (const place of places) await ada.conversations.remove(place)
+    })
+    await fc.assert(property, { numRuns: Number(process.env.SEARCH_RUNS ?? 5), endOnFailure: true })
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+})

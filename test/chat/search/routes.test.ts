@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+
+describeOnEachDatabase('search', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let alan: Person
+  let id: string
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { config: { search: { per_user_per_min: 10_000 } } })
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    alan = await service.signIn('alan')
+    id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
+    await ada.participants.add(id, { user_id: grace.id })
+  })
+  afterAll(() => service.close())
+
+  const post = async (content: string, by = ada, conversation = id) =>
+    (await by.messages.postRoot(conversation, { content })).message_id
+  const find = async (query: Partial<SearchQuery> | string, by = ada) => {
+    const { results } = await by.search.messages(typeof query === 'string' ? { q: query } : query)
+    return results.map(({ message }) => message.content)
+  }
+  /** Both ways of finding a message: before and after the index has it. */
+  const moved = () => service.chat.idle()
+
+  it('finds words at once, in any language, newest first', async () => {
+    const texts = [
+      'The quick brown fox',
+      'Ein Straßenfest mit Ödön',
+      '我喜欢北京烤鸭',
+      'データベースを検索する',
+      'Съешь ещё этих мягких булок',
+      'กินข้าวหรือยัง',
+      'مرحبا بالعالم',
+      'all good 👍🏽',
+      'qwen3.6 against llama',
+      'See https://example.org/fox for more',
+    ]
+    for (const text of texts) await post(text)
+    const cases: [q: string, found: number[]][] = [
+      ['fox', [9, 0]],
+      ['QUICK fox', [0]],
+      ['"brown fox"', [0]],
+      ['"fox brown"', []],
+      ['fox -quick', [9]],
+      ['strassenfest', []],
+      ['straßenfest odon', [1]],
+      ['北京', [2]],
+      ['鸭', [2]],
+      ['京', [2]],
+      ['検索', [3]],
+      ['еще', [4]],
+      ['булок', [4]],
+      ['ข้าว', [5]],
+      ['بالعالم', [6]],
+      ['👍🏽', [7]],
+      ['qwen3.6', [8]],
+      ['lla*', [8]],
+      ['example.org', [9]],
+      ['nothing', []],
+    ]
+    const check = async () => {
+      for (const [q, found] of cases) expect([q, await find(q)]).toEqual([q, found.map((n) => texts[n])])
+    }
+    await check()
+    await moved()
+    await check()
+  })
+
+  it.each([true, false])('follows edits, deletions and restores (in the index: %s)', async (isMoved) => {
+    const tag = `zebra${isMoved}`
+    const settle = isMoved ? moved : async () => {}
+    const message = await post(`${tag} one`)
+    await settle()
+    await ada.messages.edit(message, { content: `${tag} two` })
+    expect(await find(`${tag} one`)).toEqual([])
+    expect(await find(`${tag} two`)).toEqual([`${tag} two`])
+    await settle()
+    expect(await find(`${tag} two`)).toEqual([`${tag} two`])
+    await ada.messages.remove(message)
+    expect(await find(tag)).toEqual([])
+    await settle()
+    expect(await find(tag)).toEqual([])
+    await ada.messages.restore(message)
+    expect(await find(tag)).toEqual([`${tag} two`])
+    await settle()
+    expect(await find(tag)).toEqual([`${tag} two`])
+  })
+
+  it('finds only what the caller takes part in now', async () => {
+    const { conversation_id } = await alan.conversations.create({ title: 'Secret' })
+    await post('hidden treasure', alan, conversation_id)
+    await moved()
+    expect(await find('treasure')).toEqual([])
+    expect(await find('treasure', alan)).toEqual(['hidden treasure'])
+    for (const where of [conversation_id, '0199f3f0-0000-7000-8000-000000000000', 'x']) {
+      expect(await codeOf(ada.search.messages({ q: 'treasure', in: where }))).toBe('not_found')
+      expect(await codeOf(ada.search.messages({ q: `treasure in:${where}` }))).toBe('not_found')
+      expect(await codeOf(ada.search.messages({ thread: where }))).toBe('not_found')
+    }
+    await alan.participants.add(conversation_id, { user_id: ada.id, role: 'viewer' })
+    expect(await find('treasure')).toEqual(['hidden treasure'])
+    await alan.participants.remove(conversation_id, ada.id)
+    expect(await find('treasure')).toEqual([])
+  })
+
+  it('narrows by place, author, time and what a message has', async () => {
+    const { conversation_id } = await ada.conversations.create({ title: 'Narrow' })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const inside = (query: Partial<SearchQuery>) => find({ in: conversation_id, ...query })
+    const first = await post('narrow first', ada, conversation_id)
+    const { message } = await grace.messages.reply(first, { content: 'narrow second @ada' })
+    await post('narrow third https://example.org', ada, conversation_id)
+    const [one, two, three] = ['narrow first', 'narrow second @ada', 'narrow third https://example.org']
+    const check = async () => {
+      expect(await find(`in:${conversation_id}`)).toEqual([three, two, one])
+      expect(await inside({})).toEqual([three, two, one])
+      expect(await inside({ from: grace.id })).toEqual([two])
+      expect(await find('narrow from:@grace')).toEqual([two])
+      expect(await find('narrow from:@nobody-there')).toEqual([])
+      expect(await find({ thread: first })).toEqual([two, one])
+      expect(await inside({ before: message.created_at })).toEqual([one])
+      expect(await inside({ after: message.created_at })).toEqual([three, two])
+      expect(await inside({ before: '2020-01-01' })).toEqual([])
+      expect(await inside({ after: '2020-01-01', q: '-third' })).toEqual([two, one])
+      expect(await inside({ has: 'link' })).toEqual([three])
+      expect(await inside({ has: 'mention' })).toEqual([two])
+      expect(await inside({ has: 'file' })).toEqual([])
+    }
+    await check()
+    await moved()
+    await check()
+    await ada.pins.add(first)
+    await ada.reactions.add(message.id, '👍')
+    expect(await inside({ has: 'pin' })).toEqual([one])
+    expect(await inside({ has: 'reaction' })).toEqual([two])
+    expect(await find({ q: 'has:reaction narrow' })).toEqual([two])
+  })
+
+  it('returns the message, its conversation, and an excerpt with the places', async () => {
+    const text = `${'before '.repeat(60)}Needle ${'behind '.repeat(60)}`
+    const message_id = await post(text)
+    const { results } = await ada.search.messages({ q: 'needle' })
+    expect(results).toMatchObject([
+      {
+        message: { id: message_id, content: text },
+        conversation: { id, title: 'Engines' },
+        excerpts: [{ field: 'content' }],
+      },
+    ])
+    const [{ text: shown, ranges }] = results[0]!.excerpts as unknown as [{ text: string; ranges: number[][] }]
+    expect(shown.length).toBeLessThanOrEqual(200)
+    expect(ranges.map(([start, end]) => shown.slice(start, end))).toEqual(['Needle'])
+  })
+
+  it('finds the question and the text of an answer', async () => {
+    const message_id = (await ada.messages.postRoot(id, { content: 'pangolin question', role: 'assistant' })).message_id
+    await moved()
+    const { results } = await ada.search.messages({ q: 'pangolin' })
+    expect(results.map(({ message }) => message.id)).toEqual([message_id])
+    expect(results[0]!.excerpts.map(({ field }) => field).sort()).toEqual(['content', 'prompt'])
+  })
+
+  it('pages without a gap or a repetition', async () => {
+    for (const n of times(25, (n) => n)) await post(`paged ${n}`)
+    await moved()
+    for (const n of times(5, (n) => 25 + n)) await post(`paged ${n}`)
+    const found: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await ada.search.messages({ q: 'paged', limit: 7, ...(cursor && { cursor }) })
+      found.push(...page.results.map(({ message }) => message.content))
+      cursor = page.next_cursor
+    } while (cursor)
+    expect(found).toEqual(times(30, (n) => `paged ${29 - n}`))
+    const { next_cursor } = await ada.search.messages({ q: 'paged', limit: 7 })
+    expect(await codeOf(ada.search.messages({ q: 'other', cursor: next_cursor! }))).toBe('invalid_cursor')
+    expect(await codeOf(ada.search.messages({ q: 'paged', cursor: 'x' }))).toBe('invalid_cursor')
+  })
+
+  it.each([
+    [{}, 'q'],
+    [{ q: '-a' }, 'q'],
+    [{ q: '… "" -- *' }, 'q'],
+    [{ q: 'ab*' }, 'q'],
+    [{ q: 'x'.repeat(501) }, 'q'],
+    [{ q: 'a', before: 'yesterday' }, 'before'],
+    [{ q: 'a after:2026-02-30' }, 'after'],
+    [{ q: 'a', has: 'legs' }, 'has'],
+    [{ before: '2026-01-01' }, 'q'],
+  ])('refuses %j', async (query, path) => {
+    await expect(ada.search.messages(query as { q: string })).rejects.toMatchObject({
+      code: 'validation_failed',
+      errors: [{ path }],
+    })
+  })
+})
+
+describeOnEachDatabase('the search index', (openUrl) => {
+  it('is filled with what is there when search is turned on, newest first', async () => {
+    const url = await openUrl()
+    const off = await startService(url, { config: { search: { enabled: false } } })
+    const ada = await off.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
+    for (const n of times(12, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `older ${n}` })
+    expect(await codeOf(ada.search.messages({ q: 'older' }))).toBe('not_found')
+    await off.close()
+    const on = await startService(url)
+    await on.chat.idle()
+    const again = await on.signIn('ada')
+    const { results, incomplete } = await again.search.messages({ q: 'older' })
+    expect(results.map(({ message }) => message.content)).toEqual(times(12, (n) => `older ${11 - n}`))
+    expect(incomplete).toBeUndefined()
+    await on.close()
+  })
+
+  it('forgets a deleted conversation', async () => {
+    const service = await startService(await openUrl())
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({ title: 'Gone' })
+    await ada.messages.postRoot(conversation_id, { content: 'vanishing words' })
+    await service.chat.idle()
+    await ada.conversations.remove(conversation_id)
+    expect((await ada.search.messages({ q: 'vanishing' })).results).toEqual([])
+    await service.chat.idle()
+    const { db } = service.chat.context
+    const left =
+      db.dialect === 'sqlite'
+        ? await db.all("SELECT rowid AS doc FROM search_index('vanishing')")
+        : await db.all("SELECT doc FROM search_docs WHERE words @@ 'vanishing'::tsquery")
+    expect(left).toEqual([])
+    expect(await db.all('SELECT doc FROM search_changes')).toEqual([])
+    await service.close()
+  })
+
+  it('limits the searches of a user', async () => {
+    const service = await startService(await openUrl(), { config: { search: { per_user_per_min: 2 } } })
+    const ada = await service.chat.users.actor((await service.signIn('ada')).id)
+    const search = () => service.chat.search.messages(ada, { q: 'any' })
+    for (const _ of times(2, (n) => n)) await search()
+    await expect(search()).rejects.toMatchObject({
+      code: 'rate_limited',
+      retry_after_seconds: expect.any(Number),
+    })
+    await service.close()
+  })
+})

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { excerptOf } from '../../../lib/chat/search/rules-excerpt.ts'
+import { findPhrase, indexTerms, type Phrase, parseQuery } from '../../../lib/chat/search/rules-query.ts'
+import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
+
+const shown = (phrases: Phrase[]) =>
+  phrases.map(({ atoms, isPrefix }) => atoms.map(({ text }) => text).join(' ') + (isPrefix ? '*' : ''))
+
+describe('a query', () => {
+  it.each([
+    ['', [], []],
+    ['Hello wörld', ['hello', 'world'], []],
+    ['"two words" more', ['two words', 'more'], []],
+    ['"never closed', ['never closed'], []],
+    ['-no -"not this" yes', ['yes'], ['no', 'not this']],
+    ['hel* "star*" * a*b', ['hel*', 'star', 'a b'], []],
+    ['well-known a-b', ['well known', 'a b'], []],
+    ['qwen3.6', ['qwen 3 6'], []],
+    ['foo:bar http://x', ['foo', 'bar', 'http', 'x'], []],
+    ['-- - "" … *', [], []],
+    ['北京* 北', ['北 京', '北'], []],
+    ['AND OR NOT ( ) NEAR/2 + ^ ~', ['and', 'or', 'not', 'near 2'], []],
+  ])('%s', (q, all, none) => {
+    const query = parseQuery(q)
+    expect(shown(query.all)).toEqual(all)
+    expect(shown(query.none)).toEqual(none)
+  })
+
+  it('narrows', () => {
+    expect(parseQuery('in:a from:@ada FROM:b thread:t before:2026-01-01 after:x has:file in: -in:z').narrowing).toEqual(
+      {
+        in: ['a'],
+        from: ['@ada', 'b'],
+        thread: ['t'],
+        before: ['2026-01-01'],
+        after: ['x'],
+        has: ['file'],
+      },
+    )
+  })
+
+  it.each([
+    ['ab*', 'at least 3 characters'],
+    ['x qwen3.6*', 'at least 3 characters'],
+    [Array.from({ length: 21 }, (_, n) => `w${n}`).join(' '), 'at most 20 words'],
+  ])('%s is refused', (q, message) => {
+    expect(() => parseQuery(q)).toThrow(
+      expect.objectContaining({
+        code: 'validation_failed',
+        errors: [{ path: 'q', message: expect.stringContaining(message) }],
+      }),
+    )
+  })
+
+  it.each([
+    ['Two words', 'one two, words', true],
+    ['"two words"', 'two more words', false],
+    ['hel*', 'I say hello', true],
+    ['hello', 'hel', false],
+    ['"say hel*"', 'I say hello', false],
+    ['北京', '我在北京', true],
+    ['北京', '北。京', false],
+    ['京', '我在北京', true],
+    ['"北京 东京"', '北京，东京', true],
+    ['qwen3.6', 'QWEN 3.6 is here', true],
+    ['qwen3.6', '3.6 qwen', false],
+    ['👍', 'ok 👍🏽', false],
+    ['❤', 'I ❤️ it', true],
+  ])('%s in "%s": %s', (q, text, isThere) => {
+    const { all } = parseQuery(q)
+    const atoms = atomsOf(text)
+    expect(all.every((phrase) => findPhrase(atoms, phrase) !== undefined)).toBe(isThere)
+  })
+
+  it('is asked for by the words of the index', () => {
+    const terms = (q: string) =>
+      parseQuery(q)
+        .all.flatMap(indexTerms)
+        .map(({ word, isPrefix }) => word + (isPrefix ? '*' : ''))
+    expect(terms('我在北京 猫 hel* a-b "北京 用x"')).toEqual([
+      '我在',
+      '在北',
+      '北京',
+      '猫*',
+      'hel*',
+      'a',
+      'b',
+      '北京',
+      '用*',
+      'x',
+    ])
+  })
+})
+
+describe('an excerpt', () => {
+  const excerpt = (text: string, q: string) => excerptOf(text, atomsOf(text), parseQuery(q).all)
+
+  it('marks each match', () => {
+    const text = 'Ein Straßenfest, sagte Ödön, ist kein Fest.'
+    const found = excerpt(text, 'ödön fest odon')!
+    expect(found.text).toBe(text)
+    expect(found.ranges.map(([start, end]) => text.slice(start, end))).toEqual(['Ödön', 'Fest'])
+  })
+
+  it('is short, around the first match, and cuts no grapheme', () => {
+    const family = '👨‍👩‍👧'
+    const text = `${family.repeat(60)} needle ${family.repeat(60)} needle`
+    const found = excerpt(text, 'needle')!
+    expect(found.text.length).toBeLessThanOrEqual(200)
+    expect(found.text.replaceAll(family, '').trim()).toBe('needle')
+    expect(found.ranges.map(([start, end]) => found.text.slice(start, end))).toEqual(['needle'])
+  })
+
+  it('is none without a match', () => {
+    expect(excerpt('nothing of it', 'needle')).toBeUndefined()
+  })
+})

@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { atomsOf, indexWords } from '../../../lib/chat/search/rules-words.ts'
+
+const texts = (text: string) => atomsOf(text).map((atom) => atom.text)
+const words = (text: string) => [...indexWords(atomsOf(text))]
+
+describe('the analysis of a text', () => {
+  it.each([
+    ['case and accents', 'Ärger ÉTÉ naïve façade', ['arger', 'ete', 'naive', 'facade']],
+    ['decomposed accents', 'e\u0301te\u0301 A\u0308', ['ete', 'a']],
+    ['German', 'Straße GRÖẞE', ['straße', 'große']],
+    ['Russian', 'Ёлка мой', ['елка', 'мои']],
+    ['Greek with final sigma', 'ΟΔΟΣ οδός', ['οδοσ', 'οδοσ']],
+    ['Turkish', 'İstanbul ışık', ['istanbul', 'ısık']],
+    ['Arabic with tatweel', 'كتـــاب', ['كتاب']],
+    ['Persian with a joiner', 'می\u200Cخواهم', ['میخواهم']],
+    ['Hebrew', 'שָׁלוֹם', ['שָׁלוֹם'.normalize('NFKC')]],
+    ['Hindi', 'हिन्दी में', ['हिन्दी', 'में']],
+    ['wide letters, ligatures', 'Ｈｅｌｌｏ ﬁne', ['hello', 'fine']],
+    ['a soft hyphen', 'Donau\u00ADdampfer', ['donaudampfer']],
+    ['letters and digits', 'qwen3.6', ['qwen', '3', '6']],
+    ['fractions, circled digits', '½ ①', ['1', '2', '1']],
+    ['marks and signs', "don't a_b C++ §5", ['don', 't', 'a', 'b', 'c', '5']],
+    ['emoji', 'ok👍🏽 👨‍👩‍👧 ❤️ 🇩🇪 1️⃣', ['ok', '👍🏽', '👨‍👩‍👧', '❤', '🇩🇪', '1⃣']],
+    ['nothing', ' … -- \u200B', []],
+  ])('takes apart %s', (_, text, expected) => {
+    expect(texts(text)).toEqual(expected)
+  })
+
+  it.each([
+    ['Chinese', '我喜欢北京', ['我喜', '喜欢', '欢北', '北京', '京']],
+    ['one character', '猫', ['猫']],
+    ['a mark between', '你好。世界', ['你好', '好', '世界', '界']],
+    ['Japanese', 'データを', ['デー', 'ータ', 'タを', 'を']],
+    ['half-width Japanese', 'ｶﾞｽ', ['ガス', 'ス']],
+    ['Korean', '한국어', ['한국', '국어', '어']],
+    ['decomposed Korean', '한국'.normalize('NFD'), ['한국', '국']],
+    ['Thai', 'กินข้าว', ['กิน', 'นข้', 'ข้า', 'าว', 'ว']],
+    ['among Latin', '用TypeScript写', ['用', 'typescript', '写']],
+    ['a square', '㈱', ['株']],
+  ])('indexes pairs of %s', (_, text, expected) => {
+    expect(words(text)).toEqual(expected)
+  })
+
+  it('knows where each atom is in the text as given', () => {
+    const text = 'Ｅ\u0301t\u00ADé 北京 👍🏽!'
+    expect(atomsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+      'Ｅ\u0301t\u00ADé',
+      '北',
+      '京',
+      '👍🏽',
+    ])
+    expect(atomsOf('a-b 北京').map(({ isJoined }) => isJoined)).toEqual([false, false, false, true])
+  })
+
+  it('finds any two neighbours, and any character, of a dense run', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...'東京都港区'), { minLength: 1, maxLength: 12 }), (characters) => {
+        const found = words(characters.join(''))
+        for (const [n, each] of characters.entries()) {
+          expect(found.some((word) => word.startsWith(each))).toBe(true)
+          if (n > 0) expect(found).toContain(characters[n - 1]! + each)
+        }
+      }),
+    )
+  })
+
+  it('is the same for a text and its other case, form and width', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+        expect(texts(text.normalize('NFD'))).toEqual(texts(text.normalize('NFC')))
+        for (const { start, end } of atomsOf(text)) expect(end).toBeGreaterThan(start)
+      }),
+    )
+  })
+
+  it('has a bound on words, their number and their length together', () => {
+    expect(texts('a'.repeat(200))).toEqual(['a'.repeat(64)])
+    const many = Array.from({ length: 12_000 }, (_, n) => `w${n.toString(36)}`.replaceAll(/\d/g, 'z')).join(' ')
+    expect(words(`${many} ${Array.from({ length: 12_000 }, (_, n) => n).join(' ')}`).length).toBe(10_000)
+    const long = Array.from({ length: 9000 }, (_, n) => String(n).padStart(64, '1')).join(' ')
+    expect(words(long).join('').length).toBeLessThanOrEqual(250_000)
+  })
+
+  it('takes time in proportion to the text', () => {
+    for (const text of ['a\u0301', '👨‍👩‍👧‍', '北', '\u00AD', '\u0301', '1\uFE0F', '\u1100\u1160']) {
+      expect(atomsOf(text.repeat(100_000)).length).toBeLessThanOrEqual(200_000)
+    }
+  })
+})
