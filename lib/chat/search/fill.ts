@@ -8,6 +8,7 @@ const TOP = 'g'
 
 /** Brings all messages into the index, the newest first. It goes on where it was interrupted. */
 export async function fill({ db, search }: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
+  if (!search.isOn()) return { done: true }
   let before = String(detail.before ?? TOP)
   const isDone = await inBatches(isOver, async (size) => {
     const began = performance.now()

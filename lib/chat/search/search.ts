@@ -10,7 +10,7 @@ import { createMover, type Mover } from './mover.ts'
 import { changedBy } from './rules.ts'
 import { ANALYSIS } from './rules-words.ts'
 import { findState, forgetChanges, hasMessages, listDocs, noteChanged, setState } from './store.ts'
-import { openIndex, writeEntries } from './store-index.ts'
+import { clearIndex, openIndex, writeEntries } from './store-index.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** The index of the search: what keeps it as the messages are. */
@@ -98,12 +98,16 @@ export function createSearch(deps: {
   }
 }
 
-/** Notes what the index is of from now on, and has it filled if it was of something else. */
+/**
+ * Notes what the index is of from now on. If it was of something else, it is emptied, since nothing would take out what is
+ * deleted meanwhile, and filled anew.
+ */
 async function reach(db: Database, wanted: string): Promise<void> {
   const state = await findState(db)
   if (state === wanted || (state === undefined && wanted === OFF)) return
   await db.write(async (tx) => {
     await setState(tx, wanted)
+    if (state !== undefined) await clearIndex(tx)
     if (wanted !== OFF && (await hasMessages(tx))) await insertTask(tx, newId(), { kind: 'search.fill', key: '' })
   })
 }

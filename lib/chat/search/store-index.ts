@@ -45,7 +45,7 @@ const MERGED_PAGES = 64
 /** Removes from the files, too, what was taken out of the index. PostgreSQL does so when it vacuums its table. */
 export async function compactIndex(db: Database, isOver: () => boolean): Promise<void> {
   if (db.dialect === 'postgresql' || !(await hasTable(db, 'search_index'))) return
-  const command = db.names?.inCatalog('search_index') ?? 'search_index'
+  const command = commandColumn(db)
   // A negative number begins a merge of everything into one part.
   for (let pages = -MERGED_PAGES, isDone = false; !isDone && !isOver(); pages = MERGED_PAGES)
     isDone = await db.write(async (tx) => {
@@ -59,6 +59,17 @@ export async function compactIndex(db: Database, isOver: () => boolean): Promise
 async function countWritten(tx: Queries): Promise<number> {
   return (await tx.get<{ total: number }>('SELECT total_changes() AS total'))!.total
 }
+
+/** Empties the index, and what is noted for it. */
+export async function clearIndex(tx: Queries): Promise<void> {
+  await tx.run('DELETE FROM search_changes')
+  if (tx.dialect === 'postgresql') await tx.run('TRUNCATE search_docs')
+  else if (await hasTable(tx, 'search_index'))
+    await tx.run(`INSERT INTO search_index (${commandColumn(tx)}) VALUES ('delete-all')`)
+}
+
+/** The column by which FTS5 takes commands: it has the name of the table. */
+const commandColumn = ({ names }: Queries) => names?.inCatalog('search_index') ?? 'search_index'
 
 /** Puts messages into the index, in place of what it has of them. In the order of `doc`, which FTS5 needs for its speed. */
 export async function writeEntries(tx: Queries, entries: readonly Entry[]): Promise<void> {

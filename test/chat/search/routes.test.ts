@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
+import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 
@@ -217,6 +218,29 @@ describeOnEachDatabase('the search index', (openUrl) => {
     expect(results.map(({ message }) => message.content)).toEqual(times(12, (n) => `older ${11 - n}`))
     expect(incomplete).toBeUndefined()
     await on.close()
+  })
+
+  it('is empty while search is off, so that nothing deleted stays in it', async () => {
+    const url = await openUrl()
+    const on = await startService(url)
+    const ada = await on.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'fleeting words' })
+    await ada.messages.postRoot(conversation_id, { content: 'lasting words' })
+    await on.chat.idle()
+    await on.close()
+    const off = await startService(url, { config: { search: { enabled: false } } })
+    expect(await off.chat.search.status(OPERATOR)).toMatchObject({ enabled: false, documents: 0, waiting: 0 })
+    const actor = await off.chat.users.actor(ada.id)
+    await off.chat.messages.remove(actor, message_id)
+    await off.close()
+    const again = await startService(url)
+    await again.chat.idle()
+    const { results } = await again.chat.search.messages(actor, { q: 'words' })
+    expect(results.map(({ message }) => message.content)).toEqual(['lasting words'])
+    expect(await again.chat.search.status(OPERATOR)).toMatchObject({ documents: 1, waiting: 0, filling: false })
+    expect((await again.chat.ops.fsck()).findings).toEqual([])
+    await again.close()
   })
 
   it('forgets a deleted conversation', async () => {

@@ -7,7 +7,7 @@ import { Avatar } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
-import { useFound } from '../switch/use-found.ts'
+import { usePeople } from '../switch/use-lookups.ts'
 import { texts } from '../texts/texts.ts'
 
 /** Begins a conversation with a name, or a direct one. */
@@ -46,8 +46,8 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
   const { session, store } = useApp()
   const { conversations } = texts.value
   const [query, setQuery] = useState('')
-  const search = useFound(query)
-  const found = search.people.filter(({ id }) => id !== session.user.value?.id)
+  const search = usePeople(query)
+  const found = search.items.filter(({ id }) => id !== session.user.value?.id)
   const isEmpty = found.length === 0 && query.trim().length > 1 && !search.isLoading
   const { run, isRunning, error } = useAction(async (user_id: string) => {
     onOpen((await store.openDirect({ user_id })).conversation.id)

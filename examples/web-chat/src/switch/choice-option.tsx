@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
+import { FoundText } from './found-text.tsx'
 import type { Choice } from './use-choices.ts'
 
 interface OptionProps {
@@ -11,9 +12,9 @@ interface OptionProps {
   onTake: () => void
 }
 
-/** A conversation or a person in the list of the switcher; the field keeps the focus. */
+/** A conversation, a person or a message in the list of the switcher; the field keeps the focus. */
 export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
-  const { name, username, user_id, conversation_id } = choice
+  const { name, username, user_id, conversation_id, message } = choice
   const option = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (isChosen) option.current?.scrollIntoView({ block: 'nearest' })
@@ -29,11 +30,13 @@ export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
       onPointerDown={(event) => event.preventDefault()}
       onClick={onTake}
     >
-      <Avatar id={user_id ?? choice.id} name={name} />
+      {message ? <Icon name="search" /> : <Avatar id={user_id ?? choice.id} name={name} />}
       <span class="name" dir="auto">
-        {name}
+        {message ? <FoundText result={message} /> : name}
       </span>
-      <small>{conversation_id === undefined ? texts.value.switcher.begin : username && `@${username}`}</small>
+      <small>
+        {message ? name : conversation_id === undefined ? texts.value.switcher.begin : username && `@${username}`}
+      </small>
       {conversation_id === undefined && <Icon name="plus" />}
     </div>
   )

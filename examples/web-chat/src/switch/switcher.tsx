@@ -9,7 +9,7 @@ import { texts } from '../texts/texts.ts'
 import { ChoiceOption } from './choice-option.tsx'
 import { type Choice, useChoices } from './use-choices.ts'
 
-/** Finds conversations and people by what is typed: arrows choose one, Enter opens it, Escape closes. */
+/** Finds conversations, people and messages by what is typed: arrows choose one, Enter opens it, Escape closes. */
 export function Switcher({ onClose }: { onClose: () => void }) {
   const { store } = useApp()
   const id = useId()
@@ -18,10 +18,12 @@ export function Switcher({ onClose }: { onClose: () => void }) {
   const { choices, isLoading, error } = useChoices(query)
   const chosen = Math.max(0, Math.min(at, choices.length - 1))
   const { switcher } = texts.value
-  const open = useAction(async ({ conversation_id, user_id }: Choice) => {
+  const open = useAction(async ({ conversation_id, user_id, message }: Choice) => {
     const target = conversation_id ?? (await store.openDirect({ user_id: user_id! })).conversation.id
     onClose()
-    goTo({ name: 'conversation', conversation_id: target })
+    const { id: message_id, root_id } = message?.message ?? {}
+    if (root_id) goTo({ name: 'thread', conversation_id: target, root_id, message_id })
+    else goTo({ name: 'conversation', conversation_id: target })
   })
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.isComposing || choices.length === 0) return

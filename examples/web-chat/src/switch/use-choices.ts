@@ -1,17 +1,17 @@
-import type { ConversationSummary, Person } from 'chat-server/client'
+import type { ConversationSummary, Person, SearchResult } from 'chat-server/client'
 import { useEffect, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
 import { useReadable } from '../app/readable.ts'
 import { titleOf } from '../conversations/title.ts'
 import { matching } from './matching.ts'
-import { useFound } from './use-found.ts'
+import { useMessages, usePeople } from './use-lookups.ts'
 
 /** How many conversations are read at once, and how many pages of them at most. */
 const PAGE = 200
 const MAX_PAGES = 5
 
-/** Where one can go: a conversation, or a person with whom there is no direct one yet. */
+/** Where one can go: a conversation, a person with whom there is no direct one yet, or a message. */
 export interface Choice {
   id: string
   name: string
@@ -19,23 +19,29 @@ export interface Choice {
   user_id?: string
   username?: string
   conversation_id?: string
+  message?: SearchResult
 }
 
-/** What matches a query: conversations by their title, direct ones by the name of the other person, then people. */
+/**
+ * What matches a query: conversations by their title, direct ones by the name of the other person, then people, then
+ * messages by their words.
+ */
 export function useChoices(query: string): { choices: Choice[]; isLoading: boolean; error: unknown } {
   const { features, session } = useApp()
   const { conversations, error } = useConversations()
-  const { people, ...search } = useFound(features.direct ? query : '')
+  const people = usePeople(features.direct ? query : '')
+  const messages = useMessages(features.search ? query : '')
   const known = new Set(conversations.flatMap((each) => each.with?.user_id ?? []))
   const own_id = session.user.value?.id
-  const newcomers = people.filter(({ id }) => id !== own_id && !known.has(id))
+  const newcomers = people.items.filter(({ id }) => id !== own_id && !known.has(id))
   return {
     choices: [
       ...matching(conversations, query, searchedOf).map(ofConversation),
-      ...newcomers.map((person) => ofPerson(person)),
+      ...newcomers.map(ofPerson),
+      ...messages.items.map((result) => ofMessage(result, conversations)),
     ],
-    isLoading: search.isLoading,
-    error: error ?? search.error,
+    isLoading: people.isLoading || messages.isLoading,
+    error: error ?? people.error ?? messages.error,
   }
 }
 
@@ -77,4 +83,10 @@ function ofConversation(conversation: ConversationSummary): Choice {
 
 function ofPerson(person: Person): Choice {
   return { id: person.id, name: nameOf(person), user_id: person.id, username: person.username }
+}
+
+function ofMessage(message: SearchResult, conversations: readonly ConversationSummary[]): Choice {
+  const { id, title } = message.conversation
+  const place = conversations.find((each) => each.id === id)
+  return { id: message.message.id, name: place ? titleOf(place) : title, conversation_id: id, message }
 }

@@ -1,34 +1,36 @@
-import type { Person } from 'chat-server/client'
 import { useEffect, useState } from 'preact/hooks'
-import { useApp } from '../app/context.ts'
 
-/** How long is waited for another letter before people are searched. */
+/** How long is waited for another letter before the service is asked. */
 const TYPING_MS = 200
 
-/** How short the beginning of a name may be, as the service has it. */
+/** How short what is typed may be: the service has no shorter beginnings of names. */
 const MIN_LETTERS = 2
 
-const MAX_FOUND = 8
-
-interface Found {
-  people: readonly Person[]
+/** What was found last, while the next is looked for. */
+export interface Found<Item> {
+  items: readonly Item[]
   isLoading: boolean
   error?: unknown
 }
 
-/** The people whose username begins with what is typed. */
-export function useFound(typed: string): Found {
-  const { client } = useApp()
-  const [found, setFound] = useState<Found>({ people: [], isLoading: false })
+/** How the service is asked, and which of what was found is shown until it answers again. */
+interface Lookup<Item> {
+  read: (query: string, signal: AbortSignal) => Promise<readonly Item[]>
+  stays: (item: Item, query: string) => boolean
+}
+
+/** What the service finds by what is typed. */
+export function useFound<Item>(typed: string, { read, stays }: Lookup<Item>): Found<Item> {
+  const [found, setFound] = useState<Found<Item>>({ items: [], isLoading: false })
   const query = typed.trim()
   useEffect(() => {
-    if ([...query].length < MIN_LETTERS) return setFound({ people: [], isLoading: false })
+    if ([...query].length < MIN_LETTERS) return setFound({ items: [], isLoading: false })
     const abort = new AbortController()
-    setFound(({ people }) => ({ people: people.filter(({ username }) => begins(username, query)), isLoading: true }))
+    setFound(({ items }) => ({ items: items.filter((item) => stays(item, query)), isLoading: true }))
     const timer = setTimeout(() => {
-      client.users.search({ query, limit: MAX_FOUND }, { signal: abort.signal }).then(
-        ({ users }) => setFound({ people: users, isLoading: false }),
-        (error) => abort.signal.aborted || setFound({ people: [], isLoading: false, error }),
+      read(query, abort.signal).then(
+        (items) => setFound({ items, isLoading: false }),
+        (error) => abort.signal.aborted || setFound({ items: [], isLoading: false, error }),
       )
     }, TYPING_MS)
     return () => {
@@ -37,8 +39,4 @@ export function useFound(typed: string): Found {
     }
   }, [query])
   return found
-}
-
-function begins(name: string, query: string): boolean {
-  return name.toLowerCase().startsWith(query.toLowerCase())
 }

@@ -124,11 +124,11 @@ export const de: Texts = {
   },
   switcher: {
     title: 'Gehe zu…',
-    label: 'Unterhaltung oder Person',
-    placeholder: 'Titel, Name oder Benutzername',
+    label: 'Unterhaltung, Person oder Nachricht',
+    placeholder: 'Titel, Name, Benutzername oder Wörter',
     begin: 'neues Gespräch zu zweit',
     found: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
-    none: 'Nichts mit diesem Namen.',
+    none: 'Nichts gefunden.',
     not_shared:
       'Du kannst Menschen schreiben, mit denen du eine Unterhaltung teilst: Lade diese Person zuerst in eine ein.',
   },

@@ -122,11 +122,11 @@ export const en = {
   },
   switcher: {
     title: 'Go to…',
-    label: 'Conversation or person',
-    placeholder: 'Title, name or username',
+    label: 'Conversation, person or message',
+    placeholder: 'Title, name, username or words',
     begin: 'new direct conversation',
     found: (count: number) => (count === 1 ? '1 match' : `${count} matches`),
-    none: 'Nothing with that name.',
+    none: 'Nothing was found.',
     not_shared: 'You can write to people with whom you share a conversation: invite this person to one first.',
   },
   inbox: {
