@@ -59,12 +59,15 @@ type WholeBody = string | Uint8Array | null
 const LONG = 16 * 1024
 const VERY_LONG = 1024 * 1024
 
+/** Room for the longest text that is encoded in one pass. Made when it is needed first. */
+let room: Buffer | undefined
+
 /** A text in UTF-8, encoded in one pass. */
 function encode(text: string): Buffer {
-  // Memory that is not written to is not used, but for very long texts it would still be too much at a time.
   if (text.length > VERY_LONG) return Buffer.from(text)
-  const bytes = Buffer.allocUnsafeSlow(3 * text.length)
-  return bytes.subarray(0, bytes.write(text))
+  room ??= Buffer.allocUnsafeSlow(3 * VERY_LONG)
+  // A copy of its own size: a slow client may leave it waiting.
+  return Buffer.from(room.subarray(0, room.write(text)))
 }
 
 /** A response whose headers stay a list of pairs: on Node no `Headers` object is needed. */
