@@ -15,6 +15,7 @@ const CALLS: Record<string, unknown[]> = {
   'users.search': [{ query: 'ad' }],
   'users.change': [ID, { display_name: 'Ada' }],
   'users.erase': [ID, {}],
+  'users.endSession': [ID, ID],
   'users.ensure': [{ subject: '42', username: 'grace' }],
   'sessions.list': [{}],
   'sessions.revoke': [{ user_id: ID }],

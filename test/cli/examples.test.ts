@@ -43,6 +43,7 @@ const ORDER: string[][] = [
   ['user lockdown', 'conversation delete'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
+  ['search status', 'search rebuild'],
   ['vacuum'],
 ]
 

@@ -11,6 +11,9 @@ import { writeEntries } from './store-index.ts'
 const PAUSE_MS = 250
 const BETWEEN_MS = 5
 
+/** The pause after a failure. */
+const RETRY_MS = 5_000
+
 /** The messages of a batch, and the size of their texts: what a post may have to wait for on SQLite. */
 const BATCH = 100
 const BATCH_BYTES = 256 * 1024
@@ -50,12 +53,12 @@ export function createMover({ db, log }: { db: Database; log: Log }): Mover {
       fail.reset()
     } catch (error) {
       fail(error)
-      wake()
+      wake(RETRY_MS)
     }
   }
 
-  function wake(): void {
-    if (isOn) timer ??= setTimeout(run, PAUSE_MS).unref()
+  function wake(pause_ms = PAUSE_MS): void {
+    if (isOn) timer ??= setTimeout(run, pause_ms).unref()
   }
 
   return {
@@ -63,7 +66,7 @@ export function createMover({ db, log }: { db: Database; log: Log }): Mover {
       isOn = true
       wake()
     },
-    wake,
+    wake: () => wake(),
     move,
     async close() {
       isOn = false
