@@ -63,7 +63,7 @@ export async function connectSqlite(options: { name?: string; path?: string }): 
 
 /** The database behind a connection, set up for the service. @throws Error for a db0 database of another kind */
 export async function toDatabase(
-  db0: Db0Like | Db0,
+  db0: Db0Like,
   durability: Durability,
   options: { path?: string | undefined; names?: Names | undefined; read_only?: boolean } = {},
 ): Promise<Database> {

@@ -19,6 +19,7 @@ const LEFT_OUT: Record<string, string> = {
   limit_buckets: 'counts of the last moments',
   login_failures: 'counts of the last minutes',
   schedules: 'when this database was backed up',
+  search_changes: 'the index of the search is filled after an import',
   tasks: 'a start makes those anew that are not done',
 }
 
