@@ -46,6 +46,7 @@ const IS_IGNORED = new RegExp(`^${IGNORED}$`, 'u')
 const ACCENTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
 const DENSE =
   /^(?=[\p{L}\p{N}])[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
+const AM = /^[\u0E33\u0EB3]/
 
 /** The atoms of a text, in their order. */
 export function atomsOf(text: string): Atom[] {
@@ -62,16 +63,23 @@ export function atomsOf(text: string): Atom[] {
     for (const [n, [kind, folded]] of parts.entries()) {
       const word = atoms.at(-1)
       if (isNext && n === 0 && word && kind === last && (kind === 'letter' || kind === 'digit')) {
-        word.text = (word.text + folded).slice(0, MAX_WORD)
+        word.text = cut(word.text + folded)
         word.end = end
       } else {
         const isJoined = isNext || n > 0
-        atoms.push({ text: folded.slice(0, MAX_WORD), start, end, isDense: kind === 'dense', isJoined })
+        atoms.push({ text: cut(folded), start, end, isDense: kind === 'dense', isJoined })
       }
       last = kind
     }
   }
   return atoms
+}
+
+/** Half of a character would be no text for PostgreSQL. */
+function cut(word: string): string {
+  if (word.length <= MAX_WORD) return word
+  const end = MAX_WORD - (word.codePointAt(MAX_WORD - 1)! > 0xffff ? 1 : 0)
+  return word.slice(0, end)
 }
 
 type Part = readonly [Kind, string]
@@ -95,7 +103,9 @@ function readParts(piece: string): Part[] {
   if (IS_EMOJI.test(piece)) return [['emoji', piece.replaceAll('\uFE0F', '')]]
   if (IS_IGNORED.test(piece)) return []
   const folded = fold(piece)
-  if (DENSE.test(folded)) return [...folded.matchAll(/\P{M}\p{M}*/gu)].map(([each]) => ['dense', each])
+  // The vowel `am` of Thai and Lao is a letter that becomes a mark and a letter.
+  if (DENSE.test(folded) || AM.test(piece))
+    return [...folded.matchAll(/\p{M}*\P{M}\p{M}*/gu)].map(([each]) => ['dense', each])
   return [...folded.matchAll(/(\p{N}+)|[\p{L}\p{M}]+/gu)].map(([each, digits]) => [digits ? 'digit' : 'letter', each])
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atomsOf, indexWords } from '../../../lib/chat/search/rules-words.ts'
+import { times } from '../../support/service.ts'
 
 const texts = (text: string) => atomsOf(text).map((atom) => atom.text)
 const words = (text: string) => [...indexWords(atomsOf(text))]
@@ -37,6 +38,7 @@ describe('the analysis of a text', () => {
     ['Korean', '한국어', ['한국', '국어', '어']],
     ['decomposed Korean', '한국'.normalize('NFD'), ['한국', '국']],
     ['Thai', 'กินข้าว', ['กิน', 'นข้', 'ข้า', 'าว', 'ว']],
+    ['Thai with the vowel am', 'ทำapp', ['ท\u0E4Dา', '\u0E4Dา', 'app']],
     ['among Latin', '用TypeScript写', ['用', 'typescript', '写']],
     ['a square', '㈱', ['株']],
   ])('indexes pairs of %s', (_, text, expected) => {
@@ -77,6 +79,8 @@ describe('the analysis of a text', () => {
 
   it('has a bound on words, their number and their length together', () => {
     expect(texts('a'.repeat(200))).toEqual(['a'.repeat(64)])
+    for (const long of [`a${'𐌰'.repeat(40)}`, times(30, () => '👨').join('\u200D')])
+      expect(texts(long)).toEqual([long.slice(0, 63)])
     const many = Array.from({ length: 12_000 }, (_, n) => `w${n.toString(36)}`.replaceAll(/\d/g, 'z')).join(' ')
     expect(words(`${many} ${Array.from({ length: 12_000 }, (_, n) => n).join(' ')}`).length).toBe(10_000)
     const long = Array.from({ length: 9000 }, (_, n) => String(n).padStart(64, '1')).join(' ')
