@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { fit } from '../../core/pages.ts'
@@ -57,22 +58,36 @@ export async function look(
   deadline: number,
 ): Promise<{ low: number; isOver: boolean }> {
   let low = Math.min(start, hunt.newest + 1)
-  for (let width = 1; low > hunt.oldest && !page.isFull(); width *= 4) {
-    if (width > 1 && performance.now() > deadline) return { low, isOver: true }
-    low = await ctx.db.snapshot((db) => step(db, hunt, page, low, width, ctx.search.wake))
+  let width = 1
+  while (low > hunt.oldest && !page.isFull()) {
+    const done = await ctx.db.snapshot((db) => step(db, hunt, page, { before: low, width, deadline }, ctx.search.wake))
+    low = done.low
+    // Where there are many, a wide look would read them all for the few that are taken.
+    width = done.isDense ? Math.max(1, width / 4) : width * 4
+    if (low > hunt.oldest && performance.now() > deadline) return { low, isOver: true }
   }
   return { low, isOver: false }
 }
 
-/** One step, of one moment: what has changed since the index knows it is compared itself. @returns how far it looked */
+/** Where a step begins, how many blocks of PostgreSQL it reads, and when it ends after the text in progress. */
+interface Bounds {
+  before: number
+  width: number
+  deadline: number
+}
+
+/**
+ * One step, of one moment: what has changed since the index knows it is compared itself.
+ *
+ * @returns how far it looked, and whether there were more than it takes at once
+ */
 async function step(
   db: Queries,
   hunt: Hunt,
   page: Page,
-  before: number,
-  width: number,
+  { before, width, deadline }: Bounds,
   wake: () => void,
-): Promise<number> {
+): Promise<{ low: number; isDense: boolean }> {
   const found = await findEntries(db, hunt.wanted, before, LOOK, width)
   const changed = await listChangedBetween(db, found.low, before, LOOK)
   // Others may have left them.
@@ -80,15 +95,28 @@ async function step(
   const low = changed.length === LOOK ? Math.max(found.low, changed.at(-1)!) : found.low
   const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
   const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
-  for (let n = 0; n < readable.length && !page.isFull(); n += TEXTS) {
-    for (const hit of await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS)))
-      if (!page.isFull()) page.add(hit)
+  const isDense = Math.max(found.docs.length, changed.length) === LOOK
+  for (let n = 0; n < readable.length && !page.isFull(); ) {
+    const { hits, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), deadline)
+    for (const hit of hits) if (!page.isFull()) page.add(hit)
+    n += read
+    if (n < readable.length && performance.now() > deadline) return { low: readable[n - 1]!.doc, isDense }
   }
-  return low
+  return { low, isDense }
 }
 
-/** Those of these messages that have what is searched for, in their order. */
-async function readHits(db: Queries, hunt: Hunt, actor: Actor, places: { id: string; doc: number }[]): Promise<Hit[]> {
+/**
+ * Those of these messages that have what is searched for, in their order.
+ *
+ * @returns them, and how many messages were compared until the deadline: at least one
+ */
+async function readHits(
+  db: Queries,
+  hunt: Hunt,
+  actor: Actor,
+  places: { id: string; doc: number }[],
+  deadline: number,
+): Promise<{ hits: Hit[]; read: number }> {
   const rows = await withTexts(
     db,
     await listLightMessages(
@@ -97,24 +125,31 @@ async function readHits(db: Queries, hunt: Hunt, actor: Actor, places: { id: str
     ),
   )
   const rowBy = new Map(rows.map((row) => [row.id, row]))
-  const matches = places.flatMap(({ id, doc }) => {
+  const matches: { row: MessageRow; doc: number; excerpts: SearchExcerpt[] }[] = []
+  let read = 0
+  for (const { id, doc } of places) {
     const row = rowBy.get(id)
     const excerpts = row && !row.deleted_at ? match(row, hunt) : undefined
-    return excerpts ? [{ row: row!, doc, excerpts }] : []
-  })
-  if (matches.length === 0) return []
+    if (excerpts) matches.push({ row: row!, doc, excerpts })
+    read++
+    if (performance.now() > deadline) break
+    // A long text takes some milliseconds.
+    await turn()
+  }
+  if (matches.length === 0) return { hits: [], read }
   const titles = await listTitles(db, new Set(matches.map(({ row }) => row.conversation_id)))
   const messages = await withReacted(
     db,
     actor.user_id,
     matches.map(({ row }) => toMessage(row)),
   )
-  return matches.map(({ row, doc, excerpts }, n) => ({
+  const hits = matches.map(({ row, doc, excerpts }, n) => ({
     message: messages[n]!,
     conversation: { id: row.conversation_id, title: titles.get(row.conversation_id) ?? '' },
     excerpts,
     doc,
   }))
+  return { hits, read }
 }
 
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */

@@ -9,7 +9,7 @@ import { insertTask } from '../../tasks/store.ts'
 import { createMover, type Mover } from './mover.ts'
 import { changedBy } from './rules.ts'
 import { ANALYSIS } from './rules-words.ts'
-import { findState, forgetChanges, hasMessages, listDocs, noteChanged, setState } from './store.ts'
+import { findState, forgetChanges, hasMessages, listDocs, lockState, noteChanged, setState } from './store.ts'
 import { clearIndex, openIndex, writeEntries } from './store-index.ts'
 import { createTurns, type Turns } from './turns.ts'
 
@@ -103,9 +103,12 @@ export function createSearch(deps: {
  * deleted meanwhile, and filled anew.
  */
 async function reach(db: Database, wanted: string): Promise<void> {
-  const state = await findState(db)
-  if (state === wanted || (state === undefined && wanted === OFF)) return
+  const isReached = (state: string | undefined) => state === wanted || (state === undefined && wanted === OFF)
+  if (isReached(await findState(db))) return
   await db.write(async (tx) => {
+    // Another process may have begun the same: what it noted meanwhile must stay.
+    const state = await lockState(tx)
+    if (isReached(state)) return
     await setState(tx, wanted)
     if (state !== undefined) await clearIndex(tx)
     if (wanted !== OFF && (await hasMessages(tx))) await insertTask(tx, newId(), { kind: 'search.fill', key: '' })

@@ -40,12 +40,13 @@ export const messages = useCase({
     const cursorAt = (doc: number) => `${doc}_${asked.digest}`
     if (!end) return { results: [], partial: true, next_cursor: cursorAt(start) }
     try {
+      // It may end meanwhile, behind what this search looks at.
+      const incomplete = await isFilling(ctx.db)
       const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
       const page = createPage(actor, input.limit)
       const { low, isOver } = hunt ? await look(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }
       const { results, next } = page.end()
       const place = next ?? (isOver ? low : undefined)
-      const incomplete = await isFilling(ctx.db)
       return {
         results,
         ...(place !== undefined && { next_cursor: cursorAt(place) }),
@@ -76,15 +77,16 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
   if (has.has('file') || authors.includes(undefined)) return undefined
   const own =
     narrowing.in.length + narrowing.thread.length > 0
-      ? []
+      ? undefined
       : await listOwnConversations(db, actor.user_id, MOST_CONVERSATIONS + 1)
+  if (own?.length === 0) return undefined
   const groups = [
     ...narrowing.in.map((id) => [scopeWord.conversation(id)]),
     ...narrowing.thread.map((id) => [scopeWord.thread(id)]),
     ...(authors as string[]).map((id) => [scopeWord.author(id)]),
     ...(has.has('link') ? [[scopeWord.link]] : []),
     ...(has.has('mention') ? [[scopeWord.mention]] : []),
-    ...(own.length > 0 && own.length <= MOST_CONVERSATIONS ? [own.map(scopeWord.conversation)] : []),
+    ...(own && own.length <= MOST_CONVERSATIONS ? [own.map(scopeWord.conversation)] : []),
   ]
   return {
     wanted: { all: all.flatMap(indexTerms), groups },
@@ -105,7 +107,8 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
   }
 }
 
-const ID = /^[0-9a-f-]{36}$/
+// As ids are written; another text would be several words of an index.
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The id of a user by id or username. */
 async function findAuthor(db: Queries, from: string): Promise<string | undefined> {

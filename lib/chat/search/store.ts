@@ -28,12 +28,16 @@ const isOneOfNumbers = (dialect: Queries['dialect']) =>
     ? 'IN (SELECT value FROM json_each(?))'
     : '= ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::bigint))'
 
+/** A number that is not there again when a change was moved and the message, or another of its number, changes anew. */
+const newVersion = (dialect: Queries['dialect']) =>
+  dialect === 'sqlite' ? 'random() & 9007199254740991' : '(random() * 9007199254740991)::bigint'
+
 /** Notes that messages have changed. In the transaction of the change. By primary keys. */
 export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Promise<void> {
   await tx.run(
     `INSERT INTO search_changes (doc, message_id, version)
-     SELECT doc, id, 1 FROM messages WHERE id ${isOneOf(tx.dialect)} AND doc IS NOT NULL
-     ON CONFLICT (doc) DO UPDATE SET version = search_changes.version + 1`,
+     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${isOneOf(tx.dialect)} AND doc IS NOT NULL
+     ON CONFLICT (doc) DO UPDATE SET message_id = excluded.message_id, version = excluded.version`,
     jsonList(messageIds),
   )
 }
@@ -182,6 +186,12 @@ export async function listTitles(db: Queries, ids: Iterable<string>): Promise<Ma
 /** The analysis that the index is of, or `off`; `undefined` if there never was one. */
 export async function findState(db: Queries): Promise<string | undefined> {
   return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'search'"))?.value
+}
+
+/** The same, while no other process sets it. */
+export async function lockState(tx: Queries): Promise<string | undefined> {
+  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
+  return (await tx.get<{ value: string }>(`SELECT value FROM meta WHERE name = 'search' ${lock}`))?.value
 }
 
 export async function setState(tx: Queries, value: string): Promise<void> {

@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createPage, look } from '../../../lib/chat/search/looking.ts'
+import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
+import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
+import { findEnds } from '../../../lib/chat/search/store-index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+
+/** 500 characters of a script without spaces. */
+const CHARACTERS = String.fromCodePoint(...times(500, (n) => 0x7000 + n))
+const NOBODY = '0199f3f0-0000-7000-8000-000000000000'
 
 describeOnEachDatabase('search', (openUrl) => {
   let service: TestService
@@ -28,6 +36,21 @@ describeOnEachDatabase('search', (openUrl) => {
   }
   /** Both ways of finding a message: before and after the index has it. */
   const moved = () => service.chat.idle()
+
+  it('finds words that are cut within a character, and 500 characters of one term', async () => {
+    const [first] = CHARACTERS
+    const texts = [`a${'𐌰'.repeat(40)}`, times(30, () => '👨').join('\u200D'), `${CHARACTERS} #️⃣ *️⃣`]
+    for (const text of texts) await post(text)
+    const check = async () => {
+      for (const text of texts) expect(await find(text.slice(0, 500))).toEqual([text])
+      expect(await find(`#️⃣ *️⃣ ${first}`)).toEqual([texts[2]])
+      expect(await find({ q: '#️⃣', from: '@ada' })).toEqual([texts[2]])
+    }
+    await check()
+    await moved()
+    expect(await service.chat.search.status(OPERATOR)).toMatchObject({ waiting: 0 })
+    await check()
+  })
 
   it('finds words at once, in any language, newest first', async () => {
     const texts = [
@@ -123,7 +146,9 @@ describeOnEachDatabase('search', (openUrl) => {
       expect(await inside({})).toEqual([three, two, one])
       expect(await inside({ from: grace.id })).toEqual([two])
       expect(await find('narrow from:@grace')).toEqual([two])
-      expect(await find('narrow from:@nobody-there')).toEqual([])
+      for (const nobody of ['@nobody-there', 'a-a'.padStart(36, 'a'), '-'.repeat(36), NOBODY])
+        expect(await find(`narrow from:${nobody}`)).toEqual([])
+      expect(await find(`narrow from:${grace.id.toUpperCase()}`)).toEqual([])
       expect(await find({ thread: first })).toEqual([two, one])
       expect(await inside({ before: message.created_at })).toEqual([one])
       expect(await inside({ after: message.created_at })).toEqual([three, two])
@@ -203,6 +228,47 @@ describeOnEachDatabase('search', (openUrl) => {
 })
 
 describeOnEachDatabase('the search index', (openUrl) => {
+  it('keeps a change that is noted again while another process moves the one before', async () => {
+    const service = await startService(await openUrl())
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    const { db, search } = service.chat.context
+    await search.close()
+    const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'noted twice' })
+    const read = await db.write((tx) => listChanges(tx, 10))
+    await db.write((tx) => takeChanges(tx, read))
+    await db.write((tx) => noteChanged(tx, [message_id]))
+    expect(await db.write((tx) => takeChanges(tx, read))).toEqual(new Set())
+    await service.close()
+  })
+
+  it('ends a search when the time is over, also among the texts of one step', async () => {
+    const service = await startService(await openUrl())
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    for (const n of times(5, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `right wrong ${n}` })
+    const { context } = service.chat
+    await context.search.move()
+    const { oldest, newest } = await findEnds(context.db)
+    const { all, none } = parseQuery('"wrong right"')
+    const narrowed = { conversations: [], authors: [], threads: [], before: Number.MAX_SAFE_INTEGER, after: 0 }
+    const hunt = {
+      wanted: { all: all.flatMap(indexTerms), groups: [] },
+      all,
+      none,
+      needs_link: false,
+      oldest,
+      newest,
+      narrowed: { ...narrowed, is_pinned: false, has_reaction: false, has_mention: false },
+    }
+    const page = createPage(await service.chat.users.actor(ada.id), 20)
+    const lows: number[] = []
+    for (let low = newest + 1, isOver = true; isOver; lows.push(low))
+      ({ low, isOver } = await look(context, hunt, page, low, performance.now()))
+    expect(lows.slice(0, -1)).toEqual(times(4, (n) => newest - n))
+    await service.close()
+  })
+
   it('is filled with what is there when search is turned on, newest first', async () => {
     const url = await openUrl()
     const off = await startService(url, { config: { search: { enabled: false } } })
