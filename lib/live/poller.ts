@@ -35,13 +35,12 @@ export function createPoller({ db, hub, log, poll_ms }: PollerDeps) {
   async function follow(): Promise<void> {
     // What was missed is unknown, also which look-up of rights has failed.
     if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) changes.forget()
+    const began = performance.now()
     const found = await changes.find()
-    // Rights are looked up also if a log cannot be read.
-    try {
-      await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
-    } finally {
-      await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
-    }
+    // Before the logs are read: a process that was stopped for a while finds events that are later than the end of a right.
+    await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
+    if (performance.now() - began > ROUND_MS) await hub.rights.recheckAll()
+    await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
     found.accept()
   }
 

@@ -81,6 +81,20 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     await others.stream.close()
   })
 
+  it('get nothing that is later than the end of a right, also if the process stood still meanwhile', async () => {
+    const { stream, cookie } = await open(thread.grace.email)
+    await post('the first look is one at everything')
+    await stream.until('message.new')
+    for (const _ of times(2, () => 0)) await there.chat.context.poller.poll()
+    const look = held.hold(looksForChanges, 'before')
+    await look.reached
+    const csrf = /CSRF-TOKEN=([^;]*)/.exec(cookie)![1]!
+    await fetch(`${here.base_url}/api/auth/logout`, { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })
+    await post('not for her any more')
+    look.release()
+    expect(typesOf(await stream.until('stream.closed'))).toEqual(['stream.closed'])
+  })
+
   it('get the event of the removal before their end, also if the rights are looked up before the log', async () => {
     const { grace, ada, conversation_id } = thread
     const { stream } = await open(grace.email)
