@@ -45,8 +45,13 @@ const IS_EMOJI = new RegExp(`^(?:${EMOJI})$`, 'u')
 const IS_IGNORED = new RegExp(`^${IGNORED}$`, 'u')
 const ACCENTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
 const DENSE =
-  /^(?=[\p{L}\p{N}])[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
-const AM = /^[\u0E33\u0EB3]/
+  '(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmr}\\p{scx=Mymr}]'
+
+/** Parts of what was one character, such as `½` or `㈱`; the vowel `am` of Thai and Lao becomes a mark and a letter. */
+const PART = new RegExp(
+  `(?<dense>\\p{M}*${DENSE}\\p{M}*)|(?<digit>\\p{N}+)|(?<letter>(?:(?!\\p{M}*${DENSE})[\\p{L}\\p{M}])+)`,
+  'gu',
+)
 
 /** The atoms of a text, in their order. */
 export function atomsOf(text: string): Atom[] {
@@ -102,11 +107,10 @@ function partsOf(piece: string): Part[] {
 function readParts(piece: string): Part[] {
   if (IS_EMOJI.test(piece)) return [['emoji', piece.replaceAll('\uFE0F', '')]]
   if (IS_IGNORED.test(piece)) return []
-  const folded = fold(piece)
-  // The vowel `am` of Thai and Lao is a letter that becomes a mark and a letter.
-  if (DENSE.test(folded) || AM.test(piece))
-    return [...folded.matchAll(/\p{M}*\P{M}\p{M}*/gu)].map(([each]) => ['dense', each])
-  return [...folded.matchAll(/(\p{N}+)|[\p{L}\p{M}]+/gu)].map(([each, digits]) => [digits ? 'digit' : 'letter', each])
+  return [...fold(piece).matchAll(PART)].map(({ 0: each, groups }) => [
+    groups!.dense ? 'dense' : groups!.digit ? 'digit' : 'letter',
+    each,
+  ])
 }
 
 /** Compatible characters are one (NFKC), cases are, and so are Latin, Greek and Cyrillic letters with and without accents. */

@@ -1,7 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { excerptOf } from '../../../lib/chat/search/rules-excerpt.ts'
 import { findPhrase, indexTerms, type Phrase, parseQuery } from '../../../lib/chat/search/rules-query.ts'
-import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
+import { atomsOf, indexWords } from '../../../lib/chat/search/rules-words.ts'
 
 const shown = (phrases: Phrase[]) =>
   phrases.map(({ atoms, isPrefix }) => atoms.map(({ text }) => text).join(' ') + (isPrefix ? '*' : ''))
@@ -70,6 +71,40 @@ describe('a query', () => {
     const { all } = parseQuery(q)
     const atoms = atomsOf(text)
     expect(all.every((phrase) => findPhrase(atoms, phrase) !== undefined)).toBe(isThere)
+  })
+
+  it('finds nothing that the words of the index do not propose, and a text finds itself', () => {
+    const some = [
+      '\u0301',
+      '\u0E33',
+      '\u0E4D',
+      '\u200D',
+      '\uFE0F',
+      '\u20E3',
+      '\u1161',
+      'ﾞ',
+      '👍🏽',
+      '🇩🇪',
+      '㍿',
+      '𐌰',
+      'ﷺ',
+    ]
+    const character = fc.constantFrom(...some, ...'aB1 -½①㈱㌀株式ガｶ한ทน้Ö#*👨㏠日々ーᄀह〇㊗ßﬁ')
+    fc.assert(
+      fc.property(fc.array(character, { maxLength: 14 }), fc.nat(14), fc.nat(14), (characters, start, end) => {
+        const text = characters.join('')
+        const atoms = atomsOf(text)
+        const words = [...indexWords(atoms)]
+        const [whole] = parseQuery(`"${text}"`).all
+        if (whole) expect(findPhrase(atoms, whole)).toBeDefined()
+        for (const phrase of parseQuery(`"${characters.slice(start, end).join('')}"`).all.filter((each) =>
+          findPhrase(atoms, each),
+        ))
+          for (const { word, isPrefix } of indexTerms(phrase))
+            expect(words.some((each) => (isPrefix ? each.startsWith(word) : each === word))).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   it('is asked for by the words of the index', () => {

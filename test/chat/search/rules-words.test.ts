@@ -40,7 +40,7 @@ describe('the analysis of a text', () => {
     ['Thai', 'กินข้าว', ['กิน', 'นข้', 'ข้า', 'าว', 'ว']],
     ['Thai with the vowel am', 'ทำapp', ['ท\u0E4Dา', '\u0E4Dา', 'app']],
     ['among Latin', '用TypeScript写', ['用', 'typescript', '写']],
-    ['a square', '㈱', ['株']],
+    ['squares', '㈱ ㈱a ㏠', ['株', 'a', '1', '日']],
   ])('indexes pairs of %s', (_, text, expected) => {
     expect(words(text)).toEqual(expected)
   })
