@@ -117,6 +117,11 @@ async function findSqlite(db: Queries, { all, groups }: Wanted, before: number, 
     ...all.map(({ word, isPrefix }) => (isPrefix ? `"${word}" *` : `"${word}"`)),
     ...groups.map((group) => `(${group.map((word) => `"${word}"`).join(' OR ')})`),
   ]
+  // FTS5 finds nothing without a word.
+  if (parts.length === 0) {
+    const rows = await db.all<Row>('SELECT doc FROM messages WHERE doc < ? ORDER BY doc DESC LIMIT ?', before, limit)
+    return { rows, floor: 0 }
+  }
   const rows = await db.all<Row>(
     'SELECT rowid AS doc FROM search_index(?) WHERE rowid < ? ORDER BY rowid DESC LIMIT ?',
     parts.join(' AND '),

@@ -32,11 +32,14 @@ const isOneOfNumbers = (dialect: Queries['dialect']) =>
 const newVersion = (dialect: Queries['dialect']) =>
   dialect === 'sqlite' ? 'random() & 9007199254740991' : '(random() * 9007199254740991)::bigint'
 
-/** Notes that messages have changed. In the transaction of the change. By primary keys. */
+/**
+ * Notes that messages have changed. In the transaction of the change. By primary keys; in one order, so that two
+ * transactions do not wait for each other.
+ */
 export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Promise<void> {
   await tx.run(
     `INSERT INTO search_changes (doc, message_id, version)
-     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${isOneOf(tx.dialect)} AND doc IS NOT NULL
+     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${isOneOf(tx.dialect)} AND doc IS NOT NULL ORDER BY doc
      ON CONFLICT (doc) DO UPDATE SET message_id = excluded.message_id, version = excluded.version`,
     jsonList(messageIds),
   )

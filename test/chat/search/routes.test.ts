@@ -3,7 +3,7 @@ import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
 import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
-import { findEnds } from '../../../lib/chat/search/store-index.ts'
+import { findEnds, findEntries } from '../../../lib/chat/search/store-index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
@@ -261,6 +261,8 @@ describeOnEachDatabase('the search index', (openUrl) => {
       newest,
       narrowed: { ...narrowed, is_pinned: false, has_reaction: false, has_mention: false },
     }
+    const nothing = { all: [], groups: [] }
+    expect((await findEntries(context.db, nothing, newest, 10, 1024)).docs).toEqual(times(4, (n) => newest - 1 - n))
     const page = createPage(await service.chat.users.actor(ada.id), 20)
     const lows: number[] = []
     for (let low = newest + 1, isOver = true; isOver; lows.push(low))
