@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { fit } from '../../core/pages.ts'
+import { fit, PAGE_BYTES } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
@@ -29,15 +29,25 @@ export interface Hunt {
 const LOOK = 100
 const TEXTS = 20
 
+/** How long texts are compared before others have a turn. */
+const TURN_MS = 5
+
 type Hit = SearchResult & { doc: number }
 
-/** The page of a search, which has room for one more result than it shows: then there is another page. */
+/**
+ * The page of a search, which has room for one more result than it shows: then there is another page. It is full, too,
+ * with more text than fits.
+ */
 export function createPage(actor: Actor, limit: number) {
   const hits: Hit[] = []
+  let units = 0
   return {
     actor,
-    isFull: () => hits.length > limit,
-    add: (hit: Hit) => void hits.push(hit),
+    isFull: () => hits.length > limit || (hits.length > 1 && units > PAGE_BYTES),
+    add(hit: Hit) {
+      hits.push(hit)
+      units += hit.message.content.length + (hit.message.prompt?.length ?? 0)
+    },
     /** @returns its results, and where the next page begins, if there is one */
     end(): { results: SearchResult[]; next?: number } {
       const shown = fit(hits.slice(0, limit))
@@ -127,14 +137,17 @@ async function readHits(
   const rowBy = new Map(rows.map((row) => [row.id, row]))
   const matches: { row: MessageRow; doc: number; excerpts: SearchExcerpt[] }[] = []
   let read = 0
+  let began = performance.now()
   for (const { id, doc } of places) {
     const row = rowBy.get(id)
     const excerpts = row && !row.deleted_at ? match(row, hunt) : undefined
     if (excerpts) matches.push({ row: row!, doc, excerpts })
     read++
-    if (performance.now() > deadline) break
-    // A long text takes some milliseconds.
+    const now = performance.now()
+    if (now > deadline) break
+    if (now - began < TURN_MS) continue
     await turn()
+    began = performance.now()
   }
   if (matches.length === 0) return { hits: [], read }
   const titles = await listTitles(db, new Set(matches.map(({ row }) => row.conversation_id)))

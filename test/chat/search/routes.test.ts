@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Message } from '../../../lib/chat/messages/schema.ts'
 import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
 import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
 import { findEnds, findEntries } from '../../../lib/chat/search/store-index.ts'
+import type { Actor } from '../../../lib/core/actor.ts'
+import { PAGE_BYTES } from '../../../lib/core/pages.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
@@ -224,6 +227,20 @@ describeOnEachDatabase('search', (openUrl) => {
       code: 'validation_failed',
       errors: [{ path }],
     })
+  })
+})
+
+describe('a page of results', () => {
+  it('is full with more text than fits, and the next one begins behind what it shows', () => {
+    const page = createPage({} as Actor, 20)
+    const message = { content: 'x'.repeat(PAGE_BYTES / 2) } as Message
+    for (const doc of [9, 8, 7]) {
+      expect(page.isFull()).toBe(false)
+      page.add({ message, conversation: { id: '', title: '' }, excerpts: [], doc })
+    }
+    expect(page.isFull()).toBe(true)
+    const { results, next } = page.end()
+    expect([results.length, next]).toEqual([1, 9])
   })
 })
 
