@@ -43,7 +43,7 @@ export function createMover({ db, log }: { db: Database; log: Log }): Mover {
   const move = singleFlight(moveAll)
 
   async function moveAll(): Promise<void> {
-    while (isOn && (await moveBatch(db))) await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS).unref())
+    while (isOn && (await moveBatch(db))) await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
   }
 
   async function run(): Promise<void> {
