@@ -63,7 +63,7 @@ async function countWritten(tx: Queries): Promise<number> {
 /** Empties the index, and what is noted for it. */
 export async function clearIndex(tx: Queries): Promise<void> {
   await tx.run('DELETE FROM search_changes')
-  if (tx.dialect === 'postgresql') await tx.run('TRUNCATE search_docs')
+  if (tx.dialect === 'postgresql') await tx.run('TRUNCATE TABLE search_docs')
   else if (await hasTable(tx, 'search_index'))
     await tx.run(`INSERT INTO search_index (${commandColumn(tx)}) VALUES ('delete-all')`)
 }
