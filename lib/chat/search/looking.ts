@@ -29,8 +29,8 @@ export interface Hunt {
 const LOOK = 100
 const TEXTS = 20
 
-/** How long texts are compared before others have a turn. */
-const TURN_MS = 5
+/** How long texts are compared in one step: on SQLite the other calls of the process wait for its end. */
+const STEP_MS = 20
 
 type Hit = SearchResult & { doc: number }
 
@@ -75,6 +75,7 @@ export async function look(
     // Where there are many, a wide look would read them all for the few that are taken.
     width = done.isDense ? Math.max(1, width / 4) : width * 4
     if (low > hunt.oldest && performance.now() > deadline) return { low, isOver: true }
+    await turn()
   }
   return { low, isOver: false }
 }
@@ -89,7 +90,7 @@ interface Bounds {
 /**
  * One step, of one moment: what has changed since the index knows it is compared itself.
  *
- * @returns how far it looked, and whether there were more than it takes at once
+ * @returns how far it looked, and whether there was more than it takes at once
  */
 async function step(
   db: Queries,
@@ -106,11 +107,12 @@ async function step(
   const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
   const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
   const isDense = Math.max(found.docs.length, changed.length) === LOOK
+  const until = Math.min(deadline, performance.now() + STEP_MS)
   for (let n = 0; n < readable.length && !page.isFull(); ) {
-    const { hits, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), deadline)
+    const { hits, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), until)
     for (const hit of hits) if (!page.isFull()) page.add(hit)
     n += read
-    if (n < readable.length && performance.now() > deadline) return { low: readable[n - 1]!.doc, isDense }
+    if (n < readable.length && performance.now() > until) return { low: readable[n - 1]!.doc, isDense: true }
   }
   return { low, isDense }
 }
@@ -137,17 +139,12 @@ async function readHits(
   const rowBy = new Map(rows.map((row) => [row.id, row]))
   const matches: { row: MessageRow; doc: number; excerpts: SearchExcerpt[] }[] = []
   let read = 0
-  let began = performance.now()
   for (const { id, doc } of places) {
     const row = rowBy.get(id)
     const excerpts = row && !row.deleted_at ? match(row, hunt) : undefined
     if (excerpts) matches.push({ row: row!, doc, excerpts })
     read++
-    const now = performance.now()
-    if (now > deadline) break
-    if (now - began < TURN_MS) continue
-    await turn()
-    began = performance.now()
+    if (performance.now() > deadline) break
   }
   if (matches.length === 0) return { hits: [], read }
   const titles = await listTitles(db, new Set(matches.map(({ row }) => row.conversation_id)))
