@@ -81,7 +81,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     await others.stream.close()
   })
 
-  it('get nothing that is later than the end of a right, also if the process stood still meanwhile', async () => {
+  it('get no post that is later than the end of a right, also if the process stood still meanwhile', async () => {
     const { stream, cookie } = await open(thread.grace.email)
     await post('the first look is one at everything')
     await stream.until('message.new')
@@ -92,7 +92,8 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     await fetch(`${here.base_url}/api/auth/logout`, { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })
     await post('not for her any more')
     look.release()
-    expect(typesOf(await stream.until('stream.closed'))).toEqual(['stream.closed'])
+    // Ephemeral events of either post may still come: they take another way, and have no text.
+    expect(typesOf(await stream.until('stream.closed'))).not.toContain('message.new')
   })
 
   it('get the event of the removal before their end, also if the rights are looked up before the log', async () => {
