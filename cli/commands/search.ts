@@ -18,7 +18,7 @@ const status = defineCommand({
         args,
         found,
         oneLine(
-          `The index is ${state}: ${found.documents} messages (${mib} MiB)${reach}; ${found.waiting} changes wait.`,
+          `The index is ${state}. Messages in it: ${found.documents} (${mib} MiB)${reach}. Changes to bring into it: ${found.waiting}.`,
         ),
       )
     }),

@@ -19,6 +19,13 @@ export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }
 
+/** The same with numbers, given as JSON. */
+export function isOneOfNumbers(dialect: Dialect): string {
+  return dialect === 'sqlite'
+    ? 'IN (SELECT value FROM json_each(?))'
+    : '= ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::bigint))'
+}
+
 /**
  * The current time of the database's clock, in microseconds: leases and tasks use it, since the clocks of processes may
  * differ. With SQLite it is the machine's clock, which all of its processes share. `ports.now` does not affect it.

@@ -1,5 +1,6 @@
 import { hasTable } from '../../storage/catalog.ts'
 import type { Database, Queries, Row } from '../../storage/database.ts'
+import { isOneOfNumbers } from '../../storage/sql.ts'
 import type { IndexTerm } from './rules-query.ts'
 
 /** A message in the index, and its words; without any it is taken out. */
@@ -11,7 +12,7 @@ export interface Entry {
 /** What a search asks the index for: all of these words, and one of each of the groups. */
 export interface Wanted {
   all: readonly IndexTerm[]
-  /** Of each group one; a group without a word finds nothing. */
+  /** Of each group one; none is empty. */
   groups: readonly (readonly string[])[]
 }
 
@@ -76,12 +77,12 @@ export async function writeEntries(tx: Queries, entries: readonly Entry[]): Prom
   const gone = JSON.stringify(entries.map(({ doc }) => doc))
   const made = entries.filter(({ words }) => words.size > 0).sort((a, b) => a.doc - b.doc)
   if (tx.dialect === 'sqlite') {
-    await tx.run('DELETE FROM search_index WHERE rowid IN (SELECT value FROM json_each(?))', gone)
+    await tx.run(`DELETE FROM search_index WHERE rowid ${isOneOfNumbers(tx.dialect)}`, gone)
     for (const { doc, words } of made)
       await tx.run('INSERT INTO search_index (rowid, words) VALUES (?, ?)', doc, [...words].join(' '))
     return
   }
-  await tx.run('DELETE FROM search_docs WHERE doc = ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::bigint))', gone)
+  await tx.run(`DELETE FROM search_docs WHERE doc ${isOneOfNumbers(tx.dialect)}`, gone)
   const rows = made.map(({ doc, words }) => ({ doc, words: [...words, blockWord(Math.floor(doc / BLOCK))] }))
   await tx.run(
     `INSERT INTO search_docs (doc, words)
@@ -104,7 +105,6 @@ export async function findEntries(
   limit: number,
   width: number,
 ): Promise<Found> {
-  if (wanted.groups.some((group) => group.length === 0)) return { docs: [], low: 0 }
   const found =
     db.dialect === 'sqlite' ? findSqlite(db, wanted, before, limit) : findPostgres(db, wanted, before, limit, width)
   const { rows, floor } = await found

@@ -1,18 +1,16 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { FIRST_DOC, isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
+import { FIRST_DOC, isErasedAuthor, isOneOf, isOneOfNumbers, jsonList } from '../../storage/sql.ts'
 
 /** A change of a message that the index does not know yet. */
 export interface Change {
   doc: number
-  message_id: string
   version: number
 }
 
 /** What the index has of a message. */
 export interface IndexedText {
   doc: number
-  id: string
   conversation_id: string
   root_id: string
   posted_by: string | null
@@ -23,10 +21,6 @@ export interface IndexedText {
 }
 
 const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
-const isOneOfNumbers = (dialect: Queries['dialect']) =>
-  dialect === 'sqlite'
-    ? 'IN (SELECT value FROM json_each(?))'
-    : '= ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::bigint))'
 
 /** A number that is not there again when a change was moved and the message, or another of its number, changes anew. */
 const newVersion = (dialect: Queries['dialect']) =>
@@ -48,7 +42,7 @@ export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Pr
 /** Up to `limit` changes, oldest messages first; on PostgreSQL those that no other transaction takes. By primary key. */
 export function listChanges(db: Queries, limit: number): Promise<Change[]> {
   return db.all<Change>(
-    `SELECT doc, message_id, version FROM search_changes ORDER BY doc LIMIT ?
+    `SELECT doc, version FROM search_changes ORDER BY doc LIMIT ?
      ${db.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''}`,
     limit,
   )
@@ -82,7 +76,7 @@ export async function listTexts(db: Queries, docs: readonly number[], bytes: num
     return room >= 0 || n === 0
   })
   return db.all<IndexedText>(
-    `SELECT doc, id, conversation_id, root_id, posted_by, content, prompt,
+    `SELECT doc, conversation_id, root_id, posted_by, content, prompt,
             CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
             CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
        FROM messages WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,

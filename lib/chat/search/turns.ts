@@ -1,8 +1,11 @@
 /** Lets a few searches run at a time; further ones wait. */
 export interface Turns {
-  /** @returns a function that ends the turn; `undefined` if none is free before the deadline, a time of `performance.now` */
+  /** @returns a function that ends the turn, called once; `undefined` if none is free before the deadline, a time of `performance.now` */
   take(deadline: number): Promise<(() => void) | undefined>
 }
+
+/** Beyond so many that wait, further ones get no turn: they could hardly have one before their deadline. */
+const MOST_WAITING = 100
 
 /** @param most how many turns there are at a time */
 export function createTurns(most: number): Turns {
@@ -19,9 +22,10 @@ export function createTurns(most: number): Turns {
     take(deadline) {
       const begin = () => {
         taken++
-        return once(end)
+        return end
       }
       if (taken < most) return Promise.resolve(begin())
+      if (waiting.size >= MOST_WAITING) return Promise.resolve(undefined)
       return new Promise((resolve) => {
         const next = () => {
           stop()
@@ -41,13 +45,5 @@ export function createTurns(most: number): Turns {
         waiting.add(next)
       })
     },
-  }
-}
-
-function once(run: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) run()
-    isDone = true
   }
 }
