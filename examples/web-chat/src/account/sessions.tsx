@@ -1,14 +1,11 @@
-import type { OwnSession } from 'chat-server/client'
 import { useState } from 'preact/hooks'
-import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
 import { accountTexts } from '../texts/account/texts.ts'
 import { texts } from '../texts/texts.ts'
-import { shortTime } from '../texts/time.ts'
-import { deviceOf } from './device.ts'
+import { SessionItem } from './session-item.tsx'
 
 /** How many sessions are read at once; ending all others reads on. */
 const PAGE = 100
@@ -36,6 +33,7 @@ export function Sessions() {
       <ul class="items">
         {value?.sessions.map((each) => (
           <SessionItem
+            words={words}
             key={each.id}
             session={each}
             onEnd={() => (each.current ? session.signOut() : client.auth.revokeSession(each.id).then(reload))}
@@ -57,28 +55,5 @@ export function Sessions() {
         />
       )}
     </section>
-  )
-}
-
-function SessionItem({ session, onEnd }: { session: OwnSession; onEnd: () => Promise<unknown> }) {
-  const { sessions: words, since } = accountTexts.value
-  const { run, isRunning, error } = useAction(onEnd)
-  const device = deviceOf(session.user_agent) ?? words.unknown
-  return (
-    <li>
-      <span class="name" title={session.user_agent}>
-        <strong>{device}</strong>
-        {session.current && <span class="tag">{words.current}</span>}
-        <small>
-          {[session.ip, since(shortTime(session.issued_at)), words.last_seen(shortTime(session.last_seen_at))]
-            .filter(Boolean)
-            .join(' · ')}
-        </small>
-      </span>
-      <button type="button" aria-label={words.end_of(device)} disabled={isRunning} onClick={() => void run()}>
-        {words.end}
-      </button>
-      <ErrorNote error={error} />
-    </li>
   )
 }

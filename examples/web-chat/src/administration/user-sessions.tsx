@@ -1,13 +1,8 @@
-import type { SessionOfUser } from 'chat-server/client/admin'
 import { useState } from 'preact/hooks'
-import { deviceOf } from '../account/device.ts'
-import { useAction } from '../app/action.ts'
+import { SessionItem } from '../account/session-item.tsx'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { ErrorNote } from '../parts/error-note.tsx'
-import { accountTexts } from '../texts/account/texts.ts'
 import { administrationTexts } from '../texts/administration/texts.ts'
-import { shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 import { PagesEnd, usePages } from './pages.tsx'
 
@@ -31,7 +26,12 @@ export function UserSessions({ id, onChanged }: { id: string; onChanged: () => v
       <h3>{words.sessions}</h3>
       <ul class="items">
         {pages.items?.map((each) => (
-          <Session key={each.id} session={each} onEnd={() => admin.users.endSession(id, each.id).then(changed)} />
+          <SessionItem
+            words={words}
+            key={each.id}
+            session={each}
+            onEnd={() => admin.users.endSession(id, each.id).then(changed)}
+          />
         ))}
       </ul>
       <PagesEnd pages={pages} none={words.no_sessions} />
@@ -50,28 +50,5 @@ export function UserSessions({ id, onChanged }: { id: string; onChanged: () => v
         />
       )}
     </section>
-  )
-}
-
-function Session({ session, onEnd }: { session: SessionOfUser; onEnd: () => Promise<unknown> }) {
-  const { users: words } = administrationTexts.value
-  const { sessions, since } = accountTexts.value
-  const { run, isRunning, error } = useAction(onEnd)
-  const device = deviceOf(session.user_agent) ?? sessions.unknown
-  return (
-    <li>
-      <span class="name" title={session.user_agent}>
-        <strong>{device}</strong>
-        <small>
-          {[session.ip, since(shortTime(session.issued_at)), sessions.last_seen(shortTime(session.last_seen_at))]
-            .filter(Boolean)
-            .join(' · ')}
-        </small>
-      </span>
-      <button type="button" aria-label={words.end_of(device)} disabled={isRunning} onClick={() => void run()}>
-        {words.end}
-      </button>
-      <ErrorNote error={error} />
-    </li>
   )
 }
