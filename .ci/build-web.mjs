@@ -9,10 +9,11 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
 const OUT = `${ROOT}dist/web`
+const PACKAGES = ['preact', '@preact/signals', 'marked', 'lowlight', 'highlight.js', 'esbuild']
 
 /** What of the packages that build it is not installed. */
 export function missingPackages() {
-  return ['preact', '@preact/signals', 'marked', 'esbuild'].filter((name) => !existsSync(`${ROOT}node_modules/${name}`))
+  return PACKAGES.filter((name) => !existsSync(`${ROOT}node_modules/${name}`))
 }
 
 /** Writes the module. @returns the files of the first screen, compressed, in bytes */

@@ -37,6 +37,13 @@ export interface BrowserContext {
   cookies(): Promise<{ name: string; value: string; domain: string }[]>
 }
 
+/** Preferences of a user. */
+export interface MediaOptions {
+  colorScheme?: 'light' | 'dark' | null
+  contrast?: 'more' | null
+  forcedColors?: 'active' | null
+}
+
 export interface Page {
   goto(url: string): Promise<unknown>
   reload(): Promise<unknown>
@@ -58,6 +65,8 @@ export interface Page {
   close(): Promise<void>
   url(): string
   setViewportSize(size: { width: number; height: number }): Promise<void>
+  /** What the system of the user asks pages for; `null` is the default. */
+  emulateMedia(options: MediaOptions): Promise<void>
   screenshot(options: { path?: string }): Promise<unknown>
   waitForSelector(
     selector: string,

@@ -1,5 +1,6 @@
 import { CopyButton } from '../parts/copy-button.tsx'
 import { texts } from '../texts/texts.ts'
+import { CodeText } from './code-text.tsx'
 
 /** A block of code, with its language, which can be copied. */
 export function CodeBlock({ text, language }: { text: string; language: string | undefined }) {
@@ -12,7 +13,7 @@ export function CodeBlock({ text, language }: { text: string; language: string |
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for the keyboard. */}
       <pre tabIndex={0} dir="ltr">
-        <code>{text}</code>
+        <CodeText text={text} language={language} />
       </pre>
     </div>
   )
