@@ -10,7 +10,7 @@ const ORDER = [
   ['config'],
   ['storage'],
   ['metrics'],
-  ['tasks', 'live', 'limits', 'backups'],
+  ['tasks', 'live', 'limits', 'files', 'backups'],
   ['cluster', 'mail'],
   ['accounts', 'chat', 'assistant', 'erasure'],
   ['ops', 'openai-api', 'well-known'],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
@@ -9,11 +9,14 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createStorage } from 'unstorage'
+import fsLite from 'unstorage/drivers/fs-lite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createFolder } from '../../lib/storage/objects/fs.ts'
 import type { Objects } from '../../lib/storage/objects/objects.ts'
 import { openObjects } from '../../lib/storage/objects/open.ts'
 import { createBucket } from '../../lib/storage/objects/s3.ts'
+import { createObjectsOf } from '../../lib/storage/objects/unstorage.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'
 
 const MIB = 1024 * 1024
@@ -64,6 +67,10 @@ function describePlace(name: string, skip: boolean, open: () => { objects: Objec
       }
       expect(found).toEqual(keys.slice(0, 5))
       expect((await objects.list('b/')).objects).toEqual([{ key: 'b/c-1', bytes: 5 }])
+      const all: string[] = []
+      for await (const key of objects.keys()) all.push(key)
+      expect(all.sort()).toEqual([...keys].sort())
+      expect(await objects.removeUnfinished()).toBe(0)
     })
 
     it('leave nothing when their source fails, or they are aborted', async () => {
@@ -118,6 +125,44 @@ it('folders that cannot have objects of a prefix are not read, and those of othe
     throw Object.assign(new Error('Permission denied'), { code: at.includes('chat-other') ? 'EACCES' : 'EIO' })
   }) as unknown as typeof readdir)
   expect((await objects.list('chat-')).objects).toEqual([{ key: 'chat-1', bytes: 1 }])
+})
+
+it('a folder of a folder goes with its last object, and what a killed process was writing an hour after it', async () => {
+  const path = mkdtempSync(join(folder, 'place-'))
+  const objects = createFolder(path)
+  await objects.put('blob/1', chunks(1, 1))
+  await objects.put('blob/2', chunks(1, 1))
+  const [old, young] = ['.1.old.partial', '.1.young.partial'].map((name) => join(path, 'blob', name))
+  for (const partial of [old!, young!]) writeFileSync(partial, 'half')
+  const twoHoursAgo = Date.now() / 1000 - 7200
+  utimesSync(old!, twoHoursAgo, twoHoursAgo)
+  expect(await objects.removeUnfinished({ dry_run: true })).toBe(1)
+  expect(await objects.removeUnfinished()).toBe(1)
+  expect(readdirSync(join(path, 'blob')).sort()).toEqual(['.1.young.partial', '1', '2'])
+  rmSync(young!)
+  await objects.delete('blob/1')
+  expect(readdirSync(path)).toEqual(['blob'])
+  await objects.delete('blob/2')
+  expect(readdirSync(path)).toEqual([])
+})
+
+it('objects are put into a folder while its last one is deleted', async () => {
+  const objects = createFolder(mkdtempSync(join(folder, 'place-')))
+  const turns = Array.from({ length: 50 }, async (_, n) => {
+    await objects.put(`blob/${n}`, chunks(1, 1))
+    await objects.delete(`blob/${n}`)
+  })
+  expect(await Promise.allSettled(turns)).not.toContainEqual(expect.objectContaining({ status: 'rejected' }))
+})
+
+describePlace('an unstorage storage in memory', false, () => ({
+  objects: createObjectsOf(createStorage()),
+  leftovers: () => [],
+}))
+
+describePlace('an unstorage storage of files', false, () => {
+  const base = mkdtempSync(join(folder, 'unstorage-'))
+  return { objects: createObjectsOf(createStorage({ driver: fsLite({ base }) })), leftovers: () => [] }
 })
 
 let bucket: TestBucket

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { newId } from '../../core/ids.ts'
 import { assertKey, type ObjectInfo, type Objects } from './objects.ts'
@@ -9,6 +9,8 @@ const UNFINISHED = /^\..+\.partial$/
 
 /** A file that is being written changes all the time: one that has not for so long was left by a killed process. */
 const STALLED_MS = 60 * 60_000
+
+const ATTEMPTS = 100
 
 /** Objects as files of a folder, which is created with the first one. Only this user may read them. */
 export function createFolder(path: string): Objects {
@@ -22,13 +24,14 @@ export function createFolder(path: string): Objects {
 
     async put(key, bytes, { signal } = {}) {
       const file = fileOf(key)
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await deleteStalled(dirname(file))
-      const partial = join(dirname(file), `.${basename(file)}.${newId()}.partial`)
+      const folder = dirname(file)
+      const partial = join(folder, `.${basename(file)}.${newId()}.partial`)
       try {
-        const size = await writeFile(partial, bytes, signal)
+        const handle = await create(partial, root)
+        await eachStalled(folder, (path) => rm(path, { force: true }))
+        const size = await write(handle, bytes, signal)
         await rename(partial, file)
-        await sync(dirname(file))
+        await sync(folder)
         return size
       } finally {
         await rm(partial, { force: true })
@@ -48,7 +51,9 @@ export function createFolder(path: string): Objects {
     },
 
     async delete(key) {
-      await rm(fileOf(key), { force: true })
+      const file = fileOf(key)
+      await rm(file, { force: true })
+      if (dirname(file) !== root) await rmdir(dirname(file)).catch(ifInUse)
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
@@ -58,7 +63,37 @@ export function createFolder(path: string): Objects {
       const objects = page.flatMap((key, n): ObjectInfo[] => (sizes[n] ? [{ key, bytes: sizes[n].size }] : []))
       return { objects, ...(keys.length > limit && { next: page.at(-1)! }) }
     },
+
+    keys: () => walk(root, ''),
+
+    async removeUnfinished({ dry_run = false } = {}) {
+      return removeStalled(root, dry_run)
+    },
   }
+}
+
+/** Every key below a folder, whose own key with a slash is `path`: a folder is read entry by entry. */
+async function* walk(root: string, path: string): AsyncGenerator<string> {
+  const folder = await opendir(join(root, path)).catch(ifMissing)
+  if (!folder) return
+  for await (const entry of folder) {
+    if (entry.name.startsWith('.')) continue
+    if (entry.isFile()) yield path + entry.name
+    if (entry.isDirectory()) yield* walk(root, `${path}${entry.name}/`)
+  }
+}
+
+/** @returns how many files of interrupted writes there are in a folder and those in it */
+async function removeStalled(folder: string, dryRun: boolean): Promise<number> {
+  let count = 0
+  await eachStalled(folder, async (partial) => {
+    if (!dryRun) await rm(partial, { force: true })
+    count++
+  })
+  const entries = (await opendir(folder).catch(ifMissing)) ?? []
+  for await (const entry of entries)
+    if (entry.isDirectory()) count += await removeStalled(join(folder, entry.name), dryRun).catch(noneIfForbidden)
+  return count
 }
 
 /** The keys with this prefix in a folder, whose own key with a slash is `path`. Enters no folder without such keys. */
@@ -81,8 +116,27 @@ function ifForbidden(error: NodeJS.ErrnoException): [] {
   return []
 }
 
-async function writeFile(path: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
-  const file = await open(path, 'wx', 0o600)
+function noneIfForbidden(error: NodeJS.ErrnoException): 0 {
+  ifForbidden(error)
+  return 0
+}
+
+/** Another object of the folder is there, or it is gone already. */
+function ifInUse(error: NodeJS.ErrnoException): void {
+  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY'].includes(error.code ?? '')) throw error
+}
+
+/** Creates a file, and its folder. A folder that was deleted meanwhile, with its last object, is created again. */
+async function create(path: string, root: string): Promise<FileHandle> {
+  for (let attempt = 1; ; attempt++) {
+    await createDurably(dirname(path), root)
+    const file = await open(path, 'wx', 0o600).catch(ifMissing)
+    if (file) return file
+    if (attempt === ATTEMPTS) throw new Error(`${dirname(path)} is deleted again and again`)
+  }
+}
+
+async function write(file: FileHandle, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {
   try {
     let size = 0
     for await (const chunk of bytes) {
@@ -98,11 +152,19 @@ async function writeFile(path: string, bytes: AsyncIterable<Uint8Array>, signal?
   }
 }
 
-async function deleteStalled(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
+/** Creates a folder that is still there after a power failure, with those above it. */
+async function createDurably(folder: string, root: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  // A folder that another write has just created may not be synced yet.
+  const highest = (first ?? (folder === root ? `${folder}/` : folder)).length
+  for (let created = folder; created.length >= highest; created = dirname(created)) await sync(dirname(created))
+}
+
+async function eachStalled(folder: string, act: (path: string) => Promise<void>): Promise<void> {
+  for (const name of (await readdir(folder).catch(ifMissing)) ?? []) {
     if (!UNFINISHED.test(name)) continue
     const found = await stat(join(folder, name)).catch(ifMissing)
-    if (found && Date.now() - found.mtimeMs > STALLED_MS) await rm(join(folder, name), { force: true })
+    if (found && Date.now() - found.mtimeMs > STALLED_MS) await act(join(folder, name))
   }
 }
 

@@ -39,6 +39,14 @@ export interface Objects {
   delete(key: string, options?: { signal?: AbortSignal }): Promise<void>
   /** A page of the objects whose keys begin with `prefix`, in the order of their keys; `next` continues after it. */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<{ objects: ObjectInfo[]; next?: string }>
+  /** Every key, in any order; what is stored or deleted meanwhile may be among them. */
+  keys(): AsyncIterable<string>
+  /**
+   * Deletes what interrupted writes have left, an hour after them; with `dry_run` only counts.
+   *
+   * @returns how many there were
+   */
+  removeUnfinished(options?: { dry_run?: boolean }): Promise<number>
 }
 
 /** @throws Error for a key that a file system or S3 would understand as another one */

@@ -16,6 +16,19 @@ export interface S3Options {
   path_style?: boolean
   /** How long a request may take besides sending its body, and how long a download may pause. Default 60 seconds. */
   timeout_ms?: number
+  /** How often a request is sent at most. Default 3. */
+  attempts?: number
+  /** The rate below which sending a body is given up, in bytes per millisecond. Default 32, or 256 kbit/s. */
+  slowest?: number
+  /** What the settings are called where they are set, for errors. Default: those of backups. */
+  names?: S3Names
+}
+
+/** The names of the settings of a bucket. */
+export interface S3Names {
+  region: string
+  access_key_id: string
+  secret_access_key: string
 }
 
 /** A request, without the bucket. */
@@ -35,8 +48,14 @@ export type S3Send = (request: S3Request) => Promise<Response>
 
 const TIMEOUT_MS = 60_000
 
-/** Bytes per millisecond of the slowest uplink: 256 kbit/s. `fetch` waits for an answer for five minutes at most. */
+/** `fetch` waits for an answer for five minutes at most. */
 const SLOWEST = 32
+
+const NAMES: S3Names = {
+  region: 'backup.s3.region',
+  access_key_id: 'backup.s3.access_key_id',
+  secret_access_key: 'backup.s3.secret_access_key',
+}
 
 /** Failures that may pass are tried again after pauses of 0.2 and 0.8 seconds; a backup is tried again later anyway. */
 const ATTEMPTS = 3
@@ -69,7 +88,7 @@ export function createS3Client(options: S3Options): S3Send {
     }).sign()
     const timeout = new AbortController()
     const abort = () => timeout.abort(new DOMException('It takes too long', 'TimeoutError'))
-    const sendingMs = (body?.length ?? 0) / SLOWEST
+    const sendingMs = (body?.length ?? 0) / (options.slowest ?? SLOWEST)
     const timer = setTimeout(abort, (options.timeout_ms ?? TIMEOUT_MS) + sendingMs).unref()
     const response = await fetch(signed.url, {
       method,
@@ -84,11 +103,11 @@ export function createS3Client(options: S3Options): S3Send {
 
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
-      const isLast = attempt === ATTEMPTS
+      const isLast = attempt === (options.attempts ?? ATTEMPTS)
       try {
         const response = await sendOnce(request)
         if (response.ok || response.status === 404) return response
-        const error = await toError(request, response)
+        const error = await toError(request, response, options.names ?? NAMES)
         if (isLast || (response.status < 500 && response.status !== 429)) throw error
       } catch (cause) {
         request.signal?.throwIfAborted()
@@ -101,27 +120,38 @@ export function createS3Client(options: S3Options): S3Send {
 }
 
 /** S3 has refused a request. */
-class S3Error extends Error {}
+export class S3Error extends Error {
+  readonly status: number
+  /** As S3 names it, such as `AccessDenied`; '' if it gives no name. */
+  readonly code: string
 
-async function toError({ method, key }: S3Request, response: Response): Promise<Error> {
+  constructor(message: string, { status, code }: { status: number; code: string }) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+async function toError({ method, key }: S3Request, response: Response, names: S3Names): Promise<Error> {
   const text = await response.text().catch(() => '')
   const code = /<Code>([\w.]{1,100})<\/Code>/.exec(text)?.[1]
   const region = response.headers.get('x-amz-bucket-region') ?? /<Region>([\w-]{1,50})<\/Region>/.exec(text)?.[1]
   const isElsewhere = response.status === 301 || code === 'AuthorizationHeaderMalformed'
-  const elsewhere = `: set backup.s3.region${region ? ` = "${region}"` : ' to that of the bucket'}`
-  const hint = isElsewhere ? elsewhere : (HINTS[code ?? ''] ?? '')
+  const elsewhere = `: set ${names.region}${region ? ` = "${region}"` : ' to that of the bucket'}`
+  const hint = isElsewhere ? elsewhere : (hintsOf(names)[code ?? ''] ?? '')
   return new S3Error(
     `S3 answers ${response.status}${code ? ` ${code}` : ''} to ${method} ${key ?? 'the bucket'}${hint}`,
+    { status: response.status, code: code ?? '' },
   )
 }
 
-const HINTS: Record<string, string> = {
+const hintsOf = (names: S3Names): Record<string, string> => ({
   NoSuchBucket: ': create the bucket',
-  InvalidAccessKeyId: ': correct backup.s3.access_key_id',
-  SignatureDoesNotMatch: ': correct backup.s3.secret_access_key',
+  InvalidAccessKeyId: `: correct ${names.access_key_id}`,
+  SignatureDoesNotMatch: `: correct ${names.secret_access_key}`,
   AccessDenied: ': allow this key to read, write, list and delete objects there',
   RequestTimeTooSkewed: ': set the clock of this machine',
-}
+})
 
 function reasonOf(error: unknown): string {
   const { message, cause, name } = error as Error

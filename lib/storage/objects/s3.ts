@@ -18,7 +18,7 @@ export function createBucket(options: S3Options): Objects {
     assertKey(key)
     return before + key
   }
-  return {
+  const bucket: Objects = {
     place: `s3://${options.bucket}/${before}`,
     put: async (key, bytes, how) => put(send, named(key), bytes, how),
 
@@ -62,7 +62,19 @@ export function createBucket(options: S3Options): Objects {
       const isMore = /<IsTruncated>true</.test(text) && objects.length > 0
       return { objects, ...(isMore && { next: objects.at(-1)!.key }) }
     },
+
+    async *keys() {
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        const page = await bucket.list('', { after })
+        yield* page.objects.map(({ key }) => key)
+        after = page.next
+      }
+    },
+
+    // S3 shows nothing of an upload before its end, and a rule of the bucket deletes what was uploaded of it.
+    removeUnfinished: async () => 0,
   }
+  return bucket
 }
 
 /** @throws Error when it is the bucket that does not exist */

@@ -1,0 +1,151 @@
+import { buffer } from 'node:stream/consumers'
+import { ChatError } from '../core/errors.ts'
+import { createFolder } from '../storage/objects/fs.ts'
+import type { Objects } from '../storage/objects/objects.ts'
+import { createBucket } from '../storage/objects/s3.ts'
+import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
+import { toBucket } from './bucket-url.ts'
+import { toStoreFailure } from './failures.ts'
+
+/** The maximum size of a value: all of it is in memory. */
+export const MAX_VALUE_BYTES = 4 * 1024 * 1024
+
+/** The form of a key: the id of a blob, and the number of a part. Other keys of a store are not ours. */
+const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[1-9]\d{0,6}$/
+
+/**
+ * A store of values of up to 4 MiB under keys like `<uuid>/<number>`. Each call throws `storage_full` if there is no room,
+ * and `unavailable` if the place does not answer, or the store is closed.
+ */
+export interface FileStore {
+  /** The place, to print: without secrets. */
+  readonly place: string
+  /** Stores a value: as a whole or not at all, and durable when the promise resolves. Replaces one of the same key. */
+  put(key: string, bytes: Uint8Array): Promise<void>
+  /** `undefined` if there is none. */
+  get(key: string): Promise<Uint8Array | undefined>
+  /** Removes a value, if there is one. */
+  remove(key: string): Promise<void>
+  /** Every key, in any order. It reads the whole place: only for a check of it. */
+  keys(): AsyncIterable<string>
+  /**
+   * Deletes what writes of killed processes have left, an hour after them; with `dry_run` only counts.
+   *
+   * @returns how many there were
+   */
+  removeUnfinished(options?: { dry_run?: boolean }): Promise<number>
+  /** Breaks off what is under way, and waits for its end. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a store of files; nothing is read or written yet.
+ *
+ * @param target `fs:<folder>`, `s3://<bucket>/<prefix>?endpoint=…&region=…`, or an unstorage `Storage` of the host's
+ * @param env the environment with the keys of S3: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`
+ * @throws Error for another target, and when the keys of S3 are missing
+ */
+export function openFileStore(
+  target: string | FilesLike,
+  { env = process.env }: { env?: NodeJS.ProcessEnv } = {},
+): FileStore {
+  return createFileStore(openPlace(target, env))
+}
+
+function openPlace(target: string | FilesLike, env: NodeJS.ProcessEnv): Objects {
+  if (typeof target !== 'string') return createObjectsOf(target)
+  if (target.startsWith('s3://')) return createBucket(toBucket(target, env))
+  const folder = /^fs:(.+)$/s.exec(target)?.[1]
+  if (folder === undefined) throw new Error(`${target} is no place for files: it begins with fs: or s3://`)
+  return createFolder(folder)
+}
+
+/** Calls that are broken off together, and waited for. */
+interface Calls {
+  run<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T>
+  isClosed(): boolean
+  close(): Promise<void>
+}
+
+function createCalls(): Calls {
+  const closing = new AbortController()
+  const pending = new Set<Promise<unknown>>()
+  return {
+    async run(call) {
+      if (closing.signal.aborted) throw new ChatError('unavailable', { message: 'The store of files is closed.' })
+      const running = call(closing.signal)
+      pending.add(running)
+      try {
+        return await running
+      } catch (error) {
+        throw toStoreFailure(error)
+      } finally {
+        pending.delete(running)
+      }
+    },
+    isClosed: () => closing.signal.aborted,
+    async close() {
+      closing.abort()
+      await Promise.allSettled(pending)
+    },
+  }
+}
+
+function createFileStore(objects: Objects): FileStore {
+  const calls = createCalls()
+  return {
+    place: objects.place,
+
+    async put(key, bytes) {
+      assertFileKey(key)
+      if (bytes.length > MAX_VALUE_BYTES) throw new Error(`A value of ${bytes.length} bytes is too long`)
+      await calls.run((signal) => objects.put(key, one(bytes), { about_bytes: bytes.length, signal }))
+    },
+
+    async get(key) {
+      assertFileKey(key)
+      return calls
+        .run(async (signal) => {
+          // One byte more than there may be, so that a foreign value is noticed, and never read as a whole.
+          const bytes = await objects.get(key, { end: MAX_VALUE_BYTES, signal })
+          const value = bytes && (await buffer(bytes as AsyncIterable<Buffer>))
+          if (value && value.length > MAX_VALUE_BYTES) throw new Error(`${key} is longer than any value stored here`)
+          return value
+        })
+        .catch(ifMissing)
+    },
+
+    async remove(key) {
+      assertFileKey(key)
+      await calls.run((signal) => objects.delete(key, { signal }))
+    },
+
+    async *keys() {
+      try {
+        for await (const key of objects.keys()) {
+          if (calls.isClosed()) return
+          if (KEY.test(key)) yield key
+        }
+      } catch (error) {
+        throw toStoreFailure(error)
+      }
+    },
+
+    removeUnfinished: (options) => calls.run(() => objects.removeUnfinished(options)),
+
+    close: calls.close,
+  }
+}
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** A value that was deleted after it was found is missing, too. */
+function ifMissing(error: ChatError): undefined {
+  if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT') throw error
+}
+
+function assertFileKey(key: string): void {
+  if (!KEY.test(key)) throw new Error(`${key} is not a key of a file`)
+}
