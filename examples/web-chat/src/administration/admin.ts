@@ -2,7 +2,7 @@ import { type AdminClient, createAdminClient } from 'chat-server/client/admin'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { App } from '../app/context.ts'
-import { CSRF_KEY } from '../app/session.ts'
+import { CSRF_KEY } from '../app/csrf-key.ts'
 
 export const AdminContext = createContext<AdminClient | undefined>(undefined)
 

@@ -1,11 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChatClient, User } from 'chat-server/client'
 import type { ChatStore } from 'chat-server/client/store'
+import { CSRF_KEY } from './csrf-key.ts'
 import { forgetDrafts } from './drafts.ts'
+import { shareSignIns } from './shared/sign-ins.ts'
 import { forgetUnsent } from './unsent-storage.ts'
-
-/** Where the CSRF token is kept for the tab. */
-export const CSRF_KEY = 'chat:csrf'
 
 /** An account of a newcomer. */
 export interface NewAccount {
@@ -41,10 +40,12 @@ export function createSession(
   client: ChatClient,
   store: ChatStore,
   known: { user: User | undefined; isSetUp: boolean },
+  api: string,
 ): Session {
   const user = signal(known.user)
   const isSetUp = signal(known.isSetUp)
   const hasEnded = signal(false)
+  const tellOthers = shareSignIns(api, () => user.peek()?.id ?? '')
 
   function begin(next: User, csrf_token?: string): void {
     if (csrf_token !== undefined) sessionStorage.setItem(CSRF_KEY, csrf_token)
@@ -52,6 +53,7 @@ export function createSession(
     isSetUp.value = true
     user.value = next
     store.restart()
+    tellOthers({ user_id: next.id, csrf_token })
   }
 
   async function signIn(email: string, password: string): Promise<void> {

@@ -4,12 +4,14 @@ import { presenceOf } from 'chat-server/client/parts'
 import { createChatStore } from 'chat-server/client/store'
 import type { Config } from './config.ts'
 import type { App } from './context.ts'
+import { CSRF_KEY } from './csrf-key.ts'
 import { clearAfter, forgetByEvents } from './forget-events.ts'
 import { createKeptFetch } from './kept-fetch.ts'
 import { createPeople } from './people.ts'
 import { resend } from './resend.ts'
 import { followHash } from './route.ts'
-import { CSRF_KEY, createSession } from './session.ts'
+import { createSession } from './session.ts'
+import { shareStream } from './shared/stream.ts'
 import { createSnapshot } from './snapshot.ts'
 import { createUnsent } from './unsent.ts'
 
@@ -58,9 +60,10 @@ export function createStart({ api, brand }: Config): Start {
       userId,
     )
     const { client } = unsent
+    const shared = shareStream(client, () => `chat:stream:${api}:${userId()}`)
     const isSetUp = user !== undefined || !features.sign_in || (await client.setup.get()).is_setup
-    const store = unsent.storeOf(createChatStore(forgetByEvents(client, snapshot, userId)))
-    const session = createSession(client, store, { user, isSetUp })
+    const store = unsent.storeOf(createChatStore(forgetByEvents(shared, snapshot, userId)))
+    const session = createSession(client, store, { user, isSetUp }, api)
     resend(unsent, store, session)
     clearAfter(session, snapshot)
     const presence = presenceOf(store)

@@ -1,4 +1,4 @@
-import { CSRF_KEY } from '../app/session.ts'
+import { CSRF_KEY } from '../app/csrf-key.ts'
 import type { Operation } from './types.ts'
 
 /** Of an endless or long response, the beginning is shown. */

@@ -1,0 +1,2 @@
+/** Where the CSRF token is kept for the tab. */
+export const CSRF_KEY = 'chat:csrf'
