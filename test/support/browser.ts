@@ -44,6 +44,14 @@ export interface MediaOptions {
   forcedColors?: 'active' | null
 }
 
+/** A request of a page, on its way. */
+export interface Route {
+  /** Sends it. @returns the response, which the page has not got yet */
+  fetch(): Promise<unknown>
+  /** Breaks the connection off. */
+  abort(reason: 'connectionreset'): Promise<void>
+}
+
 export interface Page {
   goto(url: string): Promise<unknown>
   reload(): Promise<unknown>
@@ -73,6 +81,9 @@ export interface Page {
     options?: { state: 'attached' | 'detached' | 'visible' | 'hidden' },
   ): Promise<unknown>
   locator(selector: string): { allTextContents(): Promise<string[]> }
+  /** Handles the requests of the page to addresses that match, until `unroute`. */
+  route(pattern: RegExp, handle: (route: Route) => Promise<void>): Promise<unknown>
+  unroute(pattern: RegExp): Promise<void>
   on(event: 'pageerror', listener: (error: Error) => void): void
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
 }
