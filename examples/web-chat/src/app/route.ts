@@ -8,6 +8,7 @@ export type Route =
   | { name: 'join'; token: string }
   | { name: 'account'; tab: string }
   | AdministrationRoute
+  | SearchRoute
 
 /** A thread, or one message in it, which is then in view. */
 export interface ThreadRoute {
@@ -22,6 +23,19 @@ export interface AdministrationRoute {
   name: 'administration'
   tab: string
   id?: string
+}
+
+/** A search for messages: the words, and what narrows it; dates are those of the user. */
+export interface SearchRoute {
+  name: 'search'
+  q: string
+  /** The id of a conversation. */
+  in?: string
+  /** `@` and a username, or an id. */
+  from?: string
+  before?: string
+  after?: string
+  has?: 'link' | 'mention' | 'reaction' | 'pin'
 }
 
 /** The address of a route, for a link. */
@@ -41,12 +55,18 @@ export function hrefOf(route: Route): string {
       return `#/account/${route.tab}`
     case 'administration':
       return `#/administration/${route.tab}${route.id === undefined ? '' : `/${route.id}`}`
+    case 'search': {
+      const { name: _, ...query } = route
+      return `#/search?${new URLSearchParams(query as Record<string, string>)}`
+    }
   }
 }
 
 /** The route of an address; an unknown one is that of the start. */
 export function parseHash(hash: string): Route {
-  const [name, first, second, third, fourth, fifth] = hash.replace(/^#\/?/, '').split('/')
+  const [path = '', query] = hash.replace(/^#\/?/, '').split('?')
+  const [name, first, second, third, fourth, fifth] = path.split('/')
+  if (name === 'search') return { q: '', ...Object.fromEntries(new URLSearchParams(query)), name }
   if (name === 'join' && first) return { name, token: first }
   if (name === 'account') return { name, tab: first ?? '' }
   if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }

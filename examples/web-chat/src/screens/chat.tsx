@@ -18,6 +18,7 @@ import { ConnectionBanner } from './connection-banner.tsx'
 import { UpdateNote } from './update-note.tsx'
 
 const Account = lazy(() => import('../account/account-pane.tsx').then(({ AccountPane }) => AccountPane))
+const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane }) => SearchPane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
 )
@@ -58,6 +59,8 @@ export function Chat({ user }: { user: User }) {
         <Account tab={at.tab} user={user} />
       ) : at.name === 'administration' ? (
         <Administration route={at} user={user} />
+      ) : at.name === 'search' ? (
+        <Search route={at} user={user} />
       ) : conversation_id === undefined ? (
         <div class="pane nothing">
           <Icon name="chat" />

@@ -1,10 +1,14 @@
-import type { SearchResult } from 'chat-server/client'
+import type { SearchExcerpt, SearchResult } from 'chat-server/client'
 
 /** The excerpt of a message, with what was found marked. */
 export function FoundText({ result }: { result: SearchResult }) {
   const [excerpt] = result.excerpts
   if (!excerpt) return <>{result.message.content.slice(0, 200)}</>
-  const { text, ranges } = excerpt
+  return <MarkedText {...excerpt} />
+}
+
+/** A text with parts of it marked. */
+export function MarkedText({ text, ranges }: Pick<SearchExcerpt, 'text' | 'ranges'>) {
   const parts = ranges.map(([start, end], n) => (
     <>
       {text.slice(ranges[n - 1]?.[1] ?? 0, start)}

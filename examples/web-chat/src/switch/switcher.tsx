@@ -2,16 +2,17 @@ import { ChatError } from 'chat-server/client'
 import { useId, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { goTo } from '../app/route.ts'
+import { goTo, hrefOf, type SearchRoute } from '../app/route.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
 import { ChoiceOption } from './choice-option.tsx'
 import { type Choice, useChoices } from './use-choices.ts'
 
 /** Finds conversations, people and messages by what is typed: arrows choose one, Enter opens it, Escape closes. */
 export function Switcher({ onClose }: { onClose: () => void }) {
-  const { store } = useApp()
+  const { store, features } = useApp()
   const id = useId()
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
@@ -25,9 +26,15 @@ export function Switcher({ onClose }: { onClose: () => void }) {
     if (root_id) goTo({ name: 'thread', conversation_id: target, root_id, message_id })
     else goTo({ name: 'conversation', conversation_id: target })
   })
+  const search: SearchRoute = { name: 'search', q: query.trim() }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.isComposing || choices.length === 0) return
     const { key } = event
+    if (event.isComposing) return
+    if (key === 'Enter' && choices.length === 0 && features.search && !isLoading) {
+      onClose()
+      return goTo(search)
+    }
+    if (choices.length === 0) return
     if (key === 'ArrowDown') setAt((chosen + 1) % choices.length)
     else if (key === 'ArrowUp') setAt((chosen + choices.length - 1) % choices.length)
     else if (key === 'Enter') void open.run(choices[chosen]!)
@@ -76,6 +83,12 @@ export function Switcher({ onClose }: { onClose: () => void }) {
         </p>
       ) : (
         <ErrorNote error={open.error ?? error} />
+      )}
+      {features.search && (
+        <a class="search-link" href={hrefOf(search)} onClick={onClose}>
+          <Icon name="search" />
+          <span dir="auto">{search.q === '' ? switcher.search : switcher.search_for(search.q)}</span>
+        </a>
       )}
     </Dialog>
   )

@@ -1,15 +1,10 @@
 import type { ConversationSummary, Person, SearchResult } from 'chat-server/client'
-import { useEffect, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
-import { useReadable } from '../app/readable.ts'
 import { titleOf } from '../conversations/title.ts'
+import { useAllConversations } from '../conversations/use-all.ts'
 import { matching } from './matching.ts'
 import { useMessages, usePeople } from './use-lookups.ts'
-
-/** How many conversations are read at once, and how many pages of them at most. */
-const PAGE = 200
-const MAX_PAGES = 5
 
 /** Where one can go: a conversation, a person with whom there is no direct one yet, or a message. */
 export interface Choice {
@@ -28,7 +23,7 @@ export interface Choice {
  */
 export function useChoices(query: string): { choices: Choice[]; isLoading: boolean; error: unknown } {
   const { features, session } = useApp()
-  const { conversations, error } = useConversations()
+  const { conversations, error } = useAllConversations()
   const people = usePeople(features.direct ? query : '')
   const messages = useMessages(features.search ? query : '')
   const known = new Set(conversations.flatMap((each) => each.with?.user_id ?? []))
@@ -43,31 +38,6 @@ export function useChoices(query: string): { choices: Choice[]; isLoading: boole
     isLoading: people.isLoading || messages.isLoading,
     error: error ?? people.error ?? messages.error,
   }
-}
-
-/** The latest ones at once, then all, archived ones too. */
-function useConversations(): { conversations: readonly ConversationSummary[]; error: unknown } {
-  const { client, store } = useApp()
-  const listed = useReadable(store.conversations)
-  const [all, setAll] = useState<{ conversations?: ConversationSummary[]; error?: unknown }>({})
-  useEffect(() => {
-    const abort = new AbortController()
-    const read = async () => {
-      const conversations: ConversationSummary[] = []
-      let after: string | undefined
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const query = { archived: 'all', limit: PAGE, ...(after && { after }) } as const
-        const next = await client.conversations.list(query, { signal: abort.signal })
-        conversations.push(...next.conversations)
-        after = next.next_after
-        if (after === undefined) break
-      }
-      setAll({ conversations })
-    }
-    read().catch((error) => abort.signal.aborted || setAll({ error }))
-    return () => abort.abort()
-  }, [])
-  return { conversations: all.conversations ?? listed.conversations, error: all.error }
 }
 
 function searchedOf(conversation: ConversationSummary): string {

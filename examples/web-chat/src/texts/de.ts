@@ -129,8 +129,42 @@ export const de: Texts = {
     begin: 'neues Gespräch zu zweit',
     found: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
     none: 'Nichts gefunden.',
+    search: 'Nachrichten suchen',
+    search_for: (query) => `Nachrichten mit „${query}“ suchen`,
     not_shared:
       'Du kannst Menschen schreiben, mit denen du eine Unterhaltung teilst: Lade diese Person zuerst in eine ein.',
+  },
+  search: {
+    title: 'Suche',
+    label: 'Wörter in Nachrichten',
+    placeholder: 'Wörter, "eine Wendung", -ohne',
+    button: 'Suchen',
+    hint: 'Auch eintippen lässt sich, was sie eingrenzt: in:"eine Unterhaltung", from:@name, from:me, before:2026-05-31, has:link.',
+    in: 'In',
+    narrow: 'Suche eingrenzen',
+    anywhere: 'Überall',
+    from: 'Von',
+    anyone: 'Allen',
+    me: 'Mir',
+    has: 'Mit',
+    anything: 'Irgendetwas',
+    having: { link: 'einem Link', mention: 'einer Erwähnung', reaction: 'einer Reaktion', pin: 'einer Anheftung' },
+    after: 'Ab diesem Tag',
+    before: 'Vor diesem Tag',
+    question: 'Frage:',
+    searching: 'Es wird gesucht…',
+    incomplete: 'Ältere Nachrichten werden noch für die Suche vorbereitet und noch nicht gefunden.',
+    found: (count, hasMore) =>
+      count === 0
+        ? hasMore
+          ? 'Noch nichts; es gibt mehr zu durchsuchen.'
+          : 'Nichts gefunden.'
+        : count === 1
+          ? '1 Nachricht'
+          : hasMore
+            ? `Die letzten ${count} Nachrichten`
+            : `${count} Nachrichten`,
+    more: 'Weitersuchen',
   },
   inbox: {
     title: 'Eingang',

@@ -127,7 +127,41 @@ export const en = {
     begin: 'new direct conversation',
     found: (count: number) => (count === 1 ? '1 match' : `${count} matches`),
     none: 'Nothing was found.',
+    search: 'Search messages',
+    search_for: (query: string) => `Search messages for “${query}”`,
     not_shared: 'You can write to people with whom you share a conversation: invite this person to one first.',
+  },
+  search: {
+    title: 'Search',
+    label: 'Words in messages',
+    placeholder: 'Words, "a phrase", -without',
+    button: 'Search',
+    hint: 'You can also type what narrows it: in:"a conversation", from:@name, from:me, before:2026-05-31, has:link.',
+    in: 'In',
+    narrow: 'Narrow the search',
+    anywhere: 'Anywhere',
+    from: 'From',
+    anyone: 'Anyone',
+    me: 'Me',
+    has: 'With',
+    anything: 'Anything',
+    having: { link: 'a link', mention: 'a mention', reaction: 'a reaction', pin: 'a pin' },
+    after: 'From this day on',
+    before: 'Before this day',
+    question: 'Question:',
+    searching: 'Searching…',
+    incomplete: 'Older messages are still being prepared for the search, and are not found yet.',
+    found: (count: number, hasMore: boolean) =>
+      count === 0
+        ? hasMore
+          ? 'Nothing yet; there is more to search.'
+          : 'Nothing was found.'
+        : count === 1
+          ? '1 message'
+          : hasMore
+            ? `The latest ${count} messages`
+            : `${count} messages`,
+    more: 'Search on',
   },
   inbox: {
     title: 'Inbox',

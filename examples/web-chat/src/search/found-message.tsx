@@ -1,0 +1,57 @@
+import type { ConversationSummary, SearchResult } from 'chat-server/client'
+import { useApp } from '../app/context.ts'
+import { hrefOf } from '../app/route.ts'
+import { titleOf } from '../conversations/title.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { MarkedText } from '../switch/found-text.tsx'
+import { texts } from '../texts/texts.ts'
+import { longTime, shortTime } from '../texts/time.ts'
+import { authorOf } from '../threads/author.ts'
+
+/** How much is shown of a message that was found without words. */
+const MAX_LENGTH = 300
+
+/** A message that was found, which leads to its place in its thread. */
+export function FoundMessage({
+  result: { message, conversation, excerpts },
+  conversations,
+}: {
+  result: SearchResult
+  conversations: readonly ConversationSummary[]
+}) {
+  const { people } = useApp()
+  const { id: message_id, root_id, role, author_user_id, created_at, content } = message
+  const name = authorOf(message, people)
+  const place = conversations.find(({ id }) => id === conversation.id) ?? conversation
+  const parts =
+    excerpts.length > 0
+      ? excerpts
+      : [{ field: 'content', text: content.slice(0, MAX_LENGTH), ranges: [] as number[][] }]
+  return (
+    <li>
+      <a href={hrefOf({ name: 'thread', conversation_id: conversation.id, root_id, message_id })}>
+        {role === 'assistant' ? (
+          <span class="avatar assistant" aria-hidden="true">
+            <Icon name="spark" />
+          </span>
+        ) : (
+          <Avatar id={author_user_id ?? 'app'} name={name} />
+        )}
+        <span class="name" dir="auto">
+          {name}
+        </span>
+        <time datetime={created_at} title={longTime(created_at)}>
+          {shortTime(created_at)}
+        </time>
+        {parts.map(({ field, text, ranges }) => (
+          <span key={field} class="excerpt" dir="auto">
+            {field === 'prompt' && <small>{texts.value.search.question} </small>}
+            <MarkedText text={text} ranges={ranges} />
+          </span>
+        ))}
+        <small dir="auto">{titleOf(place)}</small>
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
+import { narrow } from '../../examples/web-chat/src/search/narrowing.ts'
+
+const ID = '01980a3c-a000-7a10-8b20-0c4f1d2e3a46'
+const CONVERSATIONS = [
+  { id: '1', title: 'Engines' },
+  { id: '2', title: 'Engines of steam' },
+  { id: '3', title: 'Tea & cake' },
+  { id: '4', title: 'Twice' },
+  { id: '5', title: 'Twice' },
+]
+
+it.each([
+  ['steam engine', { q: 'steam engine' }],
+  ['  steam   in:engines ', { q: 'steam', in: '1' }],
+  ['in:"Tea & cake" milk', { q: 'milk', in: '3' }],
+  ['IN:tea', { q: '', in: '3' }],
+  [`in:${ID} a`, { q: 'a', in: ID }],
+  ['in:twice in:nowhere in:', { q: 'in:twice in:nowhere in:' }],
+  ['from:me from', { q: 'from', from: '@ada' }],
+  ['from:grace', { q: '', from: '@grace' }],
+  ['from:@grace has:LINK', { q: '', from: '@grace', has: 'link' }],
+  ['has:wings x', { q: 'has:wings x' }],
+  ['before:2026-05-31 after:2026-01-01 a', { q: 'a', before: '2026-05-31', after: '2026-01-01' }],
+  ['before:2026-13-31 before:soon', { q: 'before:2026-13-31 before:soon' }],
+  ['"a phrase" -in:x', { q: '"a phrase" -in:x' }],
+])('%j narrows a search', (typed, narrowed) => {
+  expect(narrow(typed, CONVERSATIONS, 'ada')).toEqual(narrowed)
+})
+
+it('keeps a search in its address, whatever is looked for', () => {
+  const route = { name: 'search', q: 'a/b?c=d&e "f" #g 😀', in: ID, from: '@ada', has: 'pin' } as const
+  expect(parseHash(hrefOf(route))).toEqual(route)
+  expect(parseHash('#/search')).toEqual({ name: 'search', q: '' })
+  expect(parseHash('#/search?name=x&q=%')).toEqual({ name: 'search', q: '%' })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, type Page } from '../support/browser.ts'
+import { look } from './looks.ts'
+import { expectOne, openStage, signInAsAda } from './people.ts'
+
+/** The texts that were found, and what is marked in them. */
+async function found(page: Page): Promise<{ texts: string[]; marked: string[] }> {
+  const [texts, marked] = await Promise.all(
+    ['.found .excerpt', '.found mark'].map((selector) => page.locator(selector).allTextContents()),
+  )
+  return { texts: texts!, marked: marked! }
+}
+
+describe.skipIf(!hasBrowser)('the search page', () => {
+  it('finds messages, is narrowed by typing and by choosing, and leads to the message in its thread', async () => {
+    const stage = await openStage({})
+    const { chat } = stage
+    const { page, ada } = await signInAsAda(stage)
+    const { user } = await chat.users.create(ada, {
+      username: 'grace',
+      email: 'grace@example.org',
+      display_name: 'Grace Hopper',
+    })
+    const grace = await chat.users.actor(user.id)
+    const { conversation_id: engines } = await chat.conversations.create(ada, { title: 'Engines' })
+    const { conversation_id: tea } = await chat.conversations.create(ada, { title: 'Tea & cake' })
+    for (const id of [engines, tea]) await chat.participants.add(ada, id, { username: 'grace' })
+    const { root_id } = await chat.messages.postRoot(ada, engines, { content: 'The *steam* engine <b>whistles</b>' })
+    for (let n = 0; n < 30; n++) await chat.messages.reply(ada, root_id, { content: `Filler ${n}` })
+    const { message_id } = await chat.messages.reply(grace, root_id, {
+      content: 'Full steam: https://example.org/a-long-address',
+    })
+    await chat.messages.postRoot(grace, tea, { content: 'A kettle makes steam' })
+
+    await page.press('body', 'Control+k')
+    await page.fill('[role=combobox]', 'steam')
+    await page.waitForSelector('[role=option] mark')
+    await page.click('dialog a:has-text("Search messages for “steam”")')
+    await page.waitForSelector('.search [role=status]:text-is("3 messages")')
+    expect(await found(page)).toEqual({
+      texts: [
+        'A kettle makes steam',
+        'Full steam: https://example.org/a-long-address',
+        'The *steam* engine <b>whistles</b>',
+      ],
+      marked: ['steam', 'steam', 'steam'],
+    })
+    await page.waitForSelector('.found .name:text-is("Grace Hopper")')
+    await look(page, 'search')
+
+    await page.fill('.search [type=search]', 'steam in:eng from:grace has:link')
+    await page.press('.search [type=search]', 'Enter')
+    await page.waitForSelector('.search [role=status]:text-is("1 message")')
+    expect(await page.inputValue('.search [type=search]')).toBe('steam')
+    expect(
+      await page.evaluate(
+        `[...document.querySelectorAll('.search select')].map((each) => each.selectedOptions[0].text)`,
+      ),
+    ).toEqual(['Engines', 'Grace Hopper', 'a link'])
+    await page.selectOption('.search select:has(option[value=link])', '')
+    await page.selectOption('.search select:has(option[value="@ada"])', '@ada')
+    await page.waitForSelector('.found .name:text-is("Ada Lovelace")')
+    await page.selectOption('.search select:has(option[value="@ada"])', '')
+    await page.fill('.search input[type=date] >> nth=1', '2001-01-01')
+    await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
+    await look(page, 'search-nothing')
+    await page.reload()
+    await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
+    await page.fill('.search input[type=date] >> nth=1', '')
+    await page.click(`.found a[href$="${message_id}"]`)
+    await expectOne(page, '.messages > [data-target=true]:has-text("Full steam")')
+
+    await page.goto(`${stage.url}/#/search`)
+    await page.waitForSelector('.search .hint:has-text("You can also type")')
+    await look(page, 'search-empty')
+    await page.fill('.search [type=search]', 'filler')
+    await page.click('.search [type=submit]')
+    await page.waitForSelector('.search [role=status]:text-is("The latest 20 messages")')
+    await page.click('.search button:text-is("Search on")')
+    await page.waitForSelector('.search [role=status]:text-is("30 messages")')
+    await page.fill('.search [type=search]', 'x in:nowhere')
+    await page.press('.search [type=search]', 'Enter')
+    await page.waitForSelector('.search [role=alert]')
+    await page.press('body', 'Control+k')
+    await page.fill('[role=combobox]', 'nowhere at all')
+    await page.waitForSelector('dialog .quiet:text("Nothing was found.")')
+    await page.press('[role=combobox]', 'Enter')
+    await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
+    expect(stage.problems).toEqual([])
+  }, 90_000)
+})
