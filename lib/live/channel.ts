@@ -21,6 +21,14 @@ export interface Page {
 /** The number of lines that one read of the log returns. */
 const PAGE = 64
 
+/** What a channel does with new events. */
+export interface ChannelDeps {
+  /** Is called with each page of them. */
+  deliver(delivery: Delivery): void
+  /** Is awaited between their read and their delivery, if it returns a promise. */
+  beforeDelivery(): Promise<void> | undefined
+}
+
 /** A log that this process follows. */
 export type Channel = ReturnType<typeof createChannel>
 
@@ -28,9 +36,8 @@ export type Channel = ReturnType<typeof createChannel>
  * Follows a log from its end. A commit calls `advance`, which reads the new events from the log. So the channel delivers
  * only durable events, in the order of the log.
  *
- * @param deliver is called with each page of new events
  */
-export function createChannel(source: Source, deliver: (delivery: Delivery) => void) {
+export function createChannel(source: Source, { deliver, beforeDelivery }: ChannelDeps) {
   let epoch = ''
   let seq = 0
   const ephemeral = createEphemeralEvents()
@@ -63,6 +70,7 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
     const { lines, isLast } = offered.takeAfter(seq) ?? (await source.read(seq, PAGE))
+    await beforeDelivery()
     const events = [...withIds(epoch, lines), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))

@@ -15,18 +15,17 @@ export interface FeedPagesDeps {
   followers: Followers
   deliver: DeliverAll['deliver']
   compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
+  /** Is awaited between the read of events and their delivery, if it returns a promise. */
+  beforeDelivery: () => Promise<void> | undefined
 }
 
 /** Reads the log of all conversations on, page by page, and delivers what concerns a reader. */
-export function createFeedPages({ feed, followers, deliver, compose }: FeedPagesDeps) {
+export function createFeedPages({ feed, followers, deliver, compose, beforeDelivery }: FeedPagesDeps) {
   let place: Place | undefined
   let epoch = ''
   let isEarly = false
   const rendering = createRendering(feed, compose)
   const ephemeral = createEphemeralEvents()
-
-  const isWanted = ({ type, conversation_id, user_id }: EventRow) =>
-    followers.isRead(conversation_id) || (type === 'membership.changed' && followers.hasUser(user_id!))
 
   return {
     /** The place up to which all events are delivered, and the name of the history. */
@@ -56,9 +55,10 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
       const published = ephemeral.list()
       const offered = rendering.offered()
       const news = await feed.news(place!, PAGE)
-      let wanted = news.rows.filter(([row]) => isWanted(row))
+      let wanted = news.rows.filter(([row]) => isRead(row, followers))
       while (wanted.length > 0) {
         const events = await rendering.render(wanted, epoch)
+        await beforeDelivery()
         deliver(events.flatMap((each) => each ?? []))
         // After a failure the next run begins here.
         place = wanted[events.length - 1]![1]
@@ -68,6 +68,7 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
       isEarly = news.isEarly
       if (!news.isLast) return false
       if (!isEarly) rendering.forget(offered)
+      await beforeDelivery()
       deliver(ephemeral.take(published))
       return true
     },
@@ -77,4 +78,9 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
     /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
     publish: (conversationId: string, event: EphemeralEvent) => ephemeral.add(conversationId, event),
   }
+}
+
+/** Whether a row concerns one of the readers. */
+function isRead({ type, conversation_id, user_id }: EventRow, followers: Followers): boolean {
+  return followers.isRead(conversation_id) || (type === 'membership.changed' && followers.hasUser(user_id!))
 }

@@ -12,7 +12,7 @@ import { createInboxSender } from './inboxes.ts'
 import { createLogins } from './logins.ts'
 import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
-import { catchUp } from './replay.ts'
+import { type CatchUpDeps, catchUp } from './replay.ts'
 import { catchUpFollower } from './replay-all.ts'
 import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
@@ -111,19 +111,25 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
-  const subscriptions = createSubscriptions(sources, deliver)
+  const subscriptions = createSubscriptions(sources, deliver, () => rights.refresh())
   const advance = (id: string) => subscriptions.channelOf(id)?.advance()
   const rights = createRights({ streams, findRefusals, close, advance, now })
   const followers = createFollowers()
   const all = createDeliverAll({ followers, metrics, send })
   const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })
   const feed = createFeed(db)
-  const tail = createTail({ feed, followers, deliver: all.deliver, compose })
+  const tail = createTail({ feed, followers, deliver: all.deliver, compose, beforeDelivery: rights.refresh })
   const fanOut = createFanOut({
     ...{ db, log, subscriptions, followers, all, tail, send, inboxes, announce },
     recheck: rights.recheckConcerned,
   })
-  const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.take, recheck: rights.recheckOne, send, close }
+  const turn: CatchUpDeps['turn'] = (reader, work) =>
+    turns.take(reader, async () => {
+      const found = await work()
+      await rights.refresh()
+      return found
+    })
+  const deps = { ...sources, page_bytes: max_buffer_bytes, turn, recheck: rights.recheckOne, send, close }
 
   function onClose(reader: Reader): void {
     turns.leave(reader)

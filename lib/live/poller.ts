@@ -37,9 +37,8 @@ export function createPoller({ db, hub, log, poll_ms }: PollerDeps) {
     if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) changes.forget()
     const began = performance.now()
     const found = await changes.find()
-    // Before the logs are read: a process that was stopped for a while finds events that are later than the end of a right.
     await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
-    if (performance.now() - began > ROUND_MS) await hub.rights.recheckAll()
+    hub.rights.knownAt(began)
     await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
     found.accept()
   }

@@ -1,9 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CloseReason } from '../context.ts'
+import { singleFlight } from '../core/once.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import type { Revocation } from './revocations.ts'
 import type { Streams } from './streams.ts'
+
+/**
+ * The age that the known rights may have when events are delivered. A process that stood still, or whose database did,
+ * looks them up before it delivers what has happened since.
+ */
+const OLDEST_MS = 2_000
 
 /** How many streams `recheckNext` looks at. */
 const ROUND = { least: 100, calls: 30 }
@@ -18,8 +25,8 @@ export function createRights(deps: {
   now: () => Micros
 }) {
   const { streams, findRefusals, close, advance, now } = deps
-  // Those whose rights are still to be looked up in this round.
-  let round: Iterator<Reader> = [].values()
+  const takeNext = createRound(streams)
+  let known = Number.NEGATIVE_INFINITY
 
   function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
     if (user_id) return streams.ofUser(user_id)
@@ -38,7 +45,21 @@ export function createRights(deps: {
     await Promise.all((await findRefusals(suspects)).map(([reader, reason]) => end(reader, reason)))
   }
 
+  // Deliveries await it, and `end` awaits deliveries: so it does not await `end`. The log ends the stream of a removed user.
+  const refresh = singleFlight(async () => {
+    const began = performance.now()
+    for (const [reader, reason] of await findRefusals([...streams.all()])) void end(reader, reason)
+    known = Math.max(known, began)
+  })
+
   return {
+    /** The caller has looked up what has ended before this instant of `performance.now()`. */
+    knownAt(instant: number): void {
+      known = Math.max(known, instant)
+    },
+    /** Call this between the read of events and their delivery. Closes the streams that must end, if that is not known. */
+    refresh: (): Promise<void> | undefined => (performance.now() - known > OLDEST_MS ? refresh() : undefined),
+
     /** Closes the stream if it must end. */
     recheckOne: gather(recheck),
     recheckAll: () => recheck([...streams.all()]),
@@ -52,17 +73,23 @@ export function createRights(deps: {
     },
 
     /** The same for the next streams: all of them within a minute, if it is called every two seconds. */
-    recheckNext(): Promise<void> {
-      const readers = streams.all()
-      const next: Reader[] = []
-      const most = Math.max(ROUND.least, Math.ceil(readers.size / ROUND.calls))
-      while (next.length < Math.min(most, readers.size)) {
-        const { value, done } = round.next()
-        if (done) round = readers.values()
-        else next.push(value)
-      }
-      return recheck(next)
-    },
+    recheckNext: () => recheck(takeNext()),
+  }
+}
+
+/** @returns a function that takes the next streams of a round through all of them */
+function createRound(streams: Pick<Streams, 'all'>): () => Reader[] {
+  let round: Iterator<Reader> = [].values()
+  return () => {
+    const readers = streams.all()
+    const next: Reader[] = []
+    const most = Math.max(ROUND.least, Math.ceil(readers.size / ROUND.calls))
+    while (next.length < Math.min(most, readers.size)) {
+      const { value, done } = round.next()
+      if (done) round = readers.values()
+      else next.push(value)
+    }
+    return next
   }
 }
 

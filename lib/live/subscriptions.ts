@@ -17,16 +17,23 @@ type Deliver = (liveReaders: Set<Reader>, delivery: Delivery) => void
 /** The logs that this process follows, by conversation, and the readers of streams of one conversation. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-/** @param deliver sends new events of a log to its live readers */
-export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
+/**
+ * @param deliver sends new events of a log to its live readers
+ * @param beforeDelivery is awaited between the read of events and their delivery, if it returns a promise
+ */
+export function createSubscriptions(
+  sources: StreamSources,
+  deliver: Deliver,
+  beforeDelivery: () => Promise<void> | undefined,
+) {
   const subscribers = new Map<string, Subscribers>()
   const hasReaders = (conversationId: string) => (subscribers.get(conversationId)?.liveReaders.size ?? 0) > 0
 
   return {
     /** Follows the log of a conversation; the reader is not a live reader yet. */
     add(conversationId: string, reader: Reader): Subscribers {
-      const source = () => sources.ofConversation(conversationId)
-      const found = subscribers.get(conversationId) ?? createSubscribers(source(), deliver)
+      const create = () => createSubscribers(sources.ofConversation(conversationId), deliver, beforeDelivery)
+      const found = subscribers.get(conversationId) ?? create()
       subscribers.set(conversationId, found)
       found.readers.add(reader)
       return found
@@ -55,8 +62,12 @@ export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
   }
 }
 
-function createSubscribers(source: Source, deliver: Deliver): Subscribers {
+function createSubscribers(
+  source: Source,
+  deliver: Deliver,
+  beforeDelivery: () => Promise<void> | undefined,
+): Subscribers {
   const liveReaders = new Set<Reader>()
-  const channel = createChannel(source, (delivery) => deliver(liveReaders, delivery))
+  const channel = createChannel(source, { deliver: (delivery) => deliver(liveReaders, delivery), beforeDelivery })
   return { channel, liveReaders, readers: new Set() }
 }

@@ -17,7 +17,10 @@ function follow(...log: NumberedEvent[]) {
     head: async () => ({ epoch: 'e', first: 1, last: 0 }),
     read: async (after: number) => ({ lines: log.filter(({ seq }) => seq > after), isLast: true }),
   }
-  const channel = createChannel(source, ({ events }) => delivered.push(...events.map(({ seq }) => seq!)))
+  const channel = createChannel(source, {
+    deliver: ({ events }) => delivered.push(...events.map(({ seq }) => seq!)),
+    beforeDelivery: () => undefined,
+  })
   return { channel, delivered }
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Primitive } from '../../lib/storage/database.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -17,6 +17,12 @@ function collecting(statements: [sql: string, params: Primitive[]][]): (storage:
     return { ...storage, db: { ...db, all } }
   }
 }
+
+// The time that the process stood still. It only grows, as the clock of a process never goes back.
+let stoodStill = 0
+const now = performance.now.bind(performance)
+vi.spyOn(performance, 'now').mockImplementation(() => now() + stoodStill)
+afterAll(() => void vi.restoreAllMocks())
 
 /** How the rights of open streams are looked up. */
 const isLookUp = ([sql]: [string, Primitive[]]) => /FROM sessions\s+WHERE id (IN|= ANY)/.test(sql)
@@ -107,6 +113,36 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     expect(typesOf(await stream.until('stream.closed'))).toEqual(['membership.changed', 'stream.closed'])
     await ada.participants.add(conversation_id, { user_id: grace.id })
   })
+
+  it.each(['a post of its own', 'the look at those of others'])(
+    'get no such post by %s, also if the process stood still between two looks',
+    async (way) => {
+      const own = await signInByHand(there.base_url, thread.ada.email, PASSWORD)
+      const { stream, cookie } = await open(thread.grace.email)
+      await post('the first look is one at everything')
+      await stream.until('message.new')
+      for (const _ of times(2, () => 0)) await there.chat.context.poller.poll()
+      // The look at the changes is over, and the process stands still before it reads the log.
+      const look = held.hold(looksForChanges, 'after')
+      await look.reached
+      const csrf = /CSRF-TOKEN=([^;]*)/.exec(cookie)![1]!
+      await fetch(`${here.base_url}/api/auth/logout`, { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })
+      await post('not for her any more')
+      stoodStill += 10_000
+      try {
+        if (way === 'a post of its own')
+          await fetch(`${there.base_url}/api/messages/${thread.root.message_id}/reply`, {
+            method: 'POST',
+            headers: { ...own, 'content-type': 'application/json' },
+            body: JSON.stringify({ content: 'nor this' }),
+          })
+        else look.release()
+        expect(typesOf(await stream.until('stream.closed'))).not.toContain('message.new')
+      } finally {
+        look.release()
+      }
+    },
+  )
 
   it('end when the session, the participation or the account of their user ends, also by hand', async () => {
     const { grace, ada, conversation_id } = thread
