@@ -92,7 +92,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     posts: createPostQueue({ config, db, now, id, write }),
     reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),
-    search: createSearch({ config, db, log, now }),
+    search: createSearch({ config, db, log, metrics, now }),
     answers,
     tasks,
     backups: createBackups({ config, db, metrics, log, now }),

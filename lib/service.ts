@@ -130,6 +130,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       if (ctx.config.storage.migrate) await migrateLogged(ctx)
       else await assertMigrated(db)
       await assertImported(db)
+      await ctx.search.open()
       if (options.background === false) return
       leave ??= await joinProcess(ctx)
       await ctx.outbox?.load()

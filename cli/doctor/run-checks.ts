@@ -12,6 +12,7 @@ import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
 import { checkFailedMails, checkMailServer } from './mail.ts'
 import { checkPasswords } from './passwords.ts'
+import { checkSearch } from './search.ts'
 import { checkServer } from './server.ts'
 import { checkSignIns } from './sign-ins.ts'
 import { checkStream } from './stream.ts'
@@ -80,6 +81,7 @@ async function checkDatabase(
       ...(await checkSignIns(storage.db)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db)),
+      ...(await checkSearch(config, storage.db)),
       ...(await next(storage)),
     ]
   } catch (error) {

@@ -79,6 +79,8 @@ export interface SearchStatus {
   documents: number
   /** Changes that the index does not have yet; searches read them directly */
   waiting: number
+  /** Of these, those that the database refuses to take into the index */
+  refused: number
   /** Whether older messages are being brought into it */
   filling: boolean
   /** When the oldest message of the index was posted */

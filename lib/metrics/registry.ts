@@ -8,6 +8,7 @@ import { createJobMetrics } from './jobs.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
+import { createSearchMetrics } from './search.ts'
 
 /** The metrics of a service. */
 export interface Metrics {
@@ -33,6 +34,8 @@ export interface Metrics {
   taskFailed(kind: string): void
   /** Adds the series of repeated work; keep the result, which counts the end of a run. */
   job(name: string): (isDone: boolean) => void
+  /** A message that the database refuses to take into the search index. */
+  searchRefused(): void
   /** A backup that failed and will be tried again. */
   backupFailed(): void
   /** The duration of a look at the signals of other processes. */
@@ -73,6 +76,8 @@ export interface Levels {
   tasks: { kind: string; due: number; oldest_seconds: number }[]
   /** Default: all 0. */
   database?: DatabaseLevels
+  /** Changes of messages that the search index does not have yet. Default 0. */
+  search_waiting?: number | undefined
   /** If backups are made by themselves: when the last one was made, in seconds since 1970, and how long the next is due. */
   backups?: { last_success: number; overdue_seconds: number } | undefined
 }
@@ -97,6 +102,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const tasks = createTaskMetrics(taskKinds)
   const jobs = createJobMetrics()
   const backups = createBackupMetrics()
+  const search = createSearchMetrics()
   const cluster = createClusterMetrics()
   const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
@@ -111,6 +117,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...databaseFamilies(levels.database ?? NO_LEVELS),
     ...jobs.families,
     ...backups.families(levels),
+    ...search.families(levels),
     ...cluster.families(levels),
     ...logAndBuildFamilies(levels, build),
     ...processMetrics.families,
@@ -134,6 +141,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     taskFailed: (kind) => tasks.failed.add(kind, 1),
     polled: cluster.poll.of({}),
     job: jobs.job,
+    searchRefused: () => search.refused.add('', 1),
     backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),
     signalsDropped: (count) => cluster.dropped.add('', count),

@@ -1,5 +1,6 @@
 import { overdueFor } from '../backups/rules.ts'
 import { findState } from '../backups/store.ts'
+import { countWaiting } from '../chat/search/store.ts'
 import type { Context } from '../context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import { parseSchedule } from '../core/schedule.ts'
@@ -25,7 +26,13 @@ async function readBackups({ db, config, now }: Context): Promise<Levels['backup
 export async function readLevels(ctx: Context): Promise<Levels> {
   // The page returns all other metrics while the storage fails.
   const dueTasks = withDeadline(countDueTasks(ctx.db), DATABASE_MS, undefined).catch(() => undefined)
-  const [tasks, backups, database] = await Promise.all([dueTasks, readBackups(ctx), ctx.databaseLevels()])
+  const waiting = withDeadline(countWaiting(ctx.db), DATABASE_MS, undefined).catch(() => undefined)
+  const [tasks, backups, database, search_waiting] = await Promise.all([
+    dueTasks,
+    readBackups(ctx),
+    ctx.databaseLevels(),
+    waiting,
+  ])
   return {
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
@@ -33,6 +40,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     tasks: tasks ?? [],
     backups,
     database,
+    search_waiting,
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   }
 }

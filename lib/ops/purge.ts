@@ -1,4 +1,4 @@
-import { compactIndex } from '../chat/search/store-index.ts'
+import { compactIndex } from '../chat/search/compacting.ts'
 import type { Context } from '../context.ts'
 import { TABLES } from '../storage/archive/format.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
@@ -11,10 +11,12 @@ const NAMES = [...TABLES.map(([name]) => name), 'search_docs', 'search_changes']
 /** Removes deleted data from the database files, too. */
 export async function purge(
   { db, search }: Pick<Context, 'db' | 'search'>,
-  { detail, signal }: TaskRun,
+  { detail, signal, isOver }: TaskRun,
 ): Promise<TaskOutcome> {
-  await search.move()
-  await compactIndex(db, () => signal.aborted)
+  // A merge is not interrupted by what is taken out of the index after it began.
+  if (!detail.merging) await search.move()
+  const { isDone, begun } = await compactIndex(db, detail.merging === 1, isOver)
+  if (!isDone) return { done: false, detail: { merging: begun ? 1 : 0 } }
   if (await db.purge(NAMES, signal)) return { done: true }
-  return { done: false, detail, delay_seconds: RETRY_SECONDS }
+  return { done: false, detail: {}, delay_seconds: RETRY_SECONDS }
 }

@@ -37,8 +37,13 @@ export interface Filling extends Queries {
 
 /** How a transaction runs. */
 export interface TransactionOptions {
-  /** `false` turns the statement and lock timeouts off: for work on the whole database that an operator waits for. */
-  timeout?: false
+  /**
+   * `false` turns the statement and lock timeouts off: for work on the whole database that an operator waits for. A number
+   * of milliseconds: PostgreSQL ends each statement after it, and the transaction fails (`isOutOfTime`).
+   */
+  timeout?: false | number
+  /** PostgreSQL: a snapshot finds its rows by index, whatever the planner knows of the tables. Other transactions always do. */
+  by_index?: true
 }
 
 /** A database with transactions: reads see committed rows only, whatever runs at the same time. */

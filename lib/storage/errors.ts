@@ -44,6 +44,11 @@ export function isConnectionGone(error: unknown): boolean {
   return /^(08|57P0)/.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error)
 }
 
+/** Whether a statement of PostgreSQL was ended because it took as long as its transaction allows. */
+export function isOutOfTime(error: unknown): boolean {
+  return ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code === '57014'
+}
+
 /** Whether another connection has the lock that a statement of SQLite needs. */
 export function isBusy(error: unknown): boolean {
   return sqliteTrouble(error) === 'BUSY'

@@ -12,6 +12,7 @@ import { checkConfiguration } from '../../cli/doctor/configuration.ts'
 import { judgeDatabase } from '../../cli/doctor/database.ts'
 import { checkFile, judgeFileSystem } from '../../cli/doctor/files.ts'
 import { checkPasswords } from '../../cli/doctor/passwords.ts'
+import { judgeSearch } from '../../cli/doctor/search.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
 import { startOpenId } from '../accounts/oauth/openid.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
@@ -21,6 +22,16 @@ import { folder, run } from './process.ts'
 import { runDoctor, wrong } from './run-checks.ts'
 
 const LONG = { timeout: 120_000 }
+
+it.each<[string[], Parameters<typeof judgeSearch>[0]]>([
+  [['search.index'], { waiting: 9_999, refused: 0, filling: false }],
+  [['search.filling'], { waiting: 900_000, refused: 0, filling: true }],
+  [['search.behind'], { waiting: 10_000, refused: 0, filling: false }],
+  [['search.refused'], { waiting: 10_000, refused: 2, filling: false }],
+  [['search.refused', 'search.behind'], { waiting: 10_002, refused: 2, filling: false }],
+])('finds %j about the search index', (codes, state) => {
+  expect(judgeSearch(state).map(({ code }) => code)).toEqual(codes)
+})
 
 describe('the URLs of a configuration', () => {
   const public_url = 'https://chat.example.org'

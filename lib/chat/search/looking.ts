@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { fit, PAGE_BYTES } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
+import { isOutOfTime } from '../../storage/errors.ts'
 import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
 import { hasLink } from './rules.ts'
@@ -11,7 +12,7 @@ import { findPhrase, type Phrase } from './rules-query.ts'
 import { atomsOf } from './rules-words.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
 import { listChangedBetween, listReadable, listTitles, type Narrowed } from './store.ts'
-import { findEntries, type Wanted } from './store-index.ts'
+import { FIRST_SPAN, findEntries, nextSpan, type Span, type Wanted } from './store-lookup.ts'
 
 /** A search: what the index is asked, and what each hit must have. */
 export interface Hunt {
@@ -32,6 +33,9 @@ const TEXTS = 20
 /** How long texts are compared in one step: on SQLite the other calls of the process wait for its end. */
 const STEP_MS = 20
 
+/** The least time of the statements of a step: also a search that had to wait for its turn gets on. */
+const LEAST_MS = 50
+
 type Hit = SearchResult & { doc: number }
 
 /**
@@ -43,6 +47,8 @@ export function createPage(actor: Actor, limit: number) {
   let units = 0
   return {
     actor,
+    /** The number of its last result. */
+    low: () => hits.at(-1)?.doc,
     isFull: () => hits.length > limit || (hits.length > 1 && units > PAGE_BYTES),
     add(hit: Hit) {
       hits.push(hit)
@@ -68,53 +74,61 @@ export async function look(
   deadline: number,
 ): Promise<{ low: number; isOver: boolean }> {
   let low = Math.min(start, hunt.newest + 1)
-  let width = 1
+  let span = FIRST_SPAN
   while (low > hunt.oldest && !page.isFull()) {
-    const done = await ctx.db.snapshot((db) => step(db, hunt, page, { before: low, width, deadline }, ctx.search.wake))
-    low = done.low
-    // Where there are many, a wide look would read them all for the few that are taken.
-    width = done.isDense ? Math.max(1, width / 4) : width * 4
+    const bounds = { before: low, span, deadline }
+    const options = { timeout: Math.max(LEAST_MS, deadline - performance.now()), by_index: true } as const
+    try {
+      const done = await ctx.db.snapshot((db) => step(db, hunt, page, bounds, ctx.search.wake), options)
+      low = done.low
+      span = nextSpan(span, done, low - hunt.oldest)
+    } catch (error) {
+      if (!isOutOfTime(error)) throw error
+      // What is newer than its last result was compared.
+      return { low: Math.min(low, page.low() ?? low), isOver: true }
+    }
     if (low > hunt.oldest && performance.now() > deadline) return { low, isOver: true }
     await turn()
   }
   return { low, isOver: false }
 }
 
-/** Where a step begins, how many blocks of PostgreSQL it reads, and when it ends after the text in progress. */
+/** Where a step begins, how far it looks, and when it ends after the text in progress. */
 interface Bounds {
   before: number
-  width: number
+  span: Span
   deadline: number
 }
 
 /**
  * One step, of one moment: what has changed since the index knows it is compared itself.
  *
- * @returns how far it looked, and whether there was more than it takes at once
+ * @returns how far it looked, how many messages the index had there, and whether there was more than it takes at once
  */
 async function step(
   db: Queries,
   hunt: Hunt,
   page: Page,
-  { before, width, deadline }: Bounds,
+  { before, span, deadline }: Bounds,
   wake: () => void,
-): Promise<{ low: number; isDense: boolean }> {
-  const found = await findEntries(db, hunt.wanted, before, LOOK, width)
+): Promise<{ low: number; hits: number; isDense: boolean }> {
+  const found = await findEntries(db, hunt.wanted, before, LOOK, span)
+  const hits = found.docs.length
   const changed = await listChangedBetween(db, found.low, before, LOOK)
   // Others may have left them.
   if (changed.length > 0) wake()
   const low = changed.length === LOOK ? Math.max(found.low, changed.at(-1)!) : found.low
   const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
   const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
-  const isDense = Math.max(found.docs.length, changed.length) === LOOK
+  const isDense = Math.max(hits, changed.length) === LOOK
   const until = Math.min(deadline, performance.now() + STEP_MS)
   for (let n = 0; n < readable.length && !page.isFull(); ) {
-    const { hits, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), until)
-    for (const hit of hits) if (!page.isFull()) page.add(hit)
+    const { matches, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), until)
+    for (const hit of matches) if (!page.isFull()) page.add(hit)
     n += read
-    if (n < readable.length && performance.now() > until) return { low: readable[n - 1]!.doc, isDense: true }
+    if (n < readable.length && performance.now() > until) return { low: readable[n - 1]!.doc, hits, isDense: true }
   }
-  return { low, isDense }
+  return { low, hits, isDense }
 }
 
 /**
@@ -128,7 +142,7 @@ async function readHits(
   actor: Actor,
   places: { id: string; doc: number }[],
   deadline: number,
-): Promise<{ hits: Hit[]; read: number }> {
+): Promise<{ matches: Hit[]; read: number }> {
   const rows = await withTexts(
     db,
     await listLightMessages(
@@ -137,29 +151,29 @@ async function readHits(
     ),
   )
   const rowBy = new Map(rows.map((row) => [row.id, row]))
-  const matches: { row: MessageRow; doc: number; excerpts: SearchExcerpt[] }[] = []
+  const found: { row: MessageRow; doc: number; excerpts: SearchExcerpt[] }[] = []
   let read = 0
   for (const { id, doc } of places) {
     const row = rowBy.get(id)
     const excerpts = row && !row.deleted_at ? match(row, hunt) : undefined
-    if (excerpts) matches.push({ row: row!, doc, excerpts })
+    if (excerpts) found.push({ row: row!, doc, excerpts })
     read++
     if (performance.now() > deadline) break
   }
-  if (matches.length === 0) return { hits: [], read }
-  const titles = await listTitles(db, new Set(matches.map(({ row }) => row.conversation_id)))
+  if (found.length === 0) return { matches: [], read }
+  const titles = await listTitles(db, new Set(found.map(({ row }) => row.conversation_id)))
   const messages = await withReacted(
     db,
     actor.user_id,
-    matches.map(({ row }) => toMessage(row)),
+    found.map(({ row }) => toMessage(row)),
   )
-  const hits = matches.map(({ row, doc, excerpts }, n) => ({
+  const matches = found.map(({ row, doc, excerpts }, n) => ({
     message: messages[n]!,
     conversation: { id: row.conversation_id, title: titles.get(row.conversation_id) ?? '' },
     excerpts,
     doc,
   }))
-  return { hits, read }
+  return { matches, read }
 }
 
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */

@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../context.ts'
-import { causeText } from '../../core/errors.ts'
+import { ChatError, causeText } from '../../core/errors.ts'
 import { singleFlight, warnOnce } from '../../core/once.ts'
+import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { entryWords } from './rules.ts'
-import { type Change, type IndexedText, listChanges, listTexts, takeChanges } from './store.ts'
+import { type Change, type IndexedText, listChanges, listTexts, refuseChange, takeChanges } from './store.ts'
 import { writeEntries } from './store-index.ts'
 
 /** The pause after a change, in which others come; and between batches, in which posts are written. */
@@ -33,8 +34,16 @@ export interface Mover {
   close(): Promise<void>
 }
 
+interface MoverDeps {
+  db: Database
+  log: Log
+  metrics: Pick<Metrics, 'searchRefused'>
+}
+
 /** Creates the mover of one process; until it is started it does nothing. */
-export function createMover({ db, log }: { db: Database; log: Log }): Mover {
+export function createMover(deps: MoverDeps): Mover {
+  const { log } = deps
+  const moveBatch = createBatches(deps)
   let timer: NodeJS.Timeout | undefined
   let isOn = false
   const fail = warnOnce((error: unknown) =>
@@ -43,7 +52,7 @@ export function createMover({ db, log }: { db: Database; log: Log }): Mover {
   const move = singleFlight(moveAll)
 
   async function moveAll(): Promise<void> {
-    while (isOn && (await moveBatch(db))) await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
+    while (isOn && (await moveBatch())) await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
   }
 
   async function run(): Promise<void> {
@@ -76,18 +85,49 @@ export function createMover({ db, log }: { db: Database; log: Log }): Mover {
   }
 }
 
-/** Moves one batch. @returns whether there may be more */
-async function moveBatch(db: Database): Promise<boolean> {
+/**
+ * Makes the function that moves one batch, and returns whether there may be more. If the database refuses a batch, it takes
+ * fewer messages, until it has found the one that is refused, which the index then does without: searches compare it
+ * themselves. It is tried again when it changes, or with `search rebuild`.
+ */
+function createBatches({ db, log, metrics }: MoverDeps): () => Promise<boolean> {
+  let size = BATCH
+  return async () => {
+    let changes: Change[] = []
+    try {
+      const isMore = await moveBatch(db, size, (read) => (changes = read))
+      size = Math.min(BATCH, size * 2)
+      return isMore
+    } catch (error) {
+      // The storage fails, or something else than these messages is wrong.
+      if (error instanceof ChatError || changes.length === 0) throw error
+      if (changes.length === 1) {
+        await db.write((tx) => refuseChange(tx, changes[0]!))
+        metrics.searchRefused()
+        const message =
+          'The database refuses a message for the search index; searches read it directly, which is slower'
+        log.warn(message, { subject_id: String(changes[0]!.doc), cause: causeText(error) })
+      }
+      size = Math.ceil(changes.length / 4)
+      return true
+    }
+  }
+}
+
+/** Moves one batch, of which `onRead` gets the changes. @returns whether there may be more */
+async function moveBatch(db: Database, size: number, onRead: (changes: Change[]) => void): Promise<boolean> {
   if (db.dialect === 'postgresql')
     // The movers of other processes skip these changes meanwhile.
     return db.write(async (tx) => {
-      const batch = await read(tx)
+      const batch = await read(tx, size)
+      onRead(batch.changes)
       if (batch.changes.length === 0) return false
       await store(tx, batch, await analyse(batch.texts))
       return true
     })
   // Posts need not wait for the analysis. A message that changes meanwhile is not taken, and moved again.
-  const batch = await db.snapshot(read)
+  const batch = await db.snapshot((tx) => read(tx, size))
+  onRead(batch.changes)
   if (batch.changes.length === 0) return false
   const words = await analyse(batch.texts)
   await db.write((tx) => store(tx, batch, words))
@@ -100,8 +140,8 @@ interface Batch {
 }
 
 /** Changes and texts of one moment: at least one, and not many bytes. */
-async function read(db: Queries): Promise<Batch> {
-  const found = await listChanges(db, BATCH)
+async function read(db: Queries, size: number): Promise<Batch> {
+  const found = await listChanges(db, size)
   const docs = found.map(({ doc }) => doc)
   const texts = found.length > 0 ? await listTexts(db, docs, BATCH_BYTES) : []
   // The texts may end earlier; a removed message has none.

@@ -9,6 +9,12 @@ export const scopeWord = {
   mention: '#hm',
 } as const
 
+/** PostgreSQL has no order in an index of words: a word of its own for so many neighbours lets it read the newest first. */
+export const BLOCK = 16_384
+
+export const blockOf = (doc: number) => Math.floor(doc / BLOCK)
+export const blockWord = (block: number) => `#b${block}`
+
 /** What the index has of a message. */
 interface Text {
   conversation_id: string

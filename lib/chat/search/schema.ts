@@ -91,6 +91,11 @@ export const SearchStatus = v.object({
     v.integer(),
     v.description('Changes that the index does not have yet; searches read them directly'),
   ),
+  refused: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('Of these, those that the database refuses to take into the index'),
+  ),
   filling: v.pipe(v.boolean(), v.description('Whether older messages are being brought into it')),
   reaches_back_to: v.optional(v.pipe(Instant, v.description('When the oldest message of the index was posted'))),
   analysis: v.optional(v.pipe(v.string(), v.description('The version of the analysis of texts, or `off`'))),

@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { createLocalBuckets } from '../../limits/buckets.ts'
 import type { NewEvent } from '../../live/log.ts'
+import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries, Writing } from '../../storage/database.ts'
 import { insertTask } from '../../tasks/store.ts'
 import { createMover, type Mover } from './mover.ts'
@@ -17,7 +18,9 @@ import { createTurns, type Turns } from './turns.ts'
 export interface Search extends Pick<Mover, 'move' | 'wake' | 'close'> {
   /** Whether messages can be searched. */
   isOn(): boolean
-  /** Makes the index, and fills it if it is new, of another analysis, or was not kept for a while. */
+  /** Makes the index if it is not there: then messages can be searched. */
+  open(): Promise<void>
+  /** Keeps the index, and fills it if it is new, of another analysis, or was not kept for a while. */
   start(): Promise<void>
   /** Notes the messages that events change, in their transaction. */
   note(tx: Writing, additions: readonly { events: readonly NewEvent[] }[]): void
@@ -38,6 +41,9 @@ const OFF = 'off'
 /** How many searches run at a time in a process. */
 const AT_A_TIME = 4
 
+/** How many of them are of one user. */
+const EACH = 2
+
 /** The users whose searches are counted. */
 const MOST_COUNTED = 10_000
 
@@ -46,10 +52,11 @@ export function createSearch(deps: {
   config: Pick<Config, 'search'>
   db: Database
   log: Log
+  metrics: Pick<Metrics, 'searchRefused'>
   now: () => number
 }): Search {
-  const { config, db, log, now } = deps
-  const mover = createMover({ db, log })
+  const { config, db, log, metrics, now } = deps
+  const mover = createMover({ db, log, metrics })
   const spent = createLocalBuckets(MOST_COUNTED)
   let isAvailable = true
   const isOn = () => config.search.enabled && isAvailable
@@ -67,10 +74,12 @@ export function createSearch(deps: {
       const { allowed, retry_after_seconds = 1 } = spent.take(userId, now(), { requests_per_second: burst / 60, burst })
       if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
     },
-    inTurn: createTurns(AT_A_TIME).take,
+    inTurn: createTurns(AT_A_TIME, EACH).take,
     close: mover.close,
-    async start() {
+    async open() {
       isAvailable = config.search.enabled ? await openIndex(db) : true
+    },
+    async start() {
       if (!isAvailable) log.warn('There is no search: this build of SQLite has no FTS5')
       await reach(db, isOn() ? String(ANALYSIS) : OFF)
       if (isOn()) mover.start()

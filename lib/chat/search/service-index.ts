@@ -23,7 +23,7 @@ export const status = useCase({
     return {
       enabled: config.search.enabled,
       documents,
-      waiting: await countChanges(db),
+      ...(await countChanges(db)),
       filling: await isFilling(db),
       ...(oldest_at !== null && { reaches_back_to: toInstant(oldest_at) }),
       ...(state !== undefined && { analysis: state }),

@@ -10,8 +10,9 @@ import { readQuery } from './asking.ts'
 import { createPage, type Hunt, look } from './looking.ts'
 import { scopeWord } from './rules.ts'
 import { indexTerms } from './rules-query.ts'
+import { ANALYSIS } from './rules-words.ts'
 import { type SearchPage, SearchQuery } from './schema.ts'
-import { isFilling, listOwnConversations } from './store.ts'
+import { isIncomplete, listOwnConversations } from './store.ts'
 import { findEnds } from './store-index.ts'
 
 /** Up to so many conversations of the caller are part of what the index is asked. */
@@ -36,12 +37,12 @@ export const messages = useCase({
     const start = readCursor(input.cursor, asked.digest)
     const deadline = performance.now() + ctx.config.search.budget_ms
     ctx.search.spend(actor.user_id)
-    const end = await ctx.search.inTurn(deadline)
+    const end = await ctx.search.inTurn(actor.user_id, deadline)
     const cursorAt = (doc: number) => `${doc}_${asked.digest}`
     if (!end) return { results: [], partial: true, next_cursor: cursorAt(start) }
     try {
       // It may end meanwhile, behind what this search looks at.
-      const incomplete = await isFilling(ctx.db)
+      const incomplete = await isIncomplete(ctx.db, String(ANALYSIS))
       const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
       const page = createPage(actor, input.limit)
       const { low, isOver } = hunt ? await look(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }

@@ -1,7 +1,7 @@
 import { hasTable } from '../../storage/catalog.ts'
-import type { Database, Queries, Row } from '../../storage/database.ts'
+import type { Database, Queries } from '../../storage/database.ts'
 import { isOneOfNumbers } from '../../storage/sql.ts'
-import type { IndexTerm } from './rules-query.ts'
+import { blockOf, blockWord } from './rules.ts'
 
 /** A message in the index, and its words; without any it is taken out. */
 export interface Entry {
@@ -9,52 +9,39 @@ export interface Entry {
   words: ReadonlySet<string>
 }
 
-/** What a search asks the index for: all of these words, and one of each of the groups. */
-export interface Wanted {
-  all: readonly IndexTerm[]
-  /** Of each group one; none is empty. */
-  groups: readonly (readonly string[])[]
-}
-
-/** Messages that may match, newest first: all from `low` on are among them. */
-export interface Found {
-  docs: number[]
-  low: number
-}
-
-/** PostgreSQL has no order in an index of words: a word of its own for so many neighbours lets it read the newest first. */
-const BLOCK = 16_384
-
-/** How many blocks are read at once at first, and at most; the next time four times as many. */
-const MOST_BLOCKS = 1024
-
 // The options: no positions, no texts, and entries can be removed. The words are letters and digits of any script, and #.
 const CREATE = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5 (
   words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'")`
 
+/** Whether the database can have an index: SQLite needs FTS5. */
+export async function canIndex(db: Queries): Promise<boolean> {
+  if (db.dialect === 'postgresql') return true
+  return (await db.get("SELECT 1 AS one FROM pragma_module_list WHERE name = 'fts5'")) !== undefined
+}
+
 /** Makes the index if it is not there. @returns whether the database can have it: SQLite needs FTS5 */
 export async function openIndex(db: Database): Promise<boolean> {
   if (db.dialect === 'postgresql' || (await hasTable(db, 'search_index'))) return true
-  if (!(await db.get("SELECT 1 AS one FROM pragma_module_list WHERE name = 'fts5'"))) return false
+  if (!(await canIndex(db))) return false
   await db.write((tx) => tx.run(CREATE))
   return true
 }
 
-/** The size of the index, in pages, that one transaction merges: a few milliseconds. */
-const MERGED_PAGES = 64
+/** What was taken out of FTS5 stays in its parts, which have tombstones in rows from this number on, until they are merged. */
+const FIRST_TOMBSTONE = 2 ** 53
 
-/** Removes from the files, too, what was taken out of the index. PostgreSQL does so when it vacuums its table. */
-export async function compactIndex(db: Database, isOver: () => boolean): Promise<void> {
-  if (db.dialect === 'postgresql' || !(await hasTable(db, 'search_index'))) return
-  const command = commandColumn(db)
-  // A negative number begins a merge of everything into one part.
-  for (let pages = -MERGED_PAGES, isDone = false; !isDone && !isOver(); pages = MERGED_PAGES)
-    isDone = await db.write(async (tx) => {
-      const before = await countWritten(tx)
-      await tx.run(`INSERT INTO search_index (${command}, rank) VALUES ('merge', ?)`, pages)
-      // The statement itself is one change.
-      return pages > 0 && (await countWritten(tx)) - before < 2
-    })
+/** Whether the index of SQLite still has what was taken out of it. PostgreSQL removes it when it vacuums its table. */
+export async function hasTombstones(db: Queries): Promise<boolean> {
+  if (db.dialect === 'postgresql' || !(await hasTable(db, 'search_index'))) return false
+  return (await db.get('SELECT 1 AS one FROM search_index_data WHERE id >= ? LIMIT 1', FIRST_TOMBSTONE)) !== undefined
+}
+
+/** Merges so many pages; at first it begins a merge of everything into one part. @returns whether nothing is left to merge */
+export async function mergeIndex(tx: Queries, pages: number, isFirst: boolean): Promise<boolean> {
+  const before = await countWritten(tx)
+  await tx.run(`INSERT INTO search_index (${commandColumn(tx)}, rank) VALUES ('merge', ?)`, isFirst ? -pages : pages)
+  // The statement itself is one change.
+  return !isFirst && (await countWritten(tx)) - before < 2
 }
 
 async function countWritten(tx: Queries): Promise<number> {
@@ -83,69 +70,12 @@ export async function writeEntries(tx: Queries, entries: readonly Entry[]): Prom
     return
   }
   await tx.run(`DELETE FROM search_docs WHERE doc ${isOneOfNumbers(tx.dialect)}`, gone)
-  const rows = made.map(({ doc, words }) => ({ doc, words: [...words, blockWord(Math.floor(doc / BLOCK))] }))
+  const rows = made.map(({ doc, words }) => ({ doc, words: [...words, blockWord(blockOf(doc))] }))
   await tx.run(
     `INSERT INTO search_docs (doc, words)
      SELECT doc, array_to_tsvector(words) FROM json_to_recordset(?) AS given(doc bigint, words text[])`,
     JSON.stringify(rows),
   )
-}
-
-const blockWord = (block: number) => `#b${block}`
-
-/**
- * Up to `limit` messages of the index below `before`, newest first.
- *
- * @param width PostgreSQL: how many blocks to read
- */
-export async function findEntries(
-  db: Queries,
-  wanted: Wanted,
-  before: number,
-  limit: number,
-  width: number,
-): Promise<Found> {
-  const found =
-    db.dialect === 'sqlite' ? findSqlite(db, wanted, before, limit) : findPostgres(db, wanted, before, limit, width)
-  const { rows, floor } = await found
-  const docs = rows.map(({ doc }) => Number(doc))
-  return { docs, low: docs.length < limit ? floor : docs.at(-1)! }
-}
-
-async function findSqlite(db: Queries, { all, groups }: Wanted, before: number, limit: number) {
-  const parts = [
-    ...all.map(({ word, isPrefix }) => (isPrefix ? `"${word}" *` : `"${word}"`)),
-    ...groups.map((group) => `(${group.map((word) => `"${word}"`).join(' OR ')})`),
-  ]
-  // FTS5 finds nothing without a word.
-  if (parts.length === 0) {
-    const rows = await db.all<Row>('SELECT doc FROM messages WHERE doc < ? ORDER BY doc DESC LIMIT ?', before, limit)
-    return { rows, floor: 0 }
-  }
-  const rows = await db.all<Row>(
-    'SELECT rowid AS doc FROM search_index(?) WHERE rowid < ? ORDER BY rowid DESC LIMIT ?',
-    parts.join(' AND '),
-    before,
-    limit,
-  )
-  return { rows, floor: 0 }
-}
-
-async function findPostgres(db: Queries, { all, groups }: Wanted, before: number, limit: number, width: number) {
-  const last = Math.floor((before - 1) / BLOCK)
-  const first = Math.max(0, last - Math.min(width, MOST_BLOCKS) + 1)
-  const blocks = Array.from({ length: last - first + 1 }, (_, n) => blockWord(first + n))
-  const parts = [
-    ...all.map(({ word, isPrefix }) => (isPrefix ? `'${word}':*` : `'${word}'`)),
-    ...[...groups, blocks].map((group) => `(${group.map((word) => `'${word}'`).join(' | ')})`),
-  ]
-  const rows = await db.all<Row>(
-    'SELECT doc FROM search_docs WHERE words @@ ?::tsquery AND doc < ? ORDER BY doc DESC LIMIT ?',
-    parts.join(' & '),
-    before,
-    limit,
-  )
-  return { rows, floor: first * BLOCK }
 }
 
 /** The numbers of the oldest and of the newest message that have one. */

@@ -22,6 +22,9 @@ export interface IndexedText {
 
 const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
 
+/** The version of a change that the database refuses. The version of others is not negative. */
+const REFUSED = -1
+
 /** A number that is not there again when a change was moved and the message, or another of its number, changes anew. */
 const newVersion = (dialect: Queries['dialect']) =>
   dialect === 'sqlite' ? 'random() & 9007199254740991' : '(random() * 9007199254740991)::bigint'
@@ -39,13 +42,18 @@ export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Pr
   )
 }
 
-/** Up to `limit` changes, oldest messages first; on PostgreSQL those that no other transaction takes. By primary key. */
+/** Up to `limit` changes that are not refused, oldest messages first; on PostgreSQL those that no other transaction takes. By primary key. */
 export function listChanges(db: Queries, limit: number): Promise<Change[]> {
   return db.all<Change>(
-    `SELECT doc, version FROM search_changes ORDER BY doc LIMIT ?
+    `SELECT doc, version FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT ?
      ${db.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''}`,
     limit,
   )
+}
+
+/** Notes that the index cannot have this change, unless it was changed again. */
+export async function refuseChange(tx: Queries, { doc, version }: Change): Promise<void> {
+  await tx.run('UPDATE search_changes SET version = ? WHERE doc = ? AND version = ?', REFUSED, doc, version)
 }
 
 /** The latest up to `limit` changed messages from `low` on, below `before`. By primary key. */
@@ -59,8 +67,20 @@ export async function listChangedBetween(db: Queries, low: number, before: numbe
   return rows.map(({ doc }) => doc)
 }
 
-export async function countChanges(db: Queries): Promise<number> {
-  return (await db.get<{ total: number }>('SELECT count(*) AS total FROM search_changes'))!.total
+/** The changes that the index does not have yet, counted up to 10,000. By primary key. */
+export async function countWaiting(db: Queries): Promise<number> {
+  const row = await db.get<{ waiting: number }>(
+    'SELECT count(*) AS waiting FROM (SELECT doc FROM search_changes LIMIT 10000) AS some',
+  )
+  return Number(row!.waiting)
+}
+
+/** The changes that the index does not have yet, and those of them that the database refuses. */
+export async function countChanges(db: Queries): Promise<{ waiting: number; refused: number }> {
+  const row = await db.get<{ waiting: number; refused: number }>(
+    `SELECT count(*) AS waiting, coalesce(sum(CASE WHEN version < 0 THEN 1 ELSE 0 END), 0) AS refused FROM search_changes`,
+  )
+  return { waiting: Number(row!.waiting), refused: Number(row!.refused) }
 }
 
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
@@ -200,6 +220,11 @@ export async function setState(tx: Queries, value: string): Promise<void> {
 
 export async function hasMessages(db: Queries): Promise<boolean> {
   return (await db.get('SELECT 1 AS one FROM messages LIMIT 1')) !== undefined
+}
+
+/** Whether the index may lack older messages: they are still brought into it, or it is of another analysis. */
+export async function isIncomplete(db: Queries, analysis: string): Promise<boolean> {
+  return (await isFilling(db)) || (await findState(db)) !== analysis
 }
 
 /** Whether older messages are still brought into the index. */

@@ -1,35 +1,73 @@
-/** Lets a few searches run at a time; further ones wait. */
+/** Lets a few searches run at a time, of which one caller has only some; further ones wait. */
 export interface Turns {
-  /** @returns a function that ends the turn, called once; `undefined` if none is free before the deadline, a time of `performance.now` */
-  take(deadline: number): Promise<(() => void) | undefined>
+  /**
+   * @param caller whose turn it is
+   * @returns a function that ends the turn, called once; `undefined` if none is free before the deadline, a time of `performance.now`
+   */
+  take(caller: string, deadline: number): Promise<(() => void) | undefined>
 }
 
 /** Beyond so many that wait, further ones get no turn: they could hardly have one before their deadline. */
 const MOST_WAITING = 100
 
-/** @param most how many turns there are at a time */
-export function createTurns(most: number): Turns {
-  const waiting = new Set<() => void>()
-  let taken = 0
+/** The same of one caller. */
+const MOST_WAITING_EACH = 20
 
-  function end(): void {
-    taken--
-    const [next] = waiting
-    next?.()
+interface Waiter {
+  caller: string
+  begin(): void
+}
+
+function hasRoom(waiting: ReadonlySet<Waiter>, caller: string): boolean {
+  const own = [...waiting].filter((waiter) => waiter.caller === caller)
+  return waiting.size < MOST_WAITING && own.length < MOST_WAITING_EACH
+}
+
+/**
+ * @param most how many turns there are at a time
+ * @param share how many of them one caller can have at a time
+ */
+export function createTurns(most: number, share: number): Turns {
+  const waiting = new Set<Waiter>()
+  const taken = new Map<string, number>()
+  let total = 0
+
+  const mayBegin = (caller: string) => total < most && (taken.get(caller) ?? 0) < share
+
+  function begin(caller: string): () => void {
+    total++
+    taken.set(caller, (taken.get(caller) ?? 0) + 1)
+    return () => end(caller)
+  }
+
+  function end(caller: string): void {
+    total--
+    const left = taken.get(caller)! - 1
+    if (left === 0) taken.delete(caller)
+    else taken.set(caller, left)
+    // The first one whose caller has not its share yet.
+    for (const waiter of waiting)
+      if (mayBegin(waiter.caller)) {
+        waiter.begin()
+        return
+      }
   }
 
   return {
-    take(deadline) {
-      const begin = () => {
-        taken++
-        return end
-      }
-      if (taken < most) return Promise.resolve(begin())
-      if (waiting.size >= MOST_WAITING) return Promise.resolve(undefined)
+    take(caller, deadline) {
+      if (mayBegin(caller)) return Promise.resolve(begin(caller))
+      if (!hasRoom(waiting, caller)) return Promise.resolve(undefined)
       return new Promise((resolve) => {
-        const next = () => {
-          stop()
-          resolve(begin())
+        const stop = () => {
+          clearTimeout(timer)
+          waiting.delete(waiter)
+        }
+        const waiter: Waiter = {
+          caller,
+          begin() {
+            stop()
+            resolve(begin(caller))
+          },
         }
         const timer = setTimeout(
           () => {
@@ -38,11 +76,7 @@ export function createTurns(most: number): Turns {
           },
           Math.max(0, deadline - performance.now()),
         )
-        const stop = () => {
-          clearTimeout(timer)
-          waiting.delete(next)
-        }
-        waiting.add(next)
+        waiting.add(waiter)
       })
     },
   }

@@ -9,6 +9,8 @@ import { createTransactions } from './transaction.ts'
 import { vacuum } from './vacuum.ts'
 import { createHalfOpenWatchdog } from './watchdog.ts'
 
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
 /** A `Database` on a PostgreSQL pool: each transaction has a connection, on which named statements are prepared once. */
 export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   const inFlight = createInFlight()
@@ -35,7 +37,7 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
     write: (work, options) =>
       inFlight.track(() => transaction(options?.timeout === false ? 'BEGIN' : `BEGIN${BY_INDEX}`, work, options)),
     snapshot: (work, options) =>
-      inFlight.track(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
+      inFlight.track(() => transaction(`${SNAPSHOT}${options?.by_index ? BY_INDEX : ''}`, work, options)),
     fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, names, work))),
     purge: (tables, signal, options) =>
       inFlight.track(() =>

@@ -21,7 +21,7 @@ const IDLE_QUERY_TIMEOUT_MS = 2_000
  * The settings of each transaction, in the same message as BEGIN. Settings of the connection would not work with a pooler
  * such as PgBouncer: it refuses them, and gives the connection to other clients between transactions.
  */
-export const TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`
+const TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`
 
 /**
  * More settings of a transaction that writes: it finds its rows by index, in the order of its joins. The planner knows
@@ -41,8 +41,17 @@ export const BY_INDEX = [
   .join('')
 
 /** Settings without timeouts of statements. The client still needs one, since pg has no unlimited timeout: a day. */
-export const NO_TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
+const NO_TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
+
 export const UNLIMITED_QUERY_MS = 86_400_000
+
+/** The settings of a transaction whose statements may take as long as `timeout`; `false`: any time. */
+export function timeoutsOf(timeout: number | false = STATEMENT_TIMEOUT_MS): string {
+  if (timeout === false) return NO_TIMEOUTS
+  if (timeout >= STATEMENT_TIMEOUT_MS) return TIMEOUTS
+  // Zero would be no timeout.
+  return `${TIMEOUTS}; SET LOCAL statement_timeout = ${Math.max(1, Math.ceil(timeout))}`
+}
 
 const INT8_OID = 20
 

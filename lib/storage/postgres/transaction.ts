@@ -1,7 +1,7 @@
 import type { TransactionOptions, Writing } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
-import { NO_TIMEOUTS, type PgPool, type PgPoolClient, TIMEOUTS, UNLIMITED_QUERY_MS } from './pool.ts'
+import { type PgPool, type PgPoolClient, timeoutsOf, UNLIMITED_QUERY_MS } from './pool.ts'
 import { type RunStatement, toQueries } from './statements.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
@@ -32,7 +32,7 @@ export function createTransactions(
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
       // would commit by itself.
-      const begun = control(client, begin + (timeout === false ? NO_TIMEOUTS : TIMEOUTS))
+      const begun = control(client, begin + timeoutsOf(timeout))
       tx.defer(begun.catch(fail))
       const value = await work(tx)
       if (state.lost) throw state.lost

@@ -1,119 +1,75 @@
 // The indexes of a search alone, without a service: how fast they are written, how large they are, and what a search takes.
 // npx tsx test/bench/search/index-alone.ts [messages] [sqlite|postgresql]
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
-import pg from 'pg'
+import { scopeWord } from '../../../lib/chat/search/rules.ts'
 import { atomsOf, indexWords } from '../../../lib/chat/search/rules-words.ts'
+import { measureIndex, openIndex, writeEntries } from '../../../lib/chat/search/store-index.ts'
+import { FIRST_SPAN, findEntries, nextSpan } from '../../../lib/chat/search/store-lookup.ts'
+import { openStorage } from '../../../lib/index.ts'
+import type { Database } from '../../../lib/storage/database.ts'
+import { migrate } from '../../../lib/storage/schema/migrate.ts'
+import { FIRST_DOC } from '../../../lib/storage/sql.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { createCorpus, random } from './corpus.ts'
 
 const MESSAGES = Number(process.argv[2] ?? 100_000)
 const BATCH = Number(process.env.BATCH ?? 100)
+const PROBES = Number(process.env.PROBES ?? 1000)
 const corpus = createCorpus()
-const FIRST = 2 ** 40
-const PROBES = 300
 
-/** The word of a conversation, an author or a thread: a few characters of its id, as each hit is checked anyway. */
-const scope = (kind: string, n: number) =>
-  `#${kind}${(Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}`
+/** An id that ends as a random one does. */
+const idOf = (n: number) => (Math.imul(n + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')
 
 interface Index {
-  write(rows: { doc: number; words: string[] }[]): Promise<void>
-  /** The newest documents below `before` with all of these words, in one of these conversations. */
-  find(words: string[], conversations: number[] | undefined, limit: number): Promise<number[]>
-  bytes(): Promise<number>
+  db: Database
   close(): Promise<void>
 }
 
-function sqlite(): Index {
-  const folder = mkdtempSync(join(tmpdir(), 'chat-search-'))
-  const db = new Database(join(folder, 'search.db'))
-  db.pragma('journal_mode = WAL')
-  db.pragma('synchronous = NORMAL')
-  db.exec(
-    `CREATE VIRTUAL TABLE search USING fts5(words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'")`,
-  )
-  if (process.env.AUTOMERGE) db.exec(`INSERT INTO search(search, rank) VALUES('automerge', ${process.env.AUTOMERGE})`)
-  const insert = db.prepare('INSERT INTO search(rowid, words) VALUES (?, ?)')
-  const merge = db.prepare(`INSERT INTO search(search, rank) VALUES('merge', ?)`)
-  const write = db.transaction((rows: { doc: number; words: string[] }[]) => {
-    for (const { doc, words } of rows) insert.run(doc, words.join(' '))
-    if (process.env.MERGE) merge.run(Number(process.env.MERGE))
-  })
-  const find = db.prepare('SELECT rowid AS doc FROM search(?) WHERE rowid < ? ORDER BY rowid DESC LIMIT ?')
+async function open(database: string, remove: () => Promise<void> | void): Promise<Index> {
+  const { db, close } = await openStorage({ database })
+  await migrate(db)
+  await openIndex(db)
   return {
-    async write(rows) {
-      write(rows)
-    },
-    async find(words, conversations, limit) {
-      const quoted = words.map((word) => (word.endsWith('*') ? `"${word.slice(0, -1)}" *` : `"${word}"`)).join(' AND ')
-      const among = conversations && ` AND (${conversations.map((each) => `"${scope('c', each)}"`).join(' OR ')})`
-      return find.all(quoted + (among ?? ''), 2 ** 52, limit).map((row) => (row as { doc: number }).doc)
-    },
-    async bytes() {
-      db.pragma('wal_checkpoint(TRUNCATE)')
-      return statSync(join(folder, 'search.db')).size
-    },
+    db,
     async close() {
-      db.close()
-      rmSync(folder, { recursive: true })
+      await close()
+      await remove()
     },
   }
 }
 
-/** Documents that one word names, so that a search reads the newest ones first. */
-const BLOCK = Number(process.env.BLOCK ?? 16_384)
+function sqlite(): Promise<Index> {
+  const folder = mkdtempSync(join(tmpdir(), 'chat-search-'))
+  return open(`sqlite:${join(folder, 'chat.db')}`, () => rmSync(folder, { recursive: true }))
+}
+
 async function postgresql(): Promise<Index> {
   const cluster = (await startCluster())!
-  const client = new pg.Client({ connectionString: cluster.url })
-  await client.connect()
-  await client.query('CREATE TABLE search_docs (doc BIGINT PRIMARY KEY, words TSVECTOR NOT NULL)')
-  await client.query('CREATE INDEX search_by_word ON search_docs USING gin (words) WITH (fastupdate = off)')
-  let last = FIRST
-  return {
-    async write(rows) {
-      last = rows.at(-1)!.doc
-      const given = rows.map(({ doc, words }) => ({ doc, words: [...words, `#b${Math.floor(doc / BLOCK)}`] }))
-      await client.query(
-        `INSERT INTO search_docs SELECT doc, array_to_tsvector(words) FROM json_to_recordset($1) AS given(doc bigint, words text[])`,
-        [JSON.stringify(given)],
-      )
-    },
-    async find(words, conversations, limit) {
-      const quoted = words.map((word) => (word.endsWith('*') ? `'${word.slice(0, -1)}':*` : `'${word}'`)).join(' & ')
-      const among = conversations ? ` & (${conversations.map((each) => `'${scope('c', each)}'`).join(' | ')})` : ''
-      const found: number[] = []
-      let block = Math.floor(last / BLOCK)
-      const end = Math.floor(FIRST / BLOCK)
-      for (let size = 1; block >= end && found.length < limit; size *= 4) {
-        const to = Math.max(end, block - size + 1)
-        const blocks = Array.from({ length: block - to + 1 }, (_, n) => `'#b${block - n}'`).join(' | ')
-        const { rows } = await client.query(
-          'SELECT doc FROM search_docs WHERE words @@ $1::tsquery ORDER BY doc DESC LIMIT $2',
-          [`${quoted}${among} & (${blocks})`, limit - found.length],
-        )
-        found.push(...rows.map(({ doc }) => Number(doc)))
-        block = to - 1
-      }
-      return found
-    },
-    async bytes() {
-      const { rows } = await client.query("SELECT pg_total_relation_size('search_docs') AS size")
-      return Number(rows[0].size)
-    },
-    async close() {
-      await client.end()
-      await cluster.stop()
-    },
+  return open(cluster.url, cluster.stop)
+}
+
+/** The newest documents with all of these words, in one of these conversations, as a search looks for them. */
+async function find(db: Database, words: string[], conversations: number[], limit: number): Promise<number[]> {
+  const all = words.map((word) => ({ word: word.replace('*', ''), isPrefix: word.endsWith('*') }))
+  const groups = [conversations.map((each) => scopeWord.conversation(idOf(each)))]
+  const found: number[] = []
+  let span = FIRST_SPAN
+  for (let before = FIRST_DOC + MESSAGES; before > FIRST_DOC && found.length < limit; ) {
+    const options = { timeout: 10_000, by_index: true } as const
+    const { docs, low } = await db.snapshot((tx) => findEntries(tx, { all, groups }, before, 100, span), options)
+    found.push(...docs)
+    before = low
+    span = nextSpan(span, { hits: docs.length, isDense: docs.length === 100 }, before - FIRST_DOC)
   }
+  return found
 }
 
 const percent = (times: number[], part: number) =>
   times.sort((a, b) => a - b)[Math.floor((times.length - 1) * part)]!.toFixed(2)
 
-async function measure(name: string, index: Index) {
+async function measure(name: string, { db, close }: Index) {
   const began = performance.now()
   let [content, analysing] = [0, 0]
   const writes: number[] = []
@@ -122,21 +78,19 @@ async function measure(name: string, index: Index) {
     const rows = Array.from({ length: BATCH }, (_, k) => {
       const { text, conversation, author } = corpus.message()
       content += Buffer.byteLength(text)
-      const words = [
-        ...indexWords(atomsOf(text)),
-        scope('c', conversation),
-        scope('u', author),
-        scope('t', Math.floor((n + k) / 20)),
-      ]
-      return { doc: FIRST + n + k, words }
+      const words = indexWords(atomsOf(text))
+        .add(scopeWord.conversation(idOf(conversation)))
+        .add(scopeWord.author(idOf(author)))
+        .add(scopeWord.thread(idOf(Math.floor((n + k) / 20))))
+      return { doc: FIRST_DOC + n + k, words }
     })
     analysing += performance.now() - start
     const begin = performance.now()
-    await index.write(rows)
+    await db.write((tx) => writeEntries(tx, rows))
     writes.push(performance.now() - begin)
   }
   const seconds = (performance.now() - began) / 1000
-  const bytes = await index.bytes()
+  const { bytes } = await measureIndex(db)
   console.log(
     `${name}: ${MESSAGES} messages, ${(MESSAGES / seconds).toFixed(0)}/s (analysis and making of texts ${(analysing / 10 / seconds).toFixed(0)} %); ` +
       `batch of ${BATCH}: median ${percent(writes, 0.5)} p99 ${percent(writes, 0.99)} max ${percent(writes, 1)} ms; ` +
@@ -162,16 +116,16 @@ async function measure(name: string, index: Index) {
       for (let n = 0; n < PROBES; n++) {
         const words = make()
         const start = performance.now()
-        found += (await index.find(words, conversations, 21)).length
+        found += (await find(db, words, conversations, 21)).length
         times.push(performance.now() - start)
       }
       console.log(
         `  ${kind.padEnd(9)} ${scope.padEnd(5)} median ${percent(times, 0.5)} p99 ${percent(times, 0.99)} max ${percent(times, 1)} ms, ${(found / PROBES).toFixed(1)} found`,
       )
     }
-  await index.close()
+  await close()
 }
 
 const only = process.argv[3]
-if (only !== 'postgresql') await measure('sqlite', sqlite())
+if (only !== 'postgresql') await measure('sqlite', await sqlite())
 if (only !== 'sqlite') await measure('postgresql', await postgresql())

@@ -1,15 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
 import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
 import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
-import { findEnds, findEntries } from '../../../lib/chat/search/store-index.ts'
+import { findEnds } from '../../../lib/chat/search/store-index.ts'
+import { findEntries } from '../../../lib/chat/search/store-lookup.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { PAGE_BYTES } from '../../../lib/core/pages.ts'
-import { OPERATOR } from '../../../lib/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 /** 500 characters of a script without spaces. */
 const CHARACTERS = String.fromCodePoint(...times(500, (n) => 0x7000 + n))
@@ -344,6 +347,103 @@ describeOnEachDatabase('the search index', (openUrl) => {
         : await db.all("SELECT doc FROM search_docs WHERE words @@ 'vanishing'::tsquery")
     expect(left).toEqual([])
     expect(await db.all('SELECT doc FROM search_changes')).toEqual([])
+    await service.close()
+  })
+
+  it('has no byte of an erased word in the files of SQLite', async ({ skip }) => {
+    const url = await openUrl()
+    if (!url.startsWith('sqlite:')) return skip()
+    const service = await startService(url)
+    const ada = await service.signIn('ada')
+    const [kept, gone] = await Promise.all([ada.conversations.create({}), ada.conversations.create({})])
+    for (const n of times(20, (n) => n)) {
+      await ada.messages.postRoot(kept.conversation_id, { content: `lasting${n} words` })
+      await ada.messages.postRoot(gone.conversation_id, { content: `vanishing${n} words` })
+      // Some parts of an index each.
+      if (n % 7 === 0) await service.chat.idle()
+    }
+    const bytes = () => [url, `${url}-wal`].map((each) => readFileSync(each.slice('sqlite:'.length), 'latin1')).join('')
+    await service.chat.idle()
+    expect(bytes()).toContain('anishing3')
+    await ada.conversations.remove(gone.conversation_id)
+    await service.chat.idle()
+    expect(bytes()).toContain('asting3')
+    expect(bytes()).not.toContain('anishing')
+    await service.close()
+  })
+
+  it('goes on without a message that the database refuses, until it can be taken', async () => {
+    const warnings: string[] = []
+    const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) }
+    const service = await startService(await openUrl(), { ports: { log } })
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    const { db, search } = service.chat.context
+    await search.move()
+    const post = async (content: string) => (await ada.messages.postRoot(conversation_id, { content })).message_id
+    await post('good 1')
+    const { doc } = (await db.get<{ doc: number }>('SELECT max(doc) AS doc FROM messages'))!
+    const [refuse, accept] =
+      db.dialect === 'sqlite'
+        ? [
+            `CREATE TRIGGER refusing BEFORE DELETE ON search_changes WHEN old.doc = ${doc + 1} BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+            'DROP TRIGGER refusing',
+          ]
+        : [
+            `ALTER TABLE search_docs ADD CONSTRAINT refusing CHECK (doc <> ${doc + 1})`,
+            'ALTER TABLE search_docs DROP CONSTRAINT refusing',
+          ]
+    await db.run(refuse)
+    const bad = await post('good 2')
+    for (const n of [3, 4, 5]) await post(`good ${n}`)
+    await search.move()
+    expect(await service.chat.search.status(OPERATOR)).toMatchObject({ waiting: 1, refused: 1, documents: 4 })
+    expect(warnings.filter((message) => /refuses a message/.test(message))).toHaveLength(1)
+    expect((await ada.search.messages({ q: 'good' })).results).toHaveLength(5)
+    expect((await service.chat.ops.fsck()).findings.filter(({ name }) => name.startsWith('search'))).toEqual([])
+    await db.run(accept)
+    await ada.messages.edit(bad, { content: 'good again' })
+    await search.move()
+    expect(await service.chat.search.status(OPERATOR)).toMatchObject({ waiting: 0, refused: 0, documents: 5 })
+    await service.close()
+  })
+
+  it('can be searched by a command before any service has started', async () => {
+    const storage = await openStorage({ database: await openUrl() })
+    const chat = createChatService(parseConfig({}), storage)
+    await chat.start({ background: false })
+    const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+    const ada = await chat.users.actor(user.id)
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'First' })
+    await chat.messages.postRoot(ada, conversation_id, { content: 'before any start' })
+    const { results, incomplete } = await chat.search.messages(ada, { q: 'start' })
+    expect(results.map(({ message }) => message.content)).toEqual(['before any start'])
+    // Messages of before are brought into the index by a service.
+    expect(incomplete).toBe(true)
+    await chat.close()
+  })
+
+  it('ends a statement when the time is over, and leaves the connection as it was (postgresql)', async ({ skip }) => {
+    const url = await openUrl()
+    if (!url.startsWith('postgres')) return skip()
+    const service = await startService(url, { config: { search: { budget_ms: 50 } } })
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    await ada.messages.postRoot(conversation_id, { content: 'locked away' })
+    const { context } = service.chat
+    await context.search.move()
+    const timeout = () => context.db.get("SELECT current_setting('statement_timeout') AS of_statements")
+    const before = await timeout()
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    await client.query('BEGIN')
+    await client.query('LOCK TABLE search_docs IN ACCESS EXCLUSIVE MODE')
+    const page = await ada.search.messages({ q: 'locked' })
+    expect(page).toMatchObject({ results: [], partial: true, next_cursor: expect.any(String) })
+    await client.query('ROLLBACK')
+    await client.end()
+    for (const _ of times(3, (n) => n)) expect(await timeout()).toEqual(before)
+    expect((await ada.search.messages({ q: 'locked', cursor: page.next_cursor! })).results).toHaveLength(1)
     await service.close()
   })
 

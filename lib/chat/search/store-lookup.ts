@@ -1,0 +1,135 @@
+import type { Queries, Row } from '../../storage/database.ts'
+import { BLOCK, blockOf, blockWord } from './rules.ts'
+import type { IndexTerm } from './rules-query.ts'
+
+/** What a search asks the index for: all of these words, and one of each of the groups. */
+export interface Wanted {
+  all: readonly IndexTerm[]
+  /** Of each group one; none is empty. */
+  groups: readonly (readonly string[])[]
+}
+
+/** Messages that may match, newest first: all from `low` on are among them. */
+export interface Found {
+  docs: number[]
+  low: number
+}
+
+/** On PostgreSQL, the newest so many numbers are read one after another: what is frequent is found there. */
+const NEAR = 2_000
+
+/** So many messages are read at once, whatever blocks they are in; else so many blocks. */
+const MOST_AT_ONCE = 5_000
+const MOST_BLOCKS = 1_024
+
+/** How far the next look at PostgreSQL's index goes: not beyond the nearest messages, so many blocks, or all of it. */
+export type Span = number
+
+export const FIRST_SPAN: Span = 0
+
+/**
+ * How far the next look goes.
+ *
+ * @param found how many messages the last one found, and whether there were more than it takes at once
+ * @param left how many numbers are left to be looked at
+ */
+export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, left: number): Span {
+  // Where there are many, a wide look would read them all for the few that are taken.
+  if (found.isDense) return Math.min(MOST_BLOCKS, span && Math.max(1, span / 4))
+  if (span === FIRST_SPAN) return 4
+  const expected = (found.hits * left) / (span * BLOCK)
+  return expected <= MOST_AT_ONCE ? Number.POSITIVE_INFINITY : Math.min(MOST_BLOCKS, span * 4)
+}
+
+/**
+ * Up to `limit` messages of the index below `before`, newest first.
+ *
+ * @param span PostgreSQL: how far to look
+ */
+export async function findEntries(
+  db: Queries,
+  wanted: Wanted,
+  before: number,
+  limit: number,
+  span: Span,
+): Promise<Found> {
+  const { rows, floor } = await findRows(db, wanted, { before, limit, span })
+  const docs = rows.map(({ doc }) => Number(doc))
+  return { docs, low: docs.length < limit ? floor : docs.at(-1)! }
+}
+
+interface Part {
+  before: number
+  limit: number
+  span: Span
+}
+
+async function findRows(db: Queries, wanted: Wanted, part: Part): Promise<{ rows: Row[]; floor: number }> {
+  // Everything is wanted: an index of words finds nothing without a word.
+  if (wanted.all.length + wanted.groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
+  if (db.dialect === 'sqlite') return { rows: await findSqlite(db, wanted, part), floor: 0 }
+  return part.span === FIRST_SPAN ? findNear(db, wanted, part) : findFar(db, wanted, part)
+}
+
+function findAny(db: Queries, { before, limit }: Part): Promise<Row[]> {
+  return db.all<Row>('SELECT doc FROM messages WHERE doc < ? ORDER BY doc DESC LIMIT ?', before, limit)
+}
+
+function findSqlite(db: Queries, { all, groups }: Wanted, { before, limit }: Part): Promise<Row[]> {
+  const parts = [
+    ...all.map(({ word, isPrefix }) => (isPrefix ? `"${word}" *` : `"${word}"`)),
+    ...groups.map((group) => `(${group.map((word) => `"${word}"`).join(' OR ')})`),
+  ]
+  return db.all<Row>(
+    'SELECT rowid AS doc FROM search_index(?) WHERE rowid < ? ORDER BY rowid DESC LIMIT ?',
+    parts.join(' AND '),
+    before,
+    limit,
+  )
+}
+
+/** By the primary key: it ends where there are enough. The subquery has an OFFSET, so that the planner keeps to it. */
+async function findNear(db: Queries, wanted: Wanted, { before, limit }: Part) {
+  const floor = Math.max(0, before - NEAR)
+  const rows = await db.all<Row>(
+    `SELECT doc FROM (
+       SELECT doc, words FROM search_docs WHERE doc < ? AND doc >= ? ORDER BY doc DESC OFFSET 0) AS near
+      WHERE words @@ ?::tsquery LIMIT ?`,
+    before,
+    floor,
+    tsqueries(wanted).join(' & '),
+    limit,
+  )
+  return { rows, floor }
+}
+
+/**
+ * By the index of words; the subquery has an OFFSET, so that the planner does not read by the primary key instead. Each
+ * group is a condition of its own: GIN goes from match to match of them, where it reads all of a group within a tsquery.
+ */
+async function findFar(db: Queries, wanted: Wanted, { before, limit, span }: Part) {
+  const last = blockOf(before - 1)
+  const first = Math.max(0, last - span + 1)
+  const blocks =
+    span === Number.POSITIVE_INFINITY ? [] : Array.from({ length: last - first + 1 }, (_, n) => blockWord(first + n))
+  const queries = [...tsqueries(wanted), ...(blocks.length > 0 ? [anyOf(blocks)] : [])]
+  const rows = await db.all<Row>(
+    `SELECT doc FROM (
+       SELECT doc FROM search_docs WHERE ${queries.map(() => 'words @@ ?::tsquery').join(' AND ')} OFFSET 0) AS found
+      WHERE doc < ? ORDER BY doc DESC LIMIT ?`,
+    ...queries,
+    before,
+    limit,
+  )
+  return { rows, floor: first * BLOCK }
+}
+
+const anyOf = (words: readonly string[]) => `(${words.map((word) => `'${word}'`).join(' | ')})`
+
+/** What has all of the words, and what has one of each group: a tsquery each, none of them empty. */
+function tsqueries({ all, groups }: Wanted): string[] {
+  const single = groups.filter(({ length }) => length === 1)
+  const words = [...all.map(({ word, isPrefix }) => (isPrefix ? `'${word}':*` : `'${word}'`)), ...single.map(anyOf)]
+  const wide = groups.filter(({ length }) => length > 1).map(anyOf)
+  return words.length > 0 ? [words.join(' & '), ...wide] : wide
+}
