@@ -9,6 +9,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
 const OUT = `${ROOT}dist/web`
+const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
 const PACKAGES = ['preact', '@preact/signals', 'marked', 'lowlight', 'highlight.js', 'esbuild']
 
 /** What of the packages that build it is not installed. */
@@ -46,6 +47,8 @@ export async function buildWeb() {
   )
   files['/icon.svg'] = compressed('image/svg+xml', await readFile(`${SOURCE}/icon.svg`))
   files['/sw.js'] = compressed('text/javascript; charset=utf-8', await buildWorker(build, Object.keys(files)))
+  // After the worker, which need not keep them: systems load them when the page is installed.
+  for (const name of ICONS) files[`/${name}`] = compressed('image/png', await readFile(`${SOURCE}/${name}`))
   const template = await readFile(`${SOURCE}/index.html`, 'utf8')
   const chat = filesOf(metafile.outputs, 'src/main.tsx')
   const html = template.replace('<!-- files -->', linksTo(chat))

@@ -1,4 +1,5 @@
 import * as administration from './accounts/administration/routes.ts'
+import * as throttling from './accounts/administration/routes-throttling.ts'
 import * as keys from './accounts/api-keys/routes.ts'
 import * as audit from './accounts/audit/routes.ts'
 import * as emails from './accounts/email-addresses/routes.ts'
@@ -62,7 +63,7 @@ export const endpoints = {
   answers,
   notifications,
   presence,
-  limits,
+  limits: { ...limits, ...throttling },
   events,
   ops,
   wellKnown,

@@ -82,6 +82,36 @@ export interface LimitsAdminClient {
   ): Promise<LimitProfile[]>
 
   /**
+   * Forget the calls of a user or an address.
+   *
+   * It may call again at once. Name one of the two, as the status shows it.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  reset(
+    input?: {
+      /** A user */
+      user_id?: string | undefined
+      /** The address of callers who are not signed in, or its network, as the status shows it */
+      address?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<{
+    /** The number of forgotten counts */
+    reset: number
+  }>
+
+  /**
+   * List the callers that are throttled now, and how sign-ins went.
+   *
+   * By the limits that all processes share: what the default limit refuses is not in it, since each process counts
+   * that in its memory.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  status(input?: { user_id?: string | undefined }, options?: CallOptions): Promise<LimitStatus>
+
+  /**
    * Change the parameters and the description of a profile.
    *
    * Applies from the next request on, in every process.

@@ -13,6 +13,8 @@ export const ADMIN_OPERATIONS = {
     deleteProfile: { method: 'DELETE', path: '/api/admin/limits/profiles/{id}' },
     listAssignments: { method: 'GET', path: '/api/admin/limits/assignments', is_read: true },
     listProfiles: { method: 'GET', path: '/api/admin/limits/profiles', input: 'query', is_read: true },
+    reset: { method: 'POST', path: '/api/admin/limits/reset', input: 'body' },
+    status: { method: 'GET', path: '/api/admin/limits/status', input: 'query', is_read: true },
     updateProfile: { method: 'PUT', path: '/api/admin/limits/profiles/{id}', input: 'body' },
   },
   newcomers: {

@@ -22,7 +22,17 @@ export interface WebChat {
 }
 
 /** What the page consists of. Its own addresses are behind `#`. */
-const PATHS = ['/', '/docs', '/assets/**', '/manifest.webmanifest', '/icon.svg', '/sw.js'] as const
+const PATHS = [
+  '/',
+  '/docs',
+  '/assets/**',
+  '/manifest.webmanifest',
+  '/icon.svg',
+  '/icon-192.png',
+  '/icon-512.png',
+  '/icon-maskable.png',
+  '/sw.js',
+] as const
 
 /**
  * The web chat: conversations, threads and answers of the assistant in the browser; below it, at `/docs`, the API. Nothing is loaded before the first

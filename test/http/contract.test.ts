@@ -96,6 +96,7 @@ describeOnEachDatabase('every route', (openUrl) => {
   const params = { requests_per_second: 1, burst: 1 }
   const adminBodies: Record<string, object> = {
     '/api/admin/limits/profiles': { name: 'x', params },
+    '/api/admin/limits/reset': { address: '192.0.2.7' },
     '/api/admin/limits/profiles/{id}': { params },
     '/api/admin/limits/assignments': {
       profile_id: '01890000-0000-7000-8000-000000000000',

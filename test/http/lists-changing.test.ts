@@ -161,6 +161,7 @@ const WHOLE = [
   'usersSearch',
   'conversationsGet',
   'limitsListAssignments',
+  'limitsStatus',
   'keysList',
   'identitiesList',
   'nodesList',

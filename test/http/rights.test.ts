@@ -74,6 +74,7 @@ const BODIES: Record<string, (world: World) => object> = {
   notificationsMarkRead: () => ({ ids: [] }),
   presenceSendHeartbeat: () => ({}),
   presenceSetTyping: (world) => ({ conversation_id: world.conversation_id }),
+  limitsReset: () => ({ address: '192.0.2.7' }),
   limitsCreateProfile: (world) => ({ name: `new-${world.n}`, params: PARAMS }),
   limitsUpdateProfile: () => ({ params: PARAMS }),
   limitsCreateAssignment: (world) => ({ profile_id: world.profile_id, method: 'GET', path: '/api/users' }),

@@ -56,8 +56,12 @@ describeOnEachDatabase('the status of limits', (openUrl) => {
     expect([hers?.throttled, his?.throttled]).toEqual([[expected], []])
   })
 
-  it('forgets the calls of a user', async () => {
-    expect(await service.chat.limits.reset(OPERATOR, { user_id: grace.id })).toEqual({ reset: 1 })
+  it('forgets the calls of a user, for administrators only', async () => {
+    expect((await ada.limits.status({ user_id: grace.id })).throttled).toHaveLength(1)
+    for (const call of [grace.limits.status(), grace.limits.reset({ user_id: grace.id })])
+      expect(await codeOf(call)).toBe('forbidden')
+    expect(await codeOf(ada.limits.reset({}))).toBe('validation_failed')
+    expect(await ada.limits.reset({ user_id: grace.id })).toEqual({ reset: 1 })
     await grace.auth.listSessions()
     await grace.auth.listSessions()
     now += 11 * SECOND

@@ -119,12 +119,36 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await page.click('dialog .danger')
     await page.waitForSelector('[aria-label="* /api/messages/* löschen"]', { state: 'detached' })
 
+    await page.click('.tabs a:text("Konten")')
+    await page.click('.tabs a:text("Grenzen")')
+    await page.waitForSelector('.sheet:has-text("Niemand wird abgewiesen.")')
+    const { id: profile_id } = await chat.limits.createProfile(ada, {
+      name: 'one',
+      params: { requests_per_second: 0.001, burst: 1 },
+    })
+    const assigned = { method: 'GET', path: '/api/auth/me' } as const
+    await chat.limits.createAssignment(ada, [assigned], { profile_id, ...assigned })
+    await page.evaluate(`fetch('/api/auth/me')`)
+    await page.click('.tabs a:text("Konten")')
+    await page.click('.tabs a:text("Grenzen")')
+    await page.waitForSelector('.items li:has-text("ada"):has-text("one GET /api/auth/me")')
+    await look(page, 'administration-de-throttled')
+    await page.click('[aria-label="ada durchlassen"]')
+    await page.waitForSelector('.sheet:has-text("Niemand wird abgewiesen.")')
+    expect(await page.evaluate(`fetch('/api/auth/me').then(({ status }) => status)`)).toBe(200)
+
     await page.click('.tabs a:text("Protokoll")')
     await page.waitForSelector('.audit li:has-text("limit_profile.created"):has-text("von ada")')
     await look(page, 'administration-de-audit')
     await page.selectOption('.sheet select', 'newcomer.invited')
     await page.waitForSelector('.audit li:has-text("limit_profile.created")', { state: 'detached' })
     await expectOne(page, '.audit li:has-text("newcomer.invited")')
+    const { user } = await chat.users.create(ada, { username: 'grace', email: 'grace@example.org' })
+    await page.goto(`${stage.url}/#/administration/users/${user.id}`)
+    await page.click('a:text("Protokoll dieser Person")')
+    await expectOne(page, '.audit li:has-text("user.created")')
+    await page.selectOption('.sheet select:has(option:text("grace"))', ada.user_id)
+    await page.waitForSelector('.audit li:has-text("setup.done")')
 
     await page.click('.tabs a:text("Dienst")')
     await page.waitForSelector('.ready:has-text("Der Dienst ist bereit.")')

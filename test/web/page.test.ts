@@ -154,7 +154,11 @@ describe('the page', () => {
       }
     }
     const manifest = (await (await fetch(`${url}/chat/manifest.webmanifest`)).json()) as object
-    expect(manifest).toMatchObject({ start_url: '/chat/', scope: '/chat/', icons: [{ src: '/chat/icon.svg' }] })
+    expect(manifest).toMatchObject({
+      start_url: '/chat/',
+      scope: '/chat/',
+      icons: [{ src: '/chat/icon.svg' }, {}, {}, { src: '/chat/icon-maskable.png' }],
+    })
   })
 
   it('is below any path that a public URL may have', async () => {
@@ -180,6 +184,24 @@ describe('the page', () => {
     const { url } = await start({ brand: { name: '12345678901😀' } })
     const manifest = (await (await fetch(`${url}/manifest.webmanifest`)).json()) as object
     expect(manifest).toMatchObject({ short_name: '12345678901😀' })
+  })
+
+  it('has icons of the sizes that systems ask for, and one that they may cut', async () => {
+    const { url } = await start({})
+    const { icons } = (await (await fetch(`${url}/manifest.webmanifest`)).json()) as { icons: Record<string, string>[] }
+    expect(icons.map(({ sizes, purpose }) => `${sizes} ${purpose}`)).toEqual([
+      'any any',
+      '192x192 any',
+      '512x512 any',
+      '512x512 maskable',
+    ])
+    for (const { src, type, sizes } of icons.slice(1)) {
+      const response = await fetch(url + src)
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, type])
+      const bytes = Buffer.from(await response.arrayBuffer())
+      expect(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`).toBe(sizes)
+      expect(bytes.length).toBeLessThan(20_000)
+    }
   })
 
   it('is a function from a request to a response, for any server', async () => {

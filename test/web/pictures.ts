@@ -1,4 +1,4 @@
-// Makes the pictures of the documentation with the built page: `npm run pictures`. The clock, the ids and the names are
+// Makes the pictures of the documentation, and the icons of the page, with the built page: `npm run pictures`. The clock, the ids and the names are
 // fixed, so that a picture changes only when the page has.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { createWebChat } from '../../lib/web/index.ts'
 import { createPuppet } from '../support/assistant.ts'
 import { launchBrowser, type Page } from '../support/browser.ts'
+import { drawIcons } from './icons.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
 const PASSWORD = 'correct horse battery'
@@ -44,6 +45,7 @@ const browser = await launchBrowser()
 try {
   const address = await seed(server.url)
   await mkdir(FOLDER, { recursive: true })
+  await drawIcons(browser)
   await picture('chat-light', address, { colorScheme: 'light' })
   await picture('chat-dark', address, { colorScheme: 'dark' })
   await picture('phone', address, {

@@ -16,7 +16,7 @@ export function Identities() {
   const { value, error, reload } = useLoad((signal) => client.identities.list({ signal }))
   const [unlinking, setUnlinking] = useState<OwnIdentity>()
   const link = useConfirmed(async (name: string) => {
-    const { auth_url } = await client.oauth.begin(name, { redirect_to: location.pathname, link: true })
+    const { auth_url } = await client.oauth.begin(name, { redirect_to: location.pathname + location.hash, link: true })
     location.assign(auth_url)
   })
   const titleOf = (provider: string) => features.providers.find(({ name }) => name === provider)?.title ?? provider

@@ -37,7 +37,7 @@ export function AdministrationPane({ route, user }: { route: AdministrationRoute
         {current === 'users' && (route.id ? <UserDetails key={route.id} id={route.id} /> : <Users />)}
         {current === 'invites' && <Invites />}
         {current === 'limits' && <Limits />}
-        {current === 'audit' && <AuditLog />}
+        {current === 'audit' && <AuditLog user_id={route.id} />}
         {current === 'service' && <Service />}
       </SettingsPane>
     </AdminContext.Provider>

@@ -1,6 +1,6 @@
 import type { AuditRecord } from 'chat-server/client/admin'
 import { useState } from 'preact/hooks'
-import { hrefOf } from '../app/route.ts'
+import { goTo, hrefOf } from '../app/route.ts'
 import { useLoad } from '../parts/load.ts'
 import { Select } from '../parts/select.tsx'
 import { administrationTexts } from '../texts/administration/texts.ts'
@@ -14,8 +14,12 @@ type Act = AuditRecord['act']
 /** How many users are known by name here; others are shown by their id. */
 const MAX_NAMES = 200
 
-/** What has been done: signing in, changes of accounts, administration. */
-export function AuditLog() {
+/**
+ * What has been done: signing in, changes of accounts, administration.
+ *
+ * @param props.user_id of the address: only what was done by or to this user
+ */
+export function AuditLog({ user_id }: { user_id: string | undefined }) {
   const admin = useAdmin()
   const { audit: words } = administrationTexts.value
   const [act, setAct] = useState<Act | 'all'>('all')
@@ -25,11 +29,11 @@ export function AuditLog() {
   })
   const pages = usePages(
     async (after, signal) => {
-      const query = { ...(act !== 'all' && { act }), ...(after && { after }) }
+      const query = { ...(act !== 'all' && { act }), ...(user_id && { user_id }), ...(after && { after }) }
       const { entries, next_after } = await admin.audit.list(query, { signal })
       return { items: entries, next_after }
     },
-    [act],
+    [act, user_id],
   )
   return (
     <>
@@ -39,6 +43,12 @@ export function AuditLog() {
         options={[['all', words.all], ...AUDIT_ACTS.map((each) => [each, each] as const)]}
         onChange={setAct}
       />
+      <Select
+        label={words.user}
+        value={user_id ?? ''}
+        options={usersOf(names.value, user_id, words.everyone)}
+        onChange={(id) => goTo({ name: 'administration', tab: 'audit', ...(id && { id }) }, { replace: true })}
+      />
       <ul class="items audit">
         {pages.items?.map((each) => (
           <Entry key={each.id} entry={each} names={names.value} />
@@ -47,6 +57,20 @@ export function AuditLog() {
       <PagesEnd pages={pages} none={words.none} />
     </>
   )
+}
+
+/** Those that are known by name; one that is chosen is there in any case. */
+function usersOf(
+  names: ReadonlyMap<string, string> = new Map(),
+  chosen: string | undefined,
+  everyone: string,
+): [id: string, name: string][] {
+  const users = [...names].sort(([, one], [, other]) => one.localeCompare(other))
+  return [
+    ['', everyone],
+    ...(chosen === undefined || names.has(chosen) ? [] : [[chosen, chosen] as [string, string]]),
+    ...users,
+  ]
 }
 
 function Entry({ entry, names }: { entry: AuditRecord; names: ReadonlyMap<string, string> | undefined }) {

@@ -9,6 +9,7 @@ import { locale, texts } from '../texts/texts.ts'
 import { useAdmin } from './admin.ts'
 import { LimitAssignments } from './limit-assignments.tsx'
 import { ProfileDialog } from './profile-dialog.tsx'
+import { Throttled } from './throttled.tsx'
 
 /** Rate limits: profiles, and the routes that they are assigned to. */
 export function Limits() {
@@ -28,6 +29,7 @@ export function Limits() {
       {!value && !error && <p class="quiet">{texts.value.loading}</p>}
       {value && <Profiles profiles={value.profiles} onChanged={reload} />}
       {value && <LimitAssignments {...value} onChanged={reload} />}
+      {value && <Throttled />}
     </>
   )
 }

@@ -33,6 +33,9 @@ export function UserDetails({ id }: { id: string }) {
           <UserSignIn facts={facts} onChanged={reload} />
           <UserSessions id={id} onChanged={reload} />
           <UserAccess account={facts.user} onChanged={reload} />
+          <p>
+            <a href={hrefOf({ name: 'administration', tab: 'audit', id })}>{words.audit_of}</a>
+          </p>
         </>
       )}
     </>

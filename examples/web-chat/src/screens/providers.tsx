@@ -7,7 +7,7 @@ import { texts } from '../texts/texts.ts'
 export function Providers() {
   const { client, features } = useApp()
   const { run, isRunning, error } = useAction(async (name: string) => {
-    const { auth_url } = await client.oauth.begin(name, { redirect_to: location.pathname })
+    const { auth_url } = await client.oauth.begin(name, { redirect_to: location.pathname + location.hash })
     location.assign(auth_url)
   })
   if (features.providers.length === 0) return null

@@ -7,6 +7,7 @@ export const de: AdministrationTexts = {
   more: 'Mehr anzeigen',
   created: (time) => `seit ${time}`,
   users: {
+    audit_of: 'Protokoll dieser Person',
     search: 'Konten finden',
     search_hint: 'Anfang eines Benutzernamens oder einer E-Mail',
     none: 'Kein solches Konto.',
@@ -113,8 +114,19 @@ export const de: AdministrationTexts = {
     method: 'Methode',
     path: 'Pfad',
     path_hint: 'Wie in der API, oder ein Anfang mit * dahinter: /api/messages/*',
+    throttled: 'Jetzt abgewiesen',
+    throttled_text: 'Wessen nächste Anfrage ein zugewiesenes Profil oder die Grenze für Anmeldungen abweist.',
+    none_throttled: 'Niemand wird abgewiesen.',
+    until: (time) => `bis ${time}`,
+    forget: 'Durchlassen',
+    forget_of: (name) => `${name} durchlassen`,
+    sign_ins: (succeeded, failed, throttled) =>
+      `Anmeldungen der letzten 24 Stunden: ${succeeded} gelungen, ${failed} gescheitert, ${throttled} abgewiesen.`,
+    locked: (count) => (count === 1 ? '1 Name ist gesperrt.' : `${count} Namen sind gesperrt.`),
   },
   audit: {
+    user: 'Von oder über',
+    everyone: 'Alle',
     filter: 'Handlung',
     all: 'Alle Handlungen',
     none: 'Keine Einträge.',
