@@ -35,6 +35,7 @@ import {
 import { useChatStore } from './context.ts'
 
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
+export { type FoundMessages, useSearch } from './search.ts'
 
 /** What lists have besides their snapshot. */
 export interface ListActions {

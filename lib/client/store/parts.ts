@@ -3,3 +3,12 @@ export type { NotificationMark } from './marks.ts'
 export { type PinsView, pinsOf, type StorePins } from './pins.ts'
 export { type PresenceView, presenceOf, type StorePresence, type Typist } from './presence.ts'
 export { type ReadersView, receiptsOf, type StoreReceipts, type ThreadReadersView } from './receipts.ts'
+export {
+  createMessageSearch,
+  type MessageQuery,
+  type MessageSearch,
+  type SearchOptions,
+  type SearchView,
+  searchMessages,
+  searchOf,
+} from './search.ts'

@@ -18,6 +18,7 @@ export type StoreClient = Pick<
   | 'pins'
   | 'notifications'
   | 'receipts'
+  | 'search'
 >
 
 /** A user to write to: `{ user_id }` or `{ username }`. */

@@ -13,6 +13,7 @@ import {
   useNotifications,
   usePresence,
   useReaders,
+  useSearch,
   useThread,
   useThreadReaders,
   useThreads,
@@ -37,6 +38,7 @@ function Everything() {
     readers: useReaders('m'),
     markers: useThreadReaders('r'),
     unreadNotifications: useUnreadNotifications(),
+    search: useSearch({ q: 'steam' }),
     connection: useConnection(),
     store: typeof useChatStore().post,
   }
@@ -65,6 +67,7 @@ it('renders on a server what there is before anything was read, without a reques
     readers: { status: 'loading', readers: [], count: 0, has_more: false, is_off: false },
     markers: { status: 'loading', readers: [], is_off: false },
     unreadNotifications: 0,
+    search: { status: 'idle', results: [], has_more: false, is_incomplete: false },
     connection: { status: 'idle' },
     store: 'function',
   })

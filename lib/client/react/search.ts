@@ -1,0 +1,27 @@
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { type MessageQuery, type SearchOptions, type SearchView, searchOf } from '../store/search.ts'
+import { useChatStore } from './context.ts'
+
+/** The messages that a search finds, newest first, and `more`, which reads the next page, or again what failed. */
+export interface FoundMessages extends SearchView {
+  more: () => Promise<void>
+}
+
+/**
+ * Searches while the user types: a query that has stayed the same for a moment is sent, and cancels the one before. The
+ * query may be another object at every render; without one, or an empty one, nothing is searched for.
+ */
+export function useSearch(query: MessageQuery | undefined, { debounce_ms, limit }: SearchOptions = {}): FoundMessages {
+  const store = useChatStore()
+  const search = useMemo(
+    () => searchOf(store, { ...(debounce_ms !== undefined && { debounce_ms }), ...(limit !== undefined && { limit }) }),
+    [store, debounce_ms, limit],
+  )
+  const key = JSON.stringify(query ?? {})
+  useEffect(() => {
+    search.set(JSON.parse(key))
+    return search.cancel
+  }, [search, key])
+  const view = useSyncExternalStore(search.subscribe, search.getSnapshot, search.getServerSnapshot)
+  return useMemo(() => ({ ...view, more: search.more }), [view, search])
+}
