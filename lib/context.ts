@@ -16,6 +16,7 @@ import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Actor } from './core/actor.ts'
 import type { Find } from './core/loader.ts'
+import type { FileStore } from './files/file-store.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { AfterEvents } from './live/after-events.ts'
@@ -90,6 +91,12 @@ export interface Context {
   readonly receipts: ReadUpdates
   /** Keeps the index of the search. */
   readonly search: Search
+  /** The storage of the bytes of files. Opened when it is needed first. */
+  readonly files: () => Promise<FileStore>
+  /** Breaks off what the storage of files does. */
+  readonly closeFiles: () => Promise<void>
+  /** The key that signs links to files. */
+  readonly linkKey: () => Promise<Uint8Array>
   readonly answers: Runner
   readonly tasks: TaskWorker
   readonly backups: Backups

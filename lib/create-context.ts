@@ -9,6 +9,7 @@ import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
+import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
@@ -23,12 +24,14 @@ import { createReadUpdates } from './chat/receipts/publishing.ts'
 import { fill } from './chat/search/fill.ts'
 import { createSearch } from './chat/search/search.ts'
 import { createCluster } from './cluster/cluster.ts'
+import { filesPlace } from './config/attachments.ts'
 import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Context, Log, MadeNotification, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import { currentMicros } from './core/time.ts'
 import * as erasure from './erasure/service.ts'
+import type { FileStore } from './files/file-store.ts'
 import { createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -44,6 +47,7 @@ import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import type { Writing } from './storage/database.ts'
 import type { Storage } from './storage/open.ts'
+import { findSecret } from './storage/secret.ts'
 import { createTaskWorker, type TaskHandler } from './tasks/runner.ts'
 import { TASK_KINDS, type TaskKind } from './tasks/schema.ts'
 
@@ -92,6 +96,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     posts: createPostQueue({ config, db, now, id, write }),
     reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),
+    ...createFiles(config, storage),
     search: createSearch({ config, db, log, metrics, now }),
     answers,
     tasks,
@@ -103,10 +108,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     get outbox() {
       return outbox.current()
     },
-    log,
-    now,
-    id,
-    write,
+    ...{ log, now, id, write },
     notifier: createNotifier({ notify: ports.notify, config, db, metrics, log, now }),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
@@ -143,6 +145,27 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   return { cluster, sources, hub, presence, poller }
 }
 
+/** The files, which are opened, and loaded, when they are needed first. */
+function createFiles(
+  config: Context['config'],
+  { db, files }: Storage,
+): Pick<Context, 'files' | 'linkKey' | 'closeFiles'> {
+  let opened: Promise<FileStore> | undefined
+  let key: Promise<Uint8Array> | undefined
+  const open = async () => (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config))
+  const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
+  return {
+    files: () => (opened ??= open()),
+    linkKey() {
+      key ??= derive()
+      // The storage may fail now, and not later.
+      key.catch(() => (key = undefined))
+      return key
+    },
+    closeFiles: async () => void (await (await opened?.catch(() => undefined))?.close()),
+  }
+}
+
 /** What runs the tasks of each kind. */
 function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
   return {
@@ -151,6 +174,7 @@ function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
     'storage.purge': (run) => purge(ctx(), run),
     'message.notify': (run) => notifyAll(ctx(), run),
     'search.fill': (run) => fill(ctx(), run),
+    'files.collect': (run) => collect(ctx(), run),
     ...mailTasks(() => ctx().outbox),
   }
 }

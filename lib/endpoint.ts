@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import type { Client, SignedIn } from './accounts/sessions/service.ts'
+import type { FileAnswer } from './chat/attachments/content.ts'
 import type { Opening } from './chat/events/service.ts'
 import type { Actor } from './core/actor.ts'
 import { contextOf } from './core/context-of.ts'
@@ -20,9 +21,9 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
 /**
  * The kind of response: JSON; JSON with session cookies, which an empty result clears; the same, or a redirect for
  * requests that do not accept JSON; JSON with the cookie that binds a sign-in through a provider; an event stream;
- * text; or a document, which is text with its own media type.
+ * text; a document, which is text with its own media type; or a file, which is bytes of any length.
  */
-export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document'
+export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document' | 'file'
 
 /** Headers that only some routes send. */
 export type ResponseHeaders = {
@@ -31,6 +32,11 @@ export type ResponseHeaders = {
     | 'Set-Cookie'
     | 'X-Session-Rotated'
     | 'Cache-Control'
+    | 'Accept-Ranges'
+    | 'Content-Disposition'
+    | 'Content-Range'
+    | 'ETag'
+    | 'Last-Modified'
     | 'X-Accel-Buffering']?: 'always' | 'maybe'
 }
 
@@ -42,6 +48,7 @@ export type Tag =
   | 'Invites'
   | 'Users'
   | 'Threads and messages'
+  | 'Attachments'
   | 'Notifications'
   | 'Presence'
   | 'Stream'
@@ -57,6 +64,14 @@ export type Params<Path extends string> = { [Name in ParamNames<Path>]: string }
 
 type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : undefined
 
+/** What a route takes instead of JSON: bytes. */
+export interface BytesBody {
+  /** The maximum size. */
+  bytes: number
+  /** How long the body may take. */
+  seconds: number
+}
+
 /** The arguments of a handler. Query and body are typed, but only the use-case validates them. */
 export interface Call<Path extends string, A extends Access, Q, B> {
   chat: Chat
@@ -64,6 +79,12 @@ export interface Call<Path extends string, A extends Access, Q, B> {
   params: Params<Path>
   query: Input<Q>
   body: Input<B>
+  /**
+   * Reads a body of bytes, of a route with `bytes`.
+   *
+   * @throws ChatError `validation_failed` unless there are exactly so many; `request_timeout`
+   */
+  readBytes: (length: number) => Promise<Uint8Array>
   headers: Headers
   client: Client
   /** Every route that can be limited. */
@@ -77,14 +98,16 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
     ? string | Uint8Array
     : K extends 'document'
       ? { content_type: string; body: string }
-      : K extends 'redirect'
-        ? { signed_in: SignedIn; redirect_to: string }
-        : O extends v.GenericSchema
-          ?
-              | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
-              | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
-          : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
-            void | (K extends 'session' ? { device: string } : never)
+      : K extends 'file'
+        ? FileAnswer
+        : K extends 'redirect'
+          ? { signed_in: SignedIn; redirect_to: string }
+          : O extends v.GenericSchema
+            ?
+                | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
+                | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
+            : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
+              void | (K extends 'session' ? { device: string } : never)
 
 /**
  * The single description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client are derived from it.
@@ -120,6 +143,8 @@ export interface Route<
   /** Request headers that the route reads, in lower case; for the documentation. */
   headers?: v.GenericSchema
   body: B
+  /** The body is bytes, which the handler reads. */
+  bytes?: BytesBody
   /** An example of a body. */
   example?: Input<B>
   /** Whether the body is optional. */
@@ -128,6 +153,10 @@ export interface Route<
   status: number
   /** The status of success if the result has `created: false`. */
   status_unless_created?: number
+  /** The status of success if the result is empty. */
+  status_if_empty?: 204
+  /** The other statuses of a file. */
+  file_statuses?: readonly number[]
   output: O
   /**
    * The schema of the chunks that `stream: true` in the body returns instead of the output: an event stream that ends

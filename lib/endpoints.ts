@@ -14,6 +14,7 @@ import * as setup from './accounts/setup/routes.ts'
 import * as newcomers from './accounts/sign-ups/routes.ts'
 import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
+import * as attachments from './chat/attachments/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
 import * as invites from './chat/invites/routes.ts'
@@ -56,6 +57,7 @@ export const endpoints = {
   invites,
   threads,
   messages,
+  attachments,
   reactions,
   receipts,
   pins,

@@ -22,6 +22,10 @@ import * as newcomers from './accounts/sign-ups/service.ts'
 import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as assistant from './chat/answers/service.ts'
+import * as uploading from './chat/attachments/parts.ts'
+import * as reading from './chat/attachments/reading.ts'
+import * as attachments from './chat/attachments/service.ts'
+import * as links from './chat/attachments/service-links.ts'
 import * as conversations from './chat/conversations/service.ts'
 import * as direct from './chat/conversations/service-direct.ts'
 import * as operation from './chat/conversations/service-operator.ts'
@@ -153,6 +157,12 @@ export const USE_CASES = {
     remove: changes.remove,
     restore: changes.restore,
   },
+  attachments: {
+    create: attachments.create,
+    get: attachments.get,
+    remove: attachments.remove,
+    link: links.link,
+  },
   pins: { add: pins.add, remove: pins.remove, list: pins.list },
   receipts: { ofMessage: receipts.ofMessage, ofThread: receipts.ofThread },
   search: { messages: search.messages, status: searchIndex.status, rebuild: searchIndex.rebuild },
@@ -184,6 +194,7 @@ export const USE_CASES = {
 /** What is called in the process alone: functions that take the context first. */
 export const FUNCTIONS = {
   setup: { assertOpen: setup.assertOpen },
+  attachments: { putPart: uploading.putPart, open: reading.open, openLink: links.openLink },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate },
   ops: { metrics: ops.metrics, prune: retention.prune, fsck: checks.fsck, probe: probes.probe },
 }

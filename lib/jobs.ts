@@ -1,3 +1,4 @@
+import { sweepFiles } from './chat/attachments/sweep.ts'
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
@@ -22,8 +23,9 @@ const INBOXES_MS = 100
 /** All jobs of a service. */
 function jobsOf(
   ctx: Context,
-): Record<'heartbeats' | 'callers' | 'presence' | 'leases' | 'retention' | 'wal' | 'backups', Job> {
+): Record<'heartbeats' | 'callers' | 'presence' | 'leases' | 'retention' | 'files' | 'wal' | 'backups', Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
+  const files = { after: '' }
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
     // A slow host is asked again when it has answered.
@@ -45,6 +47,12 @@ function jobsOf(
       interval_ms: 60_000,
       run: () => pruneSome(ctx, inboxes),
       warning: 'Expired rows could not be deleted',
+      exclusive: true,
+    },
+    files: {
+      interval_ms: 60_000,
+      run: () => sweepFiles(ctx, files),
+      warning: 'Files that nothing needs any more could not be deleted',
       exclusive: true,
     },
     backups: {

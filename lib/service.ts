@@ -164,6 +164,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ])
       await cluster.stop()
       await Promise.all([afterEvents.close(), notifier.close()])
+      await ctx.closeFiles()
       metrics.close()
       await storage.close()
     },

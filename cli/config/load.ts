@@ -63,12 +63,19 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
   if (flags.web === false) set('server.web', false, '--no-web')
 
   const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
-  const { config, problems } = check(input, sourceOf)
+  const { config: read, problems } = check(input, sourceOf)
+  const config = read && withFiles(read)
   const unread = [environment, inFile, credentials].flatMap((each) => each.problems)
   if (!config || unread.length > 0) throw new ConfigError([...unread, ...problems])
   const secret_files = [inFile, credentials, environment].flatMap((each) => each.files)
   const warnings = [...environment.warnings, ...warnOfSecrets(flags)]
   return { config, ...(file && { file: file.path }), ...(secret_files.length > 0 && { secret_files }), warnings }
+}
+
+/** Messages can have files unless that is turned off. A database in memory has none: its files would outlive it. */
+function withFiles(config: Config): Config {
+  const { enabled = config.database.url !== 'sqlite::memory:' } = config.attachments
+  return { ...config, attachments: { ...config.attachments, enabled } }
 }
 
 /** Every user of the machine can read the arguments of a process. */

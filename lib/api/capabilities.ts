@@ -26,6 +26,7 @@ export interface Capabilities {
   web: boolean
   /** Whether messages can be searched */
   search: boolean
+  attachments?: OfferedFiles
   /** Whether direct conversations can be opened */
   direct: boolean
   csrf?: CsrfNames
@@ -38,6 +39,14 @@ export interface OfferedProvider {
   name: string
   /** For a button */
   title: string
+}
+
+/** The files that messages can have. */
+export interface OfferedFiles {
+  /** Size of a file */
+  max_bytes: number
+  /** The media types that are allowed; empty: all */
+  types: string[]
 }
 
 /** The cookie and the header of the CSRF token. */

@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 export type { CancelledAnswer, Chunk, MessageDelta, MessageDeltaChoice, MessageDeltaContent, Usage } from './answers.ts'
-export type { Capabilities, CsrfNames, OfferedLimits, OfferedProvider } from './capabilities.ts'
+export type { Attachment, AttachmentState, FileLink, Upload } from './attachments.ts'
+export type { Capabilities, CsrfNames, OfferedFiles, OfferedLimits, OfferedProvider } from './capabilities.ts'
 export type {
   AddedParticipant,
   ChangedParticipant,

@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 
 import type { AnswersClient } from './answers.ts'
+import type { AttachmentsClient } from './attachments.ts'
 import type { AuthClient } from './auth.ts'
 import type { CapabilitiesClient } from './capabilities.ts'
 import type { ConversationsClient } from './conversations.ts'
@@ -40,6 +41,7 @@ export interface ClientFeatures {
   invites: InvitesClient
   threads: ThreadsClient
   messages: MessagesClient
+  attachments: AttachmentsClient
   pins: PinsClient
   receipts: ReceiptsClient
   search: SearchClient

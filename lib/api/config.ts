@@ -371,6 +371,53 @@ export interface ConfigInput {
     /** Searches of a user per minute. Default: `60`. */
     per_user_per_min?: number | undefined
   }
+  attachments?: {
+    /**
+     * Whether messages can have files. The command line turns it on unless this is false; a host that wants it sets
+     * true. Without it, the routes of files are 404.
+     */
+    enabled?: boolean | undefined
+    /**
+     * Where the bytes of files are. Default: the folder files beside a SQLite file, else fs:./data/files. Or another
+     * fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…, with the keys in AWS_ACCESS_KEY_ID and
+     * AWS_SECRET_ACCESS_KEY.
+     */
+    storage?: string | undefined
+    /** Maximum size of a file. Default: `104857600` bytes. */
+    max_bytes?: number | undefined
+    /**
+     * Media types that are allowed, as the service recognises them from the first bytes; what it does not recognise is
+     * application/octet-stream. Empty: all. Default: `[]`.
+     */
+    types?: string[] | undefined
+    /** Maximum size of all files of a user together; 0 sets no limit. Default: `0` bytes. */
+    per_user_bytes?: number | undefined
+    /**
+     * Maximum size of all files together; beyond it uploads are refused as on a full disk; 0 sets no limit. Default:
+     * `0` bytes.
+     */
+    total_bytes?: number | undefined
+    /** Remove place, device and other EXIF data of JPEG pictures. Default: `true`. */
+    strip_metadata?: boolean | undefined
+    /** How long the files of a deleted message are kept, so that it can be restored with them. Default: `30` days. */
+    deleted_days?: number | undefined
+    /**
+     * How long the bytes of a file that nothing refers to any more are kept: a backup of the database and then of the
+     * files is complete if it takes less. Default: `24` hours.
+     */
+    grace_hours?: number | undefined
+    /** How long a link to a file is valid. Default: `300` seconds. */
+    link_seconds?: number | undefined
+    /** Pictures with more pixels get no thumbnail: to decode one takes memory for all of them. Default: `50000000`. */
+    thumbnail_pixels?: number | undefined
+    /**
+     * With a scanner: before, a file can be attached once it was found clean; after, it can be attached at once, and
+     * read once it was found clean. Default: `"before"`.
+     */
+    scan?: 'before' | 'after' | undefined
+    /** What becomes of a file that the scanner could not check in three attempts. Default: `"refuse"`. */
+    scan_failure?: 'refuse' | 'accept' | undefined
+  }
   notifications?: {
     /**
      * Of which messages participants are notified who have not chosen a level: in direct conversations it is all.
@@ -793,6 +840,50 @@ export interface Config {
     budget_ms: number
     /** Searches of a user per minute. */
     per_user_per_min: number
+  }
+  attachments: {
+    /**
+     * Whether messages can have files. The command line turns it on unless this is false; a host that wants it sets
+     * true. Without it, the routes of files are 404.
+     */
+    enabled?: boolean
+    /**
+     * Where the bytes of files are. Default: the folder files beside a SQLite file, else fs:./data/files. Or another
+     * fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…, with the keys in AWS_ACCESS_KEY_ID and
+     * AWS_SECRET_ACCESS_KEY.
+     */
+    storage?: string
+    /** Maximum size of a file. */
+    max_bytes: number
+    /**
+     * Media types that are allowed, as the service recognises them from the first bytes; what it does not recognise is
+     * application/octet-stream. Empty: all.
+     */
+    types: string[]
+    /** Maximum size of all files of a user together; 0 sets no limit. */
+    per_user_bytes: number
+    /** Maximum size of all files together; beyond it uploads are refused as on a full disk; 0 sets no limit. */
+    total_bytes: number
+    /** Remove place, device and other EXIF data of JPEG pictures. */
+    strip_metadata: boolean
+    /** How long the files of a deleted message are kept, so that it can be restored with them. */
+    deleted_days: number
+    /**
+     * How long the bytes of a file that nothing refers to any more are kept: a backup of the database and then of the
+     * files is complete if it takes less.
+     */
+    grace_hours: number
+    /** How long a link to a file is valid. */
+    link_seconds: number
+    /** Pictures with more pixels get no thumbnail: to decode one takes memory for all of them. */
+    thumbnail_pixels: number
+    /**
+     * With a scanner: before, a file can be attached once it was found clean; after, it can be attached at once, and
+     * read once it was found clean.
+     */
+    scan: 'before' | 'after'
+    /** What becomes of a file that the scanner could not check in three attempts. */
+    scan_failure: 'refuse' | 'accept'
   }
   notifications: {
     /** Of which messages participants are notified who have not chosen a level: in direct conversations it is all. */

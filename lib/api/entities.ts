@@ -1,8 +1,19 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 export type { CancelledAnswer, Chunk, MessageDelta, MessageDeltaChoice, MessageDeltaContent, Usage } from './answers.ts'
+export type {
+  Attachment,
+  AttachmentState,
+  FileAnswer,
+  FileLink,
+  LinkOptions,
+  PartInput,
+  ReadOptions,
+  RequestHeaders,
+  Upload,
+} from './attachments.ts'
 export type { AuditPage, AuditRecord } from './audit.ts'
 export type { Caller } from './auth.ts'
-export type { Capabilities, CsrfNames, OfferedLimits, OfferedProvider } from './capabilities.ts'
+export type { Capabilities, CsrfNames, OfferedFiles, OfferedLimits, OfferedProvider } from './capabilities.ts'
 export type { WellKnownContent, WellKnownEntry, WellKnownInput } from './config.ts'
 export type {
   AddedParticipant,

@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 
 import type { AnswersUseCases } from './answers-use-cases.ts'
+import type { AttachmentsUseCases } from './attachments-use-cases.ts'
 import type { AuditUseCases } from './audit-use-cases.ts'
 import type { AuthUseCases } from './auth-use-cases.ts'
 import type { CapabilitiesUseCases } from './capabilities-use-cases.ts'
@@ -55,6 +56,7 @@ export interface Features {
   invites: InvitesUseCases
   threads: ThreadsUseCases
   messages: MessagesUseCases
+  attachments: AttachmentsUseCases
   pins: PinsUseCases
   receipts: ReceiptsUseCases
   search: SearchUseCases

@@ -8,15 +8,18 @@ export interface MessagesUseCases {
    * Starts a thread in a conversation and publishes an event.
    *
    * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`; `conflict`
-   * for `mentions.all` in too large a conversation; for a question to the assistant `rate_limited` at the user's
-   * limit of answers in progress, `unavailable` at the service's limit and while the service stops;
-   * `validation_failed`
+   * for `mentions.all` in too large a conversation; `not_found`, `attachment_not_ready`, `attachment_refused` for a
+   * file; for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable`
+   * at the service's limit and while the service stops; `validation_failed`
    */
   postRoot(
     actor: Actor,
     conversation_id: string,
     input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
+      /**
+       * At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte.
+       * With files it may be empty
+       */
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
@@ -24,6 +27,8 @@ export interface MessagesUseCases {
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
+      /** Files that the caller has uploaded into this conversation; with one, `content` may be empty */
+      attachment_ids?: string[] | undefined
       /** The same post with the same key is created once, however often it is sent within a day */
       idempotency_key?: string | undefined
     },
@@ -34,13 +39,17 @@ export interface MessagesUseCases {
    *
    * @throws ChatError `not_found` for a parent outside of the actor's conversations; `forbidden` for a viewer or a
    * read-only user; `message_deleted` for a deleted parent; `thread_too_deep`; `idempotency_mismatch`; for a
-   * question to the assistant `rate_limited`, `unavailable` as `postRoot`; `conflict`, `validation_failed`
+   * question to the assistant `rate_limited`, `unavailable` as `postRoot`; `conflict`, `attachment_not_ready`,
+   * `attachment_refused`, `validation_failed`
    */
   reply(
     actor: Actor,
     parent_id: string,
     input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
+      /**
+       * At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte.
+       * With files it may be empty
+       */
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
@@ -48,6 +57,8 @@ export interface MessagesUseCases {
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
+      /** Files that the caller has uploaded into this conversation; with one, `content` may be empty */
+      attachment_ids?: string[] | undefined
       /** The same post with the same key is created once, however often it is sent within a day */
       idempotency_key?: string | undefined
     },
@@ -78,23 +89,29 @@ export interface MessagesUseCases {
 
   /**
    * Replaces the text of the actor's own message, and the metadata if it is given; the previous text is kept as a
-   * revision. The users that the message mentions are decided anew.
+   * revision. The users that the message mentions are decided anew. With `attachment_ids` the message has these
+   * files.
    *
-   * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user;
-   * `message_deleted`; `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a
-   * conversation; `validation_failed`
+   * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for
+   * another's message, a viewer or a read-only user; `message_deleted`; `message_streaming` for an answer in
+   * progress; `conflict` for `mentions.all` in too large a conversation; `validation_failed`
    */
   edit(
     actor: Actor,
     message_id: string,
     input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
+      /**
+       * At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte.
+       * With files it may be empty
+       */
       content: string
       reason?: string | undefined
       /** A JSON object of the application, of at most 4096 bytes; {} is none */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
+      /** The new list of all files; left out, the message keeps those it has */
+      attachment_ids?: string[] | undefined
     },
   ): Promise<void>
 

@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
 import type { Usage } from './answers.ts'
+import type { Attachment } from './attachments.ts'
 
 /** `client.messages`. */
 export interface MessagesClient {
@@ -10,18 +11,23 @@ export interface MessagesClient {
    * Allowed for its author. The previous text is kept as a revision.
    *
    * @throws ChatError `not_found`, `forbidden`, `message_deleted`, `message_streaming`, `conflict`,
-   * `validation_failed`
+   * `attachment_not_ready`, `attachment_refused`, `validation_failed`
    */
   edit(
     message_id: string,
     input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
+      /**
+       * At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte.
+       * With files it may be empty
+       */
       content: string
       reason?: string | undefined
       /** A JSON object of the application, of at most 4096 bytes; {} is none */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
+      /** The new list of all files; left out, the message keeps those it has */
+      attachment_ids?: string[] | undefined
     },
     options?: CallOptions,
   ): Promise<void>
@@ -60,12 +66,16 @@ export interface MessagesClient {
    * With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer
    * streams into the message.
    *
-   * @throws ChatError `not_found`, `forbidden`, `conflict`, `idempotency_mismatch`, `validation_failed`
+   * @throws ChatError `not_found`, `forbidden`, `conflict`, `idempotency_mismatch`, `attachment_not_ready`,
+   * `attachment_refused`, `validation_failed`
    */
   postRoot(
     conversation_id: string,
     input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
+      /**
+       * At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte.
+       * With files it may be empty
+       */
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
@@ -73,6 +83,8 @@ export interface MessagesClient {
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
+      /** Files that the caller has uploaded into this conversation; with one, `content` may be empty */
+      attachment_ids?: string[] | undefined
     },
     options?: CallOptions,
   ): Promise<PostedMessage>
@@ -93,12 +105,15 @@ export interface MessagesClient {
    * Replies nest down to `limits.max_depth`. With the role `assistant`, the assistant writes the reply.
    *
    * @throws ChatError `not_found`, `forbidden`, `conflict`, `message_deleted`, `thread_too_deep`,
-   * `idempotency_mismatch`, `validation_failed`
+   * `idempotency_mismatch`, `attachment_not_ready`, `attachment_refused`, `validation_failed`
    */
   reply(
     parent_id: string,
     input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
+      /**
+       * At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte.
+       * With files it may be empty
+       */
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
@@ -106,6 +121,8 @@ export interface MessagesClient {
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
+      /** Files that the caller has uploaded into this conversation; with one, `content` may be empty */
+      attachment_ids?: string[] | undefined
     },
     options?: CallOptions,
   ): Promise<PostedMessage>
@@ -154,6 +171,8 @@ export interface Message {
   reacted?: string[]
   pinned?: MessagePin
   mentions?: Mentions
+  /** Its files, in their order */
+  attachments?: Attachment[]
 }
 
 /** The reactions to a message with one emoji, or with both of its spellings. */

@@ -37,6 +37,7 @@ export interface TaskRecord {
     | 'storage.purge'
     | 'message.notify'
     | 'search.fill'
+    | 'files.collect'
     | 'mail.send'
     | 'mail.failed'
   /** The affected conversation, user or message; of a mail, its recipient */

@@ -7,6 +7,12 @@ export const OPERATIONS = {
     cancel: { method: 'POST', path: '/api/messages/{message_id}/cancel' },
     listChunks: { method: 'GET', path: '/api/messages/{message_id}/chunks', input: 'query', is_read: true },
   },
+  attachments: {
+    create: { method: 'POST', path: '/api/conversations/{conversation_id}/attachments', input: 'body' },
+    get: { method: 'GET', path: '/api/attachments/{attachment_id}', is_read: true },
+    link: { method: 'POST', path: '/api/attachments/{attachment_id}/link', input: 'body', is_optional: true },
+    remove: { method: 'DELETE', path: '/api/attachments/{attachment_id}' },
+  },
   auth: {
     changePassword: { method: 'POST', path: '/api/auth/password', input: 'body' },
     changeProfile: { method: 'PATCH', path: '/api/auth/me', input: 'body' },

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
+import { AttachmentsSection } from './attachments.ts'
 import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
 import { CookieSection } from './cookie.ts'
@@ -209,6 +210,7 @@ export const ConfigSchema = v.object({
   direct: DirectSection,
   receipts: ReceiptsSection,
   search: SearchSection,
+  attachments: AttachmentsSection,
   notifications: NotificationsSection,
   limits: LimitsSection,
   assistant: section({

@@ -16,6 +16,7 @@ export const ERRORS = {
   signup_disabled: [403, 'New accounts are not taken here.'],
   not_found: [404, 'There is nothing here, or it is not yours to see.'],
   method_not_allowed: [405, 'This address does not answer that method.'],
+  request_timeout: [408, 'The body took too long to arrive.'],
   conflict: [409, 'This conflicts with what is there.'],
   already_participant: [409, 'This user already takes part in the conversation.'],
   last_owner: [409, 'A conversation cannot be without an owner.'],
@@ -25,6 +26,9 @@ export const ERRORS = {
   email_taken: [409, 'An account with this e-mail exists.'],
   username_taken: [409, 'An account with this username exists.'],
   idempotency_mismatch: [409, 'The Idempotency-Key was used for another request.'],
+  attachment_not_ready: [409, 'The file is not ready: it is being uploaded, or checked.'],
+  attachment_refused: [409, 'The file was refused by the check of files.'],
+  quota_exceeded: [409, 'Your files would take more space than you have.'],
   setup_required: [409, 'Create the first administrator first.'],
   profile_in_use: [409, 'The profile is still assigned to a route.'],
   invite_expired: [410, 'The invite has expired.'],
@@ -32,6 +36,7 @@ export const ERRORS = {
   invite_used: [410, 'The invite is used up.'],
   payload_too_large: [413, 'The body is too large.'],
   unsupported_media_type: [415, 'Send the body as application/json.'],
+  range_not_satisfiable: [416, 'The file has no such bytes.'],
   validation_failed: [422, 'The request does not have the expected shape.'],
   invalid_cursor: [422, 'The cursor is not one of this list.'],
   thread_too_deep: [422, 'The thread cannot be nested any deeper.'],
@@ -60,6 +65,8 @@ export interface ErrorDetails extends ErrorOptions {
   errors?: FieldError[]
   /** When a retry makes sense. */
   retry_after_seconds?: number
+  /** What there is, with `range_not_satisfiable`: the header of that name. */
+  content_range?: string
   /** Set by the client: the `X-Request-Id` of the response, by which the log of the service names the request. */
   request_id?: string
 }
@@ -74,6 +81,8 @@ export class ChatError extends Error {
   readonly status: number
   readonly errors: FieldError[] | undefined
   readonly retry_after_seconds: number | undefined
+  /** With `range_not_satisfiable`: the header of that name. */
+  readonly content_range: string | undefined
   /** The id of the request that failed, of an error that a client throws. */
   readonly request_id: string | undefined
 
@@ -84,6 +93,7 @@ export class ChatError extends Error {
     this.status = status
     this.errors = details.errors
     this.retry_after_seconds = details.retry_after_seconds
+    this.content_range = details.content_range
     this.request_id = details.request_id
   }
 }

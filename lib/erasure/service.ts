@@ -9,6 +9,7 @@ import { deleteUser, findUser, lockUsers } from '../accounts/users/store.ts'
 import { updateUser } from '../accounts/users/store-changes.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
+import { eraseUploads } from '../chat/attachments/erasure.ts'
 import { lockAsSystem } from '../chat/conversations/access.ts'
 import { listMemberships } from '../chat/conversations/store-participants.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
@@ -116,6 +117,7 @@ async function leave(ctx: Context, userId: string): Promise<void> {
     await erasePins(ctx, userId)
     await eraseReactions(ctx, userId)
     await eraseMentions(ctx, userId)
+    await eraseUploads(ctx, userId)
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, INBOX_BATCH)));
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))

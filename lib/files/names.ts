@@ -1,36 +1,3 @@
-import * as v from 'valibot'
-import { isStorable } from '../core/schema.ts'
-
-/** The maximum length of a name: most file systems have no longer ones. */
-const MAX_NAME = 255
-
-/** No control characters, no separators of paths, and not the folder itself or the one above. */
-const NAME = '^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029/\\\\]+$'
-
-/** A type and a subtype, and parameters (RFC 9110, section 8.3.1). */
-const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~\\-]+"
-const MEDIA_TYPE = `^${TOKEN}/${TOKEN}([ \\t]*;[ \\t]*${TOKEN}=(${TOKEN}|"([\\t \\x21\\x23-\\x5B\\x5D-\\x7E]|\\\\[\\t\\x20-\\x7E])*"))*$`
-
-const IS_NAME = new RegExp(NAME, 'u')
-const IS_MEDIA_TYPE = new RegExp(MEDIA_TYPE)
-
-/** The name of a file, as shown: it is never a path. Normalise it (NFC) before it is stored. */
-export const FileName = v.pipe(
-  v.string(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(MAX_NAME, `must be at most ${MAX_NAME} characters`),
-  v.check((name) => isStorable(name) && IS_NAME.test(name), 'must be a name without /, \\ and control characters'),
-  v.metadata({ pattern: NAME }),
-)
-
-/** The media type that the sender of a file claims, such as `text/plain; charset=utf-8`. */
-export const MediaType = v.pipe(
-  v.string(),
-  v.maxLength(127, 'must be at most 127 characters'),
-  v.check((type) => IS_MEDIA_TYPE.test(type), 'must be a media type, such as image/png'),
-  v.metadata({ pattern: MEDIA_TYPE }),
-)
-
 /**
  * A `Content-Disposition` header with a name (RFC 6266): in ASCII for what reads nothing else, and completely.
  *

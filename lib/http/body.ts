@@ -7,6 +7,8 @@ export interface BodyLimits {
   bytes: number
   /** The maximum number of entries in all its arrays and objects together. */
   entries: number
+  /** How long a body may take; without it, Node's own limit applies alone. */
+  seconds?: number | undefined
 }
 
 /** The maximum nesting of a body: no input of the service is deeper. */
@@ -29,7 +31,7 @@ export function assertBodyAcceptable(headers: Headers, { bytes }: BodyLimits): v
  *   complex, or that contains `__proto__`
  */
 export async function readJson(source: BodySource, limits: BodyLimits): Promise<unknown> {
-  const bytes = await readBytes(source, limits.bytes)
+  const bytes = await readBytes(source, limits.bytes, limits.seconds)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
@@ -45,11 +47,11 @@ export async function readJson(source: BodySource, limits: BodyLimits): Promise<
 }
 
 /** A body from any runtime. */
-type BodySource = IncomingMessage | ReadableStream<Uint8Array> | null
+export type BodySource = IncomingMessage | ReadableStream<Uint8Array> | null
 
-async function readBytes(source: BodySource, maximum: number): Promise<Uint8Array> {
+async function readBytes(source: BodySource, maximum: number, seconds?: number): Promise<Uint8Array> {
   if (source === null) return new Uint8Array()
-  return 'getReader' in source ? readWeb(source, maximum) : readNode(source, maximum)
+  return 'getReader' in source ? readWeb(source, maximum) : readNode(source, maximum, seconds)
 }
 
 /**
@@ -77,14 +79,16 @@ function isModest(value: unknown, depth: number, budget: { entries: number }): b
   return entries.every((entry) => isModest(entry, depth - 1, budget))
 }
 
-function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array> {
+function readNode(request: IncomingMessage, maximum: number, seconds?: number): Promise<Uint8Array> {
   if (request.readableEnded) return Promise.resolve(readParsed(request, maximum))
   if (request.complete && request.readableFlowing === null) return Promise.resolve(readBuffered(request, maximum))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     // Not `for await`: leaving such a loop early would cut the connection before the answer.
+    const timer = seconds === undefined ? undefined : setTimeout(() => timeOut(request), seconds * 1000)
     const done = (settle: () => void) => {
+      clearTimeout(timer)
       request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
       settle()
     }
@@ -97,6 +101,12 @@ function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array
     const onError = () => done(() => reject(new ChatError('malformed_json', { message: 'The body ended early.' })))
     request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   })
+}
+
+/** What Node does when a request takes too long. */
+function timeOut({ socket }: IncomingMessage): void {
+  socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
+  socket.destroySoon()
 }
 
 /**

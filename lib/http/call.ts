@@ -13,6 +13,7 @@ import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
+import { assertBytesAcceptable, readBytes } from './bytes.ts'
 import { bindingCookieName, deviceCookieName } from './cookies.ts'
 import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
@@ -79,6 +80,7 @@ async function checkAndCall(
   await route.before?.({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   if (takesBody) assertBodyAcceptable(request.headers, limits)
+  if (route.bytes) assertBytesAcceptable(request.headers, route.bytes)
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
@@ -97,7 +99,7 @@ async function checkAndCall(
   })
   assertAllowed(found.limit_result)
 
-  const body = takesBody ? await readJson(request.body, limits) : undefined
+  const body = takesBody ? await readJson(request.body, { ...limits, seconds: secondsOf(config) }) : undefined
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({
@@ -106,6 +108,7 @@ async function checkAndCall(
     params: withTexts(request.params),
     query,
     body,
+    readBytes: (length) => readBytes(request, { length, seconds: route.bytes!.seconds }),
     headers: request.headers,
     client,
     endpoints: limitedEndpoints,
@@ -150,6 +153,11 @@ function withTexts(params: Record<string, string>): Record<string, string> {
   } catch (cause) {
     throw new ChatError('not_found', { cause })
   }
+}
+
+/** How long a body of JSON may take, where Node's own limit is that of parts of files. */
+function secondsOf({ attachments, server }: Config): number | undefined {
+  return attachments.enabled ? server.request_timeout_seconds : undefined
 }
 
 /** Whether a body may follow: one without a length may still be empty. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
+import type { FileAnswer } from '../chat/attachments/content.ts'
 import type { Opening } from '../chat/events/service.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
@@ -12,6 +13,7 @@ import { type Incoming, perform } from './call.ts'
 import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
+import { fileHeaders, sendFile } from './files.ts'
 import { type CommonHeaders, type HeaderPair, requestIdOf } from './headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
 import { limitHeaders } from './rate-limit.ts'
@@ -103,6 +105,16 @@ function end(exchange: Exchange, reply: Reply): unknown {
   return send(exchange.event, { status, headers: [...exchange.headers, ...reply.headers], cookies, body })
 }
 
+/** The same for a file, whose bytes follow as they are read. */
+function endFile(exchange: Exchange, file: FileAnswer): unknown {
+  exchange.count(file.status)
+  exchange.tell(file.status)
+  const response = responseOf(exchange.event)
+  if (response) exchange.stalls.watch(response)
+  for (const cookie of exchange.set_cookie) response?.appendHeader('set-cookie', cookie)
+  return sendFile(exchange.event, fileHeaders(exchange.headers, file), file)
+}
+
 /** Node's response, on Node. */
 function responseOf({ runtime }: H3Event): ServerResponse | undefined {
   return runtime?.node?.res as ServerResponse | undefined
@@ -184,6 +196,7 @@ async function call(
     const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
     return openStream(event, streamHeaders(exchange.headers), exchange.set_cookie, opening)
   }
+  if (route.answer === 'file') return endFile(exchange, result as FileAnswer)
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))
   if (route.pieces && Symbol.iterator in (result as object)) {
     const body = chunk_streams.begin(result as Iterable<unknown>, address)

@@ -38,6 +38,11 @@ export function leaveUnawaited(response: ServerResponse): void {
   ;(response as Unawaited)[UNAWAITED] = true
 }
 
+/** Whether {@link leaveUnawaited} noted that of a response. */
+export function isUnawaited(response: ServerResponse): boolean {
+  return (response as Unawaited)[UNAWAITED] === true
+}
+
 /**
  * Writes a reply to Node's response. The adapter of the runtime would write the body and end with a callback alone, which
  * middleware of a host that wraps `end`, as express-session and compression do, takes for the body.

@@ -49,7 +49,8 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
     cookies = [bindingCookie(config, binding)]
     value = rest
   }
-  if (route.status === 204) return { status: 204, headers, cookies, body: null }
+  if (route.status === 204 || (route.status_if_empty && result === undefined))
+    return { status: 204, headers, cookies, body: null }
   for (const [header, field] of HEADERS) {
     if (!(header in route.response_headers) || !(field in value)) continue
     const { [field]: content, ...rest } = value as Record<string, string>
@@ -74,6 +75,7 @@ export function toFailure(error: ChatError, shape: FailureShape, requestId: stri
   // Every 503 has a Retry-After: the service may be available again in a moment.
   const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) headers.push(['retry-after', String(wait)])
+  if (error.content_range !== undefined) headers.push(['content-range', error.content_range])
   return { status, headers, body: JSON.stringify(shape.toBody(error, requestId)) }
 }
 

@@ -1,6 +1,7 @@
 import type { Dialect } from '../storage/database.ts'
 import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
+import { ATTACHMENTS } from './invariants-attachments.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
@@ -154,6 +155,7 @@ export function invariants({ dialect, now, max_sessions_per_user, has_search }: 
     },
     ...notificationInvariants(dialect),
     ...reactionInvariants(dialect),
+    ...ATTACHMENTS,
     ...(has_search ? searchInvariants(dialect) : []),
     {
       name: 'conversations.clock',

@@ -7,6 +7,7 @@ import { connect, type Db0Like, openHandle, toDatabase } from './connect.ts'
 import type { Database } from './database.ts'
 import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { createNames, type Names, type Placement } from './names/names.ts'
+import type { FilesLike } from './objects/unstorage.ts'
 import { fileOf } from './place.ts'
 import type { PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
@@ -25,6 +26,8 @@ export interface Storage {
   readonly kv: Kv
   /** @internal What the processes of a SQLite file pass on to each other. */
   readonly signals?: SignalsFile | undefined
+  /** @internal The place of files that was given, if one was. */
+  readonly files?: string | FilesLike | undefined
   /** Every migration, with the instant it was applied. */
   migrations(): Promise<MigrationState[]>
   /** Applies the pending migrations. @returns their names */
@@ -62,6 +65,11 @@ export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'>, Placem
   database?: string | Db0Like | HostHandle
   /** The store of typing and presence; in memory by default. */
   kv?: KvLike
+  /**
+   * The place for the bytes of files: `fs:<folder>`, `s3://<bucket>/<prefix>?endpoint=…&region=…`, or an unstorage
+   * `Storage`. Default: `attachments.storage`.
+   */
+  files?: string | FilesLike
   /** PostgreSQL: the maximum number of connections. Default 10. */
   pool_size?: number
   /** `full` responds after the disk has synced; `os` leaves the sync to the operating system. Default `full`. */
@@ -96,6 +104,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     db,
     kv,
     signals,
+    files: options.files,
     migrations: () => listMigrations(db),
     migrate: () => migrate(db),
     backup: (file, options = {}) => backUp(db, file, options),

@@ -8,6 +8,7 @@ export const TaskKind = v.picklist([
   'storage.purge',
   'message.notify',
   'search.fill',
+  'files.collect',
   'mail.send',
   'mail.failed',
 ])

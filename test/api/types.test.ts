@@ -92,10 +92,15 @@ type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
   ? Streaming<InputOf<R>, Answer<R>, v.InferOutput<Parts<R>['pieces']>>
   : (...args: Arguments<R>) => Promise<Answer<R>>
 
+/** Files, and parts of them: the client has functions of its own for these. */
+type OfBytes<R> = Parts<R>['kind'] extends 'file' ? true : Parts<R>['path'] extends `${string}/parts/{n}` ? true : false
+
 /** The client as the routes describe it. */
 type Described = {
   [F in Exclude<keyof typeof endpoints, 'events'>]: {
-    [V in keyof (typeof endpoints)[F]]: Method<(typeof endpoints)[F][V]>
+    [V in keyof (typeof endpoints)[F] as OfBytes<(typeof endpoints)[F][V]> extends true ? never : V]: Method<
+      (typeof endpoints)[F][V]
+    >
   }
 }
 

@@ -208,7 +208,9 @@ it('a configuration file that this user may not read is named, in one line', asy
 
 it('every number has a minimum and a maximum, and no text is accepted as a number', () => {
   for (const { key, type } of configKeys().filter((each) => each.type.startsWith('integer'))) {
-    for (const value of [1e12, 2 ** 31, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8h', '1', null, true]) {
+    // Files may be larger than any other number.
+    const large = /^attachments\.\w+_bytes$/.test(key) ? [] : [1e12, 2 ** 31]
+    for (const value of [...large, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8h', '1', null, true]) {
       const name = key.split('.')
       const input = name.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value)
       const problems = problemsOf(() => parseConfig(input as ConfigInput))
@@ -243,12 +245,12 @@ describe('chat-server config', () => {
     const file = join(cwd, 'chat-server.toml')
     expect(await run(['config', 'init'], { cwd })).toMatchObject({ code: 0, stdout: 'Written to chat-server.toml.\n' })
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())
+    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig({ attachments: { enabled: true } }))
 
     // Without the # before each key it still has the defaults; keys without a default must be filled in.
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace(/^# (\w+ = )/gm, '$1').replace(/^\w+ = ""\n/gm, ''))
-    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())
+    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig({ attachments: { enabled: true } }))
 
     writeFileSync(file, 'mine')
     const again = await run(['config', 'init', '--json'], { cwd })
@@ -264,7 +266,7 @@ describe('chat-server config', () => {
     const file = join(cwd, 'chat.yaml')
     const written = await run(['config', 'init', '--output', 'chat.yaml'], { cwd })
     expect(written).toMatchObject({ code: 0, stdout: 'Written to chat.yaml.\n' })
-    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())
+    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig({ attachments: { enabled: true } }))
 
     // Without the # of each line it still has the defaults; keys without a default are empty.
     const open = parseYAML<object>(readFileSync(file, 'utf8').replace(/^# ( *\w+:)/gm, '$1'))

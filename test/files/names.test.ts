@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { contentDisposition, FileName, MediaType } from '../../lib/files/names.ts'
+import { contentDisposition } from '../../lib/files/names.ts'
+import { FileName, MediaType } from '../../lib/files/schema.ts'
 
 describe('the name of a file', () => {
   it.each(['a', 'Bericht (1).pdf', '.htaccess', '...', 'x'.repeat(255), 'é日本語👍.png', ' ', 'CON', 'a:b'])(

@@ -3,8 +3,14 @@ import type { AnyRoute } from '../../lib/endpoint.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { PASSWORD, startService, startThread, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
+
+/** The least body that a call may have. */
+const leastBody = ({ body, bytes }: AnyRoute) => (body || bytes) && '{}'
+
+const mediaTypeOf = ({ bytes }: Pick<AnyRoute, 'bytes'>) => (bytes ? 'application/octet-stream' : 'application/json')
 
 // Tests that follow from the route value alone are generated for every route.
 describeOnEachDatabase('every route', (openUrl) => {
@@ -15,7 +21,9 @@ describeOnEachDatabase('every route', (openUrl) => {
   type Headers_ = Record<string, string>
 
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { oauth: { provider_a: UNREACHABLE_PROVIDER } } })
+    service = await startService(await openUrl(), {
+      config: { oauth: { provider_a: UNREACHABLE_PROVIDER }, attachments: await filesInFolder() },
+    })
     const { ada, eve, grace, conversation_id, root } = await startThread(service)
     await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
     admin = await signInByHand(service.base_url, ada.email, PASSWORD)
@@ -29,16 +37,18 @@ describeOnEachDatabase('every route', (openUrl) => {
       message_id: root.message_id,
       emoji: '%F0%9F%91%8D',
       user_id: grace.id,
+      attachment_id: '01890000-0000-7000-8000-000000000000',
+      n: '1',
     }
   })
   afterAll(() => service.close())
 
   const pathOf = (route: AnyRoute) => route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name]!)
 
-  async function send(route: Pick<AnyRoute, 'method'> & { path: string }, headers: Headers_, body?: string) {
+  async function send(route: Pick<AnyRoute, 'method' | 'bytes'> & { path: string }, headers: Headers_, body?: string) {
     const init = {
       method: route.method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: { ...(body !== undefined && { 'content-type': mediaTypeOf(route) }), ...headers },
     }
     const response = await checkedFetch(service.base_url + pathOf(route as AnyRoute), {
       ...init,
@@ -56,11 +66,11 @@ describeOnEachDatabase('every route', (openUrl) => {
     ofSession(route) && /conversation_id|root_id|parent_id|message_id/.test(route.path)
 
   it.each(having(ofSession))('$name requires a session', async ({ route }) => {
-    expect(await send(route, {}, route.body && '{}')).toMatchObject({ status: 401, code: 'unauthenticated' })
+    expect(await send(route, {}, leastBody(route))).toMatchObject({ status: 401, code: 'unauthenticated' })
   })
 
   it.each(having((route) => ofSession(route) && route.changes))('$name requires the CSRF token', async ({ route }) => {
-    const body = route.body && '{}'
+    const body = leastBody(route)
     const { cookie } = admin
     expect(await send(route, { cookie: cookie! }, body)).toMatchObject({ status: 403, code: 'csrf_failed' })
     expect(await send(route, { cookie: cookie!, 'x-csrf-token': 'wrong' }, body)).toMatchObject({ code: 'csrf_failed' })
@@ -77,7 +87,7 @@ describeOnEachDatabase('every route', (openUrl) => {
   })
 
   it.each(having((route) => route.changes && !route.before))('$name refuses another site', async ({ route }) => {
-    expect(await send(route, { ...admin, 'sec-fetch-site': 'cross-site' }, route.body && '{}')).toMatchObject({
+    expect(await send(route, { ...admin, 'sec-fetch-site': 'cross-site' }, leastBody(route))).toMatchObject({
       status: 403,
       code: 'csrf_failed',
     })
@@ -105,6 +115,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     },
   }
   const validBodies: Record<string, object> = {
+    '/api/conversations/{conversation_id}/attachments': { name: 'x', size: 1 },
     '/api/threads/{conversation_id}/root': { content: 'x' },
     '/api/messages/{parent_id}/reply': { content: 'x' },
     '/api/messages/{message_id}/edit': { content: 'x' },
@@ -187,7 +198,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       '"text"',
       '12',
       'null',
-      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","role":5,"level":5}',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","role":5,"level":5,"inline":5}',
     ])('refuses the wrong shape: %s', async (body) => {
       const refused = await send(route, admin, body)
       expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })

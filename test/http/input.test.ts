@@ -6,6 +6,7 @@ import { createRandom } from '../fault/random.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { codeOf, PASSWORD, type Person, startService, startThread, type TestService } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 
@@ -83,6 +84,7 @@ const VALID: Record<string, object> = {
   conversationsRename: { title: 'Engines' },
   participantsChangeRole: { role: 'member' },
   invitesAccept: { token: 'x' },
+  attachmentsCreate: { name: 'x', size: 1 },
   messagesPostRoot: { content: 'x' },
   messagesReply: { content: 'x' },
   messagesEdit: { content: 'y' },
@@ -119,7 +121,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
   let headers: SignedHeaders
   let ids: Record<string, string>
   beforeAll(async () => {
-    service = await startService(await openUrl())
+    service = await startService(await openUrl(), { config: { attachments: await filesInFolder() } })
     const thread = await startThread(service)
     ;({ ada, grace, conversation_id } = thread)
     const other = await ada.messages.postRoot(conversation_id, { content: 'x' })
@@ -133,6 +135,8 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
       parent_id: thread.root.message_id,
       message_id: other.message_id,
       emoji: ':tada:',
+      attachment_id: '01890000-0000-7000-8000-000000000000',
+      token: 'made up',
     }
     headers = await signInByHand(service.base_url, ada.email, PASSWORD)
   })

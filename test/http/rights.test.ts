@@ -6,6 +6,7 @@ import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { PASSWORD, startService, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
@@ -50,14 +51,14 @@ const BODIES: Record<string, (world: World) => object> = {
   authChangePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
   resetsRequest: () => ({ email: 'nobody@example.org' }),
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
-  newcomersInvite: (world) => ({ email: `invited-${world.n}@example.org`, mail: false }),
+  newcomersInvite: (world) => ({ email: `invited-${world.serial}@example.org`, mail: false }),
   newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
-  emailsRequestChange: (world) => ({ email: `new-${world.n}@example.org` }),
+  emailsRequestChange: (world) => ({ email: `new-${world.serial}@example.org` }),
   emailsConfirmChange: () => ({ token: 'made up' }),
   emailsUndoChange: () => ({ token: 'made up' }),
   emailsVerify: () => ({ token: 'made up' }),
   keysCreate: () => ({ name: 'a key' }),
-  usersCreate: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
+  usersCreate: (world) => ({ username: `new-${world.serial}`, email: `new-${world.serial}@example.org` }),
   usersChange: () => ({ display_name: 'Renamed' }),
   conversationsCreate: () => ({}),
   conversationsDirect: (world) => ({ user_id: world.user_id }),
@@ -67,6 +68,7 @@ const BODIES: Record<string, (world: World) => object> = {
   participantsChangeRole: () => ({ role: 'viewer' }),
   invitesCreate: () => ({}),
   invitesAccept: (world) => ({ token: world.token }),
+  attachmentsCreate: () => ({ name: 'file.txt', size: 3 }),
   messagesPostRoot: () => ({ content: 'hello' }),
   threadsMarkUnread: ({ root_id }) => ({ message_id: root_id }),
   messagesReply: () => ({ content: 'hello' }),
@@ -75,7 +77,7 @@ const BODIES: Record<string, (world: World) => object> = {
   presenceSendHeartbeat: () => ({}),
   presenceSetTyping: (world) => ({ conversation_id: world.conversation_id }),
   limitsReset: () => ({ address: '192.0.2.7' }),
-  limitsCreateProfile: (world) => ({ name: `new-${world.n}`, params: PARAMS }),
+  limitsCreateProfile: (world) => ({ name: `new-${world.serial}`, params: PARAMS }),
   limitsUpdateProfile: () => ({ params: PARAMS }),
   limitsCreateAssignment: (world) => ({ profile_id: world.profile_id, method: 'GET', path: '/api/users' }),
   openaiComplete: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
@@ -88,14 +90,17 @@ const QUERIES: Record<string, string> = {
   presenceList: '?user_ids=01890000-0000-7000-8000-000000000000',
 }
 
+/** The file of the message. */
+const FILE = new TextEncoder().encode('abc')
+
 /** Limits that no call reaches. */
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
 /** Routes whose calls need a world of their own. */
-const PARTICULAR = /^limits|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$/
+const PARTICULAR = /^limits|^attachmentsLinked$|^messagesRestore$|^newcomersRevoke$|^usersErase$|^usersLockDown$/
 
 interface World {
-  n: number
+  serial: number
   id: string
   profile_id: string
   conversation_id: string
@@ -114,6 +119,10 @@ interface World {
   identity_id: string
   /** Of a newcomer. */
   invite_id: string
+  /** Of the message. */
+  attachment_id: string
+  /** Of its only part. */
+  n: number
 }
 
 it('has a row for each route', () => {
@@ -138,6 +147,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
         security: { password: { bcrypt_cost: 4 } },
         direct: { who: 'everyone' },
         oauth: { provider_a: UNREACHABLE_PROVIDER },
+        attachments: await filesInFolder(),
       },
     })
     const { chat } = service
@@ -168,20 +178,26 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     for (const name of ['member', 'read_only', 'removed', 'target']) await add(name, 'member')
     await add('viewer', 'viewer')
     await chat.participants.remove(founder, conversation_id, idOf('removed'))
-    const { message_id } = await chat.messages.postRoot(actors.get('member')!, conversation_id, {
+    const member = actors.get('member')!
+    const { attachment } = await chat.attachments.create(member, conversation_id, { name: 'file.txt', size: 3 })
+    await chat.attachments.putPart(member, attachment.id, 1, { bytes: FILE })
+    const { message_id } = await chat.messages.postRoot(member, conversation_id, {
       content: 'by the member',
+      attachment_ids: [attachment.id],
     })
     await chat.conversations.rename(founder, conversation_id, { policy: { receipts: 'on' } })
     const { token } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
     const limits = /^limits/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
     return {
-      n: n++,
+      serial: n++,
+      n: 1,
       conversation_id,
       ...ids,
       ...limits,
       stranger: idOf('stranger'),
-      token,
+      token: name === 'attachmentsLinked' ? await linkTo(attachment.id) : token,
+      attachment_id: attachment.id,
       session_id,
       key_id,
       identity_id,
@@ -210,6 +226,12 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     return { id, profile_id: profile.id }
   }
 
+  /** The token of a link of the member's. */
+  async function linkTo(attachmentId: string): Promise<string> {
+    const { url } = await service.chat.attachments.link(actors.get('member')!, attachmentId)
+    return url.split('/').at(-1)!
+  }
+
   async function openSessionOfTarget(): Promise<string> {
     await signInByHand(service.base_url, 'target@example.org', PASSWORD)
     return (await service.chat.auth.listSessions(actors.get('target')!)).sessions[0]!.id
@@ -232,15 +254,17 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       if (name === 'messagesRestore') await service.chat.messages.remove(actors.get('member')!, world.message_id)
       if (name === 'usersEndSession') world.session_id = await openSessionOfTarget()
       if (name === 'usersErase' || name === 'usersLockDown') {
-        const passing = { username: `passing-${world.n}`, email: `passing-${world.n}@example.org` }
+        const passing = { username: `passing-${world.serial}`, email: `passing-${world.serial}@example.org` }
         world.user_id = (await service.chat.users.create(OPERATOR, passing)).user.id
       }
       const path = route.path.replace(/\{(\w+)\}/g, (_: string, param: string) => String(world[param as keyof World]))
-      const body = BODIES[name]?.(world)
+      const json = BODIES[name]?.(world)
+      const body = route.bytes ? FILE : json && JSON.stringify(json)
+      const type = route.bytes ? 'application/octet-stream' : 'application/json'
       const response = await checkedFetch(service.base_url + path + (QUERIES[name] ?? ''), {
         method: route.method,
-        headers: { ...session, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
+        headers: { ...session, ...(body && { 'content-type': type }) },
+        ...(body && { body }),
       })
       await response.body?.cancel()
       if (!PARTICULAR.test(name) && (route.method === 'GET' || response.status >= 400)) untouched = world

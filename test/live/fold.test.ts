@@ -160,6 +160,10 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
+  attachmentsCreate: 'only its uploader learns of a file before a message has it',
+  attachmentsPutPart: 'only its uploader learns of a file before a message has it',
+  attachmentsRemove: 'only its uploader learns of a file before a message has it',
+  attachmentsLink: 'only its maker learns of a link',
   conversationsCreate: 'no reader can have an earlier snapshot',
   conversationsDirect: 'no reader can have an earlier snapshot',
   notificationsMarkRead: 'notification.read, to the streams of that user alone',

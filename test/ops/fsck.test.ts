@@ -13,6 +13,11 @@ const PINS = `INSERT INTO messages (id, conversation_id, root_id, role, content,
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
   SELECT 'pin' || i, (SELECT min(id) FROM conversations), 'none', 'user', '', 'pin' || i, 0, 'complete', i, i FROM n`
 
+function attachment(id: string, status: string, blob: string): string {
+  return `INSERT INTO attachments (id, conversation_id, name, size, status, blob_id, created_at, expires_at)
+    SELECT '${id}', min(id), 'a file', 1, '${status}', ${blob}, 0, 9e15 FROM conversations`
+}
+
 /** For each invariant a statement that breaks it, given a thread with two replies and an answer. */
 const BREAKS: Record<string, string> = {
   'events.contiguous': 'UPDATE conversations SET last_seq = last_seq + 1',
@@ -45,6 +50,10 @@ const BREAKS: Record<string, string> = {
   'reactions-of-live-rows': "UPDATE reactions SET user_id = 'nobody'",
   'reactions-listed': "UPDATE messages SET reaction_list = replace(reaction_list, '1', '2')",
   'pins-at-most-100': PINS,
+  'attachments-with-bytes': attachment('a', 'ready', 'NULL'),
+  'attachments-complete': `INSERT INTO blobs (id, size, parts, created_at) VALUES ('b', 1, 1, 0); ${attachment('a', 'ready', "'b'")}`,
+  'attachments-listed': "UPDATE messages SET attachment_list = '[]' WHERE id = (SELECT min(id) FROM messages)",
+  'attachments-waiting': `${attachment('a', 'gone', 'NULL')}; UPDATE attachments SET expires_at = NULL`,
   'conversations.clock': 'UPDATE conversations SET clock = 0',
   'conversations.direct': 'UPDATE conversations SET is_group = 0',
   'pair-key-matches-participants': "UPDATE conversations SET pair_key = id || ':' || id, is_direct = 1, is_group = 0",

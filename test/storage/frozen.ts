@@ -24,6 +24,7 @@ export const FROZEN = {
     '0021-notifications': 'zTf1t8_8fYHfemWMI1OeGQBdLt1kCmUdAdvK3HrRNX4',
     '0022-inboxes': 'mta0HMrQzqk1Q0yfRGpL-s_aQw0fXgzGYqHJxnrGqIw',
     '0023-search': 't7kKX31cSJ2n8A26NjdplqG0lce8IrK_b5kyg0bn5xM',
+    '0024-attachments': 'W52M9zO-BuN3CTQiBZbFyTJeLfzN-JOg5_07931qiak',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -49,5 +50,6 @@ export const FROZEN = {
     '0021-notifications': 'siA6PrbYoncp-Ko3RBY3faymDX_DObMXiyub7UcHoAI',
     '0022-inboxes': 'Hn51qrSolC55x72xExUBN1Led7ujARzDdblTfV-OZSY',
     '0023-search': 'ecwKJQw-E2BWf1DPvfOBZlhuCeQA2GXGfXZI0j44JB8',
+    '0024-attachments': 'Kg_v64JqFzXxhNk4PMydAspTyAjR9MiyG2s8V1m3hFU',
   },
 }

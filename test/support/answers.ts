@@ -37,7 +37,7 @@ export async function checkAnswer(method: string, path: string, response: Respon
   demand(response.headers.get('x-content-type-options') === 'nosniff', 'no nosniff')
   for (const name of ['content-security-policy', 'referrer-policy', 'cross-origin-resource-policy'])
     demand(response.headers.has(name), `no ${name}`)
-  if (path.startsWith('/api/'))
+  if (path.startsWith('/api/') && (response.status >= 400 || !/\/content$|^\/api\/files\//.test(path)))
     demand(/^no-store\b/.test(response.headers.get('cache-control') ?? ''), 'no Cache-Control: no-store')
 
   const found = patterns.find((each) => each.pattern.test(path) && each.route.method === method)
@@ -48,17 +48,19 @@ export async function checkAnswer(method: string, path: string, response: Respon
     noteAnswer(found.name, response)
     return
   }
-  if (!response.ok) return checkFailure(path, response, found?.route, demand)
+  if (!response.ok && response.status !== 304) return checkFailure(path, response, found?.route, demand)
   if (!found) return demand(method === 'HEAD' || method === 'OPTIONS', 'no route promises success')
 
   const { name, route } = found
-  demand([route.status, route.status_unless_created].includes(response.status), `the route promises ${route.status}`)
+  const statuses = [route.status, route.status_unless_created, route.status_if_empty, ...(route.file_statuses ?? [])]
+  demand(statuses.includes(response.status), `the route promises ${route.status}`)
   noteAnswer(name, response)
   if (
     route.answer === 'stream' ||
     route.answer === 'text' ||
     route.answer === 'document' ||
-    route.status === 204 ||
+    route.answer === 'file' ||
+    response.status === 204 ||
     !route.output
   )
     return

@@ -53,7 +53,7 @@ export async function apiTypes(): Promise<Record<string, string>> {
     ]
     drafts.addInterface(`${feature}${USE_CASE_FILE}`, declare(`chat.${feature}`, `${pascal(feature)}UseCases`, members))
     const called = Object.entries(routes)
-      .filter(([, route]) => route.answer !== 'stream')
+      .filter(([, route]) => route.answer !== 'stream' && route.answer !== 'file' && !route.bytes)
       .sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [suffix, texts] of Object.entries(clients)) {
       const methods = called

@@ -28,12 +28,17 @@ export function adminOperations(): string {
 function table(name: string, comment: string, isIn: (route: AnyRoute) => boolean): string {
   const features = sorted(endpoints).flatMap(([feature, verbs]) => {
     const lines = sorted<AnyRoute>(verbs)
-      .filter(([, route]) => isIn(route))
+      .filter(([, route]) => isIn(route) && isJson(route))
       .map(([verb, route]) => toSource(verb, toOperation(route)))
     return lines.length > 0 ? [`  ${feature}: {\n${lines.join('')}  },\n`] : []
   })
   const type = 'as const satisfies Record<string, Record<string, Operation>>'
   return `${INTRODUCTION}/** ${comment} */\nexport const ${name} = {\n${features.join('')}} ${type}\n`
+}
+
+/** Bytes are read and sent by functions of their own. */
+function isJson({ answer, bytes }: AnyRoute): boolean {
+  return answer !== 'file' && !bytes
 }
 
 /** By name: the order of a module's exports depends on its bundler. */

@@ -98,6 +98,10 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
     cause: 'The path exists but does not support the method.',
     remedy: 'Use a method from the header `Allow`.',
   },
+  request_timeout: {
+    cause: 'A part of a file took longer than 300 seconds to arrive.',
+    remedy: 'Send the part again. On a slow connection, send fewer parts at once.',
+  },
   conflict: {
     cause:
       'The current state does not allow it; `detail` has the reason: a name that is taken, a full conversation of two, ' +
@@ -138,6 +142,20 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
     cause: 'The same user sent the `Idempotency-Key` with another post within a day.',
     remedy: 'Use a new key for each post, and repeat the key only to retry that post.',
   },
+  attachment_not_ready: {
+    cause:
+      'The file is still being uploaded, or checked. Of a post: not all of its parts are there. Of a read: it is attached ' +
+      'before it was checked (`attachments.scan = after`).',
+    remedy: 'Send the missing parts, or try again in a moment: `attachment.changed` is sent when it is ready.',
+  },
+  attachment_refused: {
+    cause: 'The check of files has refused the file; its bytes are deleted.',
+    remedy: 'Post without it. `reason` of the attachment says why.',
+  },
+  quota_exceeded: {
+    cause: 'With this file, the files of the user would be larger than `attachments.per_user_bytes`.',
+    remedy: 'Delete messages with files, or files that no message has. An operator can raise the limit.',
+  },
   setup_required: {
     cause: 'No user exists yet, so sign-in through a provider is closed.',
     remedy: 'Create the first administrator with `POST /api/setup` or `chat-server setup`.',
@@ -170,6 +188,10 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   unsupported_media_type: {
     cause: 'The body has no `Content-Type: application/json`, has a charset other than UTF-8, or is compressed.',
     remedy: 'Send uncompressed JSON in UTF-8 with the right `Content-Type`.',
+  },
+  range_not_satisfiable: {
+    cause: 'The range of bytes begins behind the end of the file. `Content-Range` has its size.',
+    remedy: 'Ask for bytes that the file has.',
   },
   validation_failed: {
     cause: 'A field, a query parameter or a header is missing, has the wrong type, or is out of bounds. See `errors`.',

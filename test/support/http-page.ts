@@ -107,12 +107,13 @@ function listOf(routes: [string, AnyRoute][]): string {
 function describeCall([name, route]: [string, AnyRoute]): string {
   const operation = openApi.paths[route.path]![route.method.toLowerCase()]!
   const { parameters = [], requestBody } = operation
-  const body = requestBody?.content['application/json'].schema
+  const body = requestBody?.content['application/json']?.schema
   return [
     `### \`${name}\``,
     `**\`${route.method} ${route.path}\`** — ${route.summary}`,
     wrap(route.description),
     ...(parameters.length > 0 ? [table(parameters.map(describeParameter), 'parameter')] : []),
+    ...(route.bytes ? ['Body: the bytes, as `application/octet-stream`.'] : []),
     ...(body ? [`Body${route.body_optional ? ', which may be left out' : ''}:`, bodyTable(body)] : []),
     [
       wrap(`- **Access:** ${describeAccess(route)}`, '  '),
@@ -153,12 +154,18 @@ function describeAnswer(route: AnyRoute, { responses }: Operation): string {
   const told = Object.keys(headers).filter((name) => !/^(X-Request-Id|RateLimit-|X-RateLimit-)/.test(name))
   const types = Object.entries(content).map(([type, { schema }]) => {
     if (route.answer === 'stream') return `\`${type}\` of [events](events.md)`
+    if (route.answer === 'file') return 'the bytes, of the type of the file'
     const [[, text] = ['', '']] = rowsOf({ properties: { answer: schema } }, openApi.components.schemas)
     return type === 'application/json' && text !== 'text' ? text : `${text}, \`${type.replace('*/*', 'of any type')}\``
   })
   const parts = [types.join(', or '), told.length > 0 && `with ${told.map((name) => `\`${name}\``).join(', ')}`]
   const redirect = route.answer === 'redirect' ? '; 303 with `Location` for requests that do not accept JSON' : ''
-  return wrap(`- **Response:** ${[route.status, ...parts].filter(Boolean).join(' ')}${redirect}`, '  ')
+  const more = [...(route.status_if_empty ? [`; ${route.status_if_empty} without it`] : []), ...statusesOf(route)]
+  return wrap(`- **Response:** ${[route.status, ...parts].filter(Boolean).join(' ')}${redirect}${more.join('')}`, '  ')
+}
+
+function statusesOf({ file_statuses = [] }: AnyRoute): string[] {
+  return file_statuses.map((status) => (status === 206 ? '; 206 with a part' : '; 304 if the caller has it'))
 }
 
 function describeErrors({ errors }: AnyRoute): string {
@@ -172,20 +179,23 @@ function linkTo(code: ErrorCode): string {
 }
 
 /** Path parameters as shell variables. */
-function exampleOf({ method, path, body, example, access, answer, sign_in }: AnyRoute): string {
-  const address = `$BASE${path.replace(/\{(\w+)\}/g, (_: string, name: string) => `$${VARIABLES[name] ?? name.toUpperCase()}`)}`
+function exampleOf({ method, path, body, bytes, example, access, answer, sign_in }: AnyRoute): string {
+  const address = `$BASE${path.replace(/\{(\w+)\}/g, (_: string, name: string) => `${VARIABLES[name] === '1' ? '1' : `$${VARIABLES[name] ?? name.toUpperCase()}`}`)}`
   const signsIn = answer === 'session' && sign_in && access === 'public'
   const command = access === 'public' ? (signsIn ? 'curl -s -c session.jar' : 'curl -s') : 'call'
   const isPlain = access === 'public' && body ? " -H 'Content-Type: application/json'" : ''
-  const sent = example ? ` -d '${JSON.stringify(example)}'` : ''
+  const part = bytes ? " -H 'Content-Type: application/octet-stream' --data-binary @part" : ''
+  const sent = example ? ` -d '${JSON.stringify(example)}'` : part
   const implied = example ? 'POST' : 'GET'
-  const options = `${method === implied ? '' : ` -X ${method}`}${answer === 'stream' ? ' -N' : ''}`
+  const options = `${method === implied ? '' : ` -X ${method}`}${answer === 'stream' ? ' -N' : ''}${answer === 'file' ? ' -o file' : ''}`
   const line = `${command}${options} ${address}${isPlain}${sent}`
   return line.length <= 120 || !sent ? line : `${line.slice(0, -sent.length)} \\\n ${sent}`
 }
 
 const VARIABLES: Record<string, string> = {
   conversation_id: 'CONVERSATION',
+  attachment_id: 'ATTACHMENT',
+  n: '1',
   root_id: 'ROOT',
   parent_id: 'MESSAGE',
   message_id: 'MESSAGE',

@@ -45,6 +45,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
       if (isLast) {
         await tx.run('DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL', key)
         tx.enqueue({ kind: 'storage.purge', key: '' })
+        if (ctx.config.attachments.enabled) tx.enqueue({ kind: 'files.collect', key: '' })
       }
       return { messages, isLast, ms: performance.now() - began }
     })

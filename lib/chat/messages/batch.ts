@@ -23,7 +23,7 @@ import type {
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
-  input: Pick<Post, 'role' | 'content' | 'metadata' | 'mentions'>
+  input: Pick<Post, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids'>
   where: { conversation_id: string } | { parent_id: string }
 }
 
@@ -36,8 +36,11 @@ export interface Posted {
 /** What a batch needs of the service. */
 export type PostContext = Pick<Context, 'config' | 'now' | 'id'>
 
-/** Decides which users a post mentions; `undefined` for none. */
-type Decide = () => Mentioned | undefined
+/** What is decided of a post: which users it mentions, if any, and the list of its files. */
+interface Decisions {
+  mentioned: () => Mentioned | undefined
+  files: () => string | null
+}
 
 /** Collects the rows and counts of posts. Each post takes the earlier ones into account, although none is stored yet. */
 export function createBatch(ctx: PostContext) {
@@ -88,16 +91,17 @@ export function createBatch(ctx: PostContext) {
     }),
 
     /**
-     * @param mentioned decides which users the post mentions
      * @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`, `conflict`; then it adds nothing
      */
-    add(post: NewPost, target: LockedTarget, parent: Parent | undefined, mentioned: Decide): Posted {
+    add(post: NewPost, target: LockedTarget, parent: Parent | undefined, { mentioned, files }: Decisions): Posted {
       if (!mayWrite(post.actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
       if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
       const mentions = mentioned()
+      const attachment_list = files()
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
       if (mentions) Object.assign(row, toColumns(mentions))
+      if (attachment_list) row.attachment_list = attachment_list
       messages.push(row)
       const { conversation_id } = target
       const { user_id } = post.actor

@@ -3,6 +3,8 @@ import type { ErasedAuthor } from '../../erasure/store.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { jsonList, type Micros } from '../../storage/sql.ts'
 import type { TaskDetail } from '../../tasks/schema.ts'
+import { eraseFilesOf } from '../attachments/erasure.ts'
+import { forgetUploader } from '../attachments/store-releasing.ts'
 import { lockConversation } from '../conversations/store.ts'
 import { forgetActorOf, removeOfMessages } from '../notifications/store-removing.ts'
 import { anonymize, listPathsAfter, type MessageTrace, redact } from './store-erasing.ts'
@@ -105,13 +107,12 @@ async function eraseIn(
     end.path = isWhole ? '' : page.at(-1)!.path
   }
   if (theirs.length > 0) {
-    const ids = jsonList(theirs.map(({ id }) => id))
+    const theirIds = theirs.map(({ id }) => id)
+    const ids = jsonList(theirIds)
     await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
+    await (author.messages === 'erase' ? eraseFilesOf(tx, theirIds) : forgetUploader(tx, theirIds))
     // The index has the author as a word.
-    ctx.search.noteMessages(
-      tx,
-      theirs.map(({ id }) => id),
-    )
+    ctx.search.noteMessages(tx, theirIds)
     await (author.messages === 'erase' ? removeOfMessages(tx, ids) : forgetActorOf(tx, ids))
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }

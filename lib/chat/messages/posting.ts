@@ -1,5 +1,6 @@
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
+import { createAttaching } from '../attachments/attaching.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
 import { createMentioning } from './mentioning.ts'
 import { insertPosts, listParents, lockTargets } from './store-posts.ts'
@@ -27,10 +28,12 @@ export async function addPosts(
     return { n, conversation_id: null, parent_id: null, ...where, user_id: actor.user_id }
   })
   const mentioning = createMentioning(ctx, posts)
+  const attaching = createAttaching(ctx, posts)
   const [locked, parents] = await Promise.all([
     lockTargets(tx, targets, options),
     listParents(tx, targets),
     mentioning.load(tx, targets),
+    attaching.load(tx),
   ])
   const lockedBy = new Map(locked.map((each) => [each.n, each]))
   const parentBy = new Map(parents.map((each) => [each.n, each]))
@@ -39,12 +42,17 @@ export async function addPosts(
     const target = lockedBy.get(n)
     if (!target) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
     return attempt(() => {
-      const posted = batch.add(post, target, parentBy.get(n), () => mentioning.decide(target, post))
+      const posted = batch.add(post, target, parentBy.get(n), {
+        mentioned: () => mentioning.decide(target, post),
+        files: () => attaching.listOf(post, target.conversation_id),
+      })
       mentioning.add(posted, target, parentBy.get(n))
+      attaching.add(posted.row.id, post, posted.row.attachment_list)
       return posted
     })
   })
   tx.defer(insertPosts(tx, batch.additions()))
+  attaching.store(tx)
   await mentioning.store(tx)
   for (const result of results) if (isPosted(result)) publish(tx, result)
   const archived = locked.filter((target) => target.archived === 1 && isPosted(results[target.n]))

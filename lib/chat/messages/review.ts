@@ -3,9 +3,9 @@ import type { Context, MessageBefore } from '../../context.ts'
 import { parseInput } from '../../core/use-case.ts'
 import { askAboutMessage } from '../hooks/before.ts'
 import { assertContentFits } from './rules.ts'
-import { Content } from './schema.ts'
+import { VisibleContent } from './schema.ts'
 
-const Changed = v.object({ content: Content })
+const Changed = v.object({ content: VisibleContent })
 
 /**
  * Asks the host about a message.

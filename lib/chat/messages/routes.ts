@@ -17,7 +17,7 @@ export const postRoot = route({
   status: 201,
   response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
-  errors: ['not_found', 'forbidden', 'conflict', 'idempotency_mismatch'],
+  errors: service.postRoot.errors,
   handler: ({ chat, actor, params, body, headers }) =>
     chat.messages.postRoot(actor, params.conversation_id, {
       ...body,
@@ -38,7 +38,7 @@ export const reply = route({
   status: 201,
   response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
-  errors: ['not_found', 'forbidden', 'conflict', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
+  errors: service.reply.errors,
   handler: ({ chat, actor, params, body, headers }) =>
     chat.messages.reply(actor, params.parent_id, {
       ...body,

@@ -1,5 +1,6 @@
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { Attachment } from '../attachments/schema.ts'
 import { canModerate, canPost } from '../conversations/rules.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Message, PostedMessage } from './schema.ts'
@@ -67,9 +68,32 @@ export function assertContentFits(content: string, maximum: number): void {
   })
 }
 
+/** @throws ChatError `validation_failed` for an empty text of a message without files */
+export function assertNotEmpty(content: string, hasFiles: boolean): void {
+  if (content === '' && !hasFiles)
+    throw new ChatError('validation_failed', {
+      errors: [{ path: 'content', message: 'must not be empty without a file' }],
+    })
+}
+
 /** Whether the text of a message was erased together with its author, so that the message cannot be restored. */
-export function isRedacted({ content, prompt }: { content: string; prompt: string | null }): boolean {
-  return content === '' && prompt === null
+export function isRedacted(message: {
+  content: string
+  prompt: string | null
+  attachment_list?: string | null
+}): boolean {
+  return message.content === '' && message.prompt === null && !message.attachment_list
+}
+
+/**
+ * The files of a message, from its row.
+ *
+ * @param author who has uploaded them: the author of the message, unless that user is erased
+ */
+export function filesIn(list: string, author: string | undefined): Attachment[] {
+  const files = JSON.parse(list) as Attachment[]
+  if (author === undefined) return files
+  return files.map(({ created_at, ...file }) => ({ ...file, uploaded_by: author, created_at }))
 }
 
 /** The response to a post. */

@@ -3,6 +3,7 @@ import { isVisible, PATTERNS } from '../../core/characters.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
+import { Attachment, AttachmentIds } from '../attachments/schema.ts'
 import { Metadata } from '../conversations/schema.ts'
 import { Mentions, MentionsInput } from '../mentions/schema.ts'
 
@@ -11,12 +12,22 @@ export const PATHS =
   '^(1[0-9a-z]|2[0-9a-z]{2}|3[0-9a-z]{3}|4[0-9a-z]{4}|5[0-9a-z]{5}|6[0-9a-z]{6}|7[0-9a-z]{7}|8[0-9a-z]{8})*$'
 
 /** The text of a message, stored byte for byte. Its maximum size in bytes is `limits.message_bytes`. */
-export const Content = v.pipe(
+export const VisibleContent = v.pipe(
   text(LONGEST.message),
   v.check(isVisible, 'must have something visible in it'),
   v.metadata({ minLength: 1, pattern: PATTERNS.visible }),
   v.description(
     'At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte',
+  ),
+)
+
+/** The same, or empty: for a message with files. */
+export const Content = v.pipe(
+  text(LONGEST.message),
+  v.check((content) => content === '' || isVisible(content), 'must have something visible in it'),
+  v.metadata({ pattern: PATTERNS.visible_or_empty }),
+  v.description(
+    'At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte. With files it may be empty',
   ),
 )
 
@@ -67,6 +78,7 @@ export const Message = v.object({
   ),
   pinned: v.optional(MessagePin),
   mentions: v.optional(Mentions),
+  attachments: v.optional(v.pipe(v.array(Attachment), v.description('Its files, in their order'))),
 })
 export type Message = v.InferOutput<typeof Message>
 
@@ -82,6 +94,7 @@ export const MessageInput = v.object({
   ),
   metadata: v.optional(Metadata),
   mentions: v.optional(MentionsInput),
+  attachment_ids: v.optional(AttachmentIds),
 })
 export type MessageInput = v.InferOutput<typeof MessageInput>
 
@@ -106,6 +119,9 @@ export const Edit = v.object({
   reason: Reason,
   metadata: v.optional(Metadata),
   mentions: v.optional(MentionsInput),
+  attachment_ids: v.optional(
+    v.pipe(AttachmentIds, v.description('The new list of all files; left out, the message keeps those it has')),
+  ),
 })
 export type Edit = v.InferOutput<typeof Edit>
 

@@ -1,9 +1,12 @@
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
+import { replaceFiles } from '../attachments/attaching.ts'
+import { setExpiryOf } from '../attachments/store.ts'
 import { type LockedForChange, lockAsMember, lockToPost, requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { toStored } from '../conversations/store-fields.ts'
@@ -11,23 +14,33 @@ import { hideDeleted, showRestored } from '../notifications/changing.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
 import { replaceContent } from './revisions.ts'
-import { assertContentFits, isRedacted, mayDelete, mayRestore } from './rules.ts'
+import { assertContentFits, assertNotEmpty, isRedacted, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored, replaceMetadata } from './store.ts'
 import { countPins, setPin } from './store-pins.ts'
 import { recount } from './store-threads.ts'
 
+const DAY = 24 * 60 * 60 * SECOND
+
 /**
  * Replaces the text of the actor's own message, and the metadata if it is given; the previous text is kept as a revision.
- * The users that the message mentions are decided anew.
+ * The users that the message mentions are decided anew. With `attachment_ids` the message has these files.
  *
- * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
+ * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
  *   `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a conversation
  */
 export const edit = useCase({
   takes: ['actor', 'message_id'],
   input: Edit,
-  errors: ['not_found', 'forbidden', 'message_deleted', 'message_streaming', 'conflict'],
+  errors: [
+    'not_found',
+    'forbidden',
+    'message_deleted',
+    'message_streaming',
+    'conflict',
+    'attachment_not_ready',
+    'attachment_refused',
+  ],
   run: async (ctx, actor, messageId, input): Promise<void> => {
     assertContentFits(input.content, ctx.config.limits.message_bytes)
     const content = ctx.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
@@ -35,9 +48,11 @@ export const edit = useCase({
       const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
       const { at } = place
       const message = assertEditable(actor, (await findMessage(tx, messageId))!)
-      const { reason = null, metadata } = input
+      const { reason = null, metadata, attachment_ids } = input
+      assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
       await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
       if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
+      if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
       await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
       tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
     })
@@ -79,6 +94,8 @@ export const remove = useCase({
       if (message.deleted_at) throw new ChatError('message_deleted')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isStopped = await endAnswer(tx, answer, CANCELLED)
+      if (message.attachment_list)
+        await setExpiryOf(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
       tx.publishCounts(await hideDeleted(tx, message))
@@ -106,6 +123,7 @@ export const restore = useCase({
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await unpinBeyond(ctx, tx, message)
+      if (message.attachment_list) await setExpiryOf(tx, messageId, null)
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
       tx.publishCounts(await showRestored(tx, message))

@@ -13,7 +13,7 @@ import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotenc
 import { addPosts } from './posting.ts'
 import { reviewMessage } from './review.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
-import { type ActorInConversation, assertContentFits, toPosted } from './rules.ts'
+import { type ActorInConversation, assertContentFits, assertNotEmpty, toPosted } from './rules.ts'
 import { type Message, Post, type PostedMessage, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
 import { findMessage, findPlaceOf, type MessageRow, toMessageFor } from './store.ts'
 import { withReacted } from './store-reactions.ts'
@@ -22,14 +22,14 @@ import { withReacted } from './store-reactions.ts'
  * Starts a thread in a conversation and publishes an event.
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
- *   `conflict` for `mentions.all` in too large a conversation;
- *   for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
+ *   `conflict` for `mentions.all` in too large a conversation; `not_found`, `attachment_not_ready`, `attachment_refused`
+ *   for a file; for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
  *   service's limit and while the service stops
  */
 export const postRoot = useCase({
   takes: ['actor', 'conversation_id'],
   input: Post,
-  errors: ['not_found', 'forbidden', 'conflict', 'idempotency_mismatch'],
+  errors: ['not_found', 'forbidden', 'conflict', 'idempotency_mismatch', 'attachment_not_ready', 'attachment_refused'],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
     post(ctx, { actor, input, where: { conversation_id } }),
 })
@@ -44,7 +44,16 @@ export const postRoot = useCase({
 export const reply = useCase({
   takes: ['actor', 'parent_id'],
   input: Post,
-  errors: ['not_found', 'forbidden', 'conflict', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
+  errors: [
+    'not_found',
+    'forbidden',
+    'conflict',
+    'message_deleted',
+    'thread_too_deep',
+    'idempotency_mismatch',
+    'attachment_not_ready',
+    'attachment_refused',
+  ],
   run: (ctx, actor, parent_id, input): Promise<PostedMessage> => post(ctx, { actor, input, where: { parent_id } }),
 })
 
@@ -94,6 +103,7 @@ const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content
 async function post(ctx: Context, post: NewPost & { input: Post }): Promise<PostedMessage> {
   const { input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
+  assertFilesFit(input)
   if (input.role === 'assistant') ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
   const content = ctx.hooks.beforeMessage ? await review(ctx, post, repeatable) : input.content
@@ -102,13 +112,23 @@ async function post(ctx: Context, post: NewPost & { input: Post }): Promise<Post
   return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
 }
 
+/** @throws ChatError `validation_failed` for an empty post without files, and a question with files */
+function assertFilesFit({ content, role, attachment_ids = [] }: Post): void {
+  assertNotEmpty(content, attachment_ids.length > 0)
+  if (role === 'assistant' && attachment_ids.length > 0)
+    throw new ChatError('validation_failed', {
+      errors: [{ path: 'attachment_ids', message: 'must be left out of a question to the assistant' }],
+    })
+}
+
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: Post }): Repeatable | undefined {
-  const { idempotency_key: key, role, content, metadata, mentions } = input
+  const { idempotency_key: key, role, content, metadata, mentions, attachment_ids } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
     ...(mentions ? [`mentions ${JSON.stringify(mentions)}`] : []),
+    ...(attachment_ids?.length ? [`attachments ${attachment_ids.join()}`] : []),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }
@@ -137,7 +157,8 @@ async function store(
   repeatable: Repeatable | undefined,
 ): Promise<Posted & { isReplayed?: true }> {
   const { actor, input } = post
-  const isAlone = input.role === 'assistant' || actor.system !== undefined
+  // A post with files waits for them, and no other post with it.
+  const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
   if (!repeatable) return isAlone ? ctx.write((tx) => addPost(ctx, tx, post)) : ctx.posts.add(post)
 
   return ctx.write(async (tx) => {

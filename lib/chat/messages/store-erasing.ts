@@ -32,7 +32,7 @@ export async function redact(tx: Queries, messages: MessageTrace[], at: Micros):
   const these = isOneOf(tx.dialect)
   await tx.run(
     `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, metadata = NULL, delete_reason = NULL,
-            reaction_list = NULL, mention_all = NULL, mentioned = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ?)
+            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ?)
       WHERE id ${these}`,
     at,
     ids,

@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { Metadata } from '../conversations/schema.ts'
-import { type ActorInConversation, mayRestore } from './rules.ts'
+import { type ActorInConversation, filesIn, mayRestore } from './rules.ts'
 import type { Message, MessagePin, Reaction } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
@@ -33,6 +33,8 @@ export interface MessageRow {
   metadata: string | null
   /** The list of its reactions, as JSON. */
   reaction_list?: string | null
+  /** The list of its files, as JSON. */
+  attachment_list?: string | null
   pinned_at?: Micros | null
   pinned_by?: string | null
   /** 1: it mentions all participants; 0: only persons; `null`: none. */
@@ -51,7 +53,7 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 }
 
 const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, pinned_at, pinned_by, mention_all, mentioned,
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, attachment_list, pinned_at, pinned_by, mention_all, mentioned,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
@@ -73,7 +75,7 @@ const LIGHT_COLUMNS = `${WITHOUT_TEXT},
   CASE WHEN deleted_at IS NULL THEN metadata END AS metadata,
   CASE WHEN deleted_at IS NOT NULL THEN 0
        ELSE coalesce(octet_length(prompt), 0) + coalesce(octet_length(metadata), 0) +
-         coalesce(octet_length(reaction_list), 0) + CASE WHEN status = 'streaming'
+         coalesce(octet_length(reaction_list), 0) + coalesce(octet_length(attachment_list), 0) + CASE WHEN status = 'streaming'
          THEN (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id)
          ELSE octet_length(content) END
        END AS size`
@@ -87,6 +89,7 @@ function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
     content: '',
     prompt: null,
     metadata: null,
+    attachment_list: null,
     mention_all: null,
     mentioned: null,
     delete_reason: null,
@@ -116,6 +119,7 @@ export function toMessage(row: MessageRow): Message {
   if (row.mention_all !== null && !row.deleted_at) addMentions(message, row)
   if (row.metadata !== null && !row.deleted_at) message.metadata = JSON.parse(row.metadata) as Metadata
   if (row.reaction_list && !row.deleted_at) message.reactions = JSON.parse(row.reaction_list) as Reaction[]
+  if (row.attachment_list && !row.deleted_at) message.attachments = filesIn(row.attachment_list, message.author_user_id)
   if (row.pinned_at && !row.deleted_at) message.pinned = toPin(row.pinned_at, row.pinned_by)
   if (row.role === 'assistant') addAnswer(message, row)
   return message

@@ -9,18 +9,22 @@ export function responsesOf(each: AnyRoute): Json {
   return {
     [each.status]: success(each),
     ...(each.status_unless_created && { [each.status_unless_created]: success(each) }),
+    ...(each.status_if_empty && { [each.status_if_empty]: success(each, { isEmpty: true }) }),
+    ...Object.fromEntries(
+      (each.file_statuses ?? []).map((status) => [status, success(each, { isEmpty: status === 304 })]),
+    ),
     ...redirection(each),
     ...failuresOf(each),
     431: { $ref: '#/components/responses/HeadersTooLarge' },
   }
 }
 
-function success(each: AnyRoute): Json {
+function success(each: AnyRoute, { isEmpty = each.status === 204 } = {}): Json {
   const maybe = [...namesOf(each, 'maybe'), ...(isLimited(each) ? LIMIT_HEADERS : [])]
   return {
     description: each.summary,
     headers: headersOf(namesOf(each, 'always'), maybe),
-    ...(each.status !== 204 && { content: contentOf(each) }),
+    ...(!isEmpty && { content: contentOf(each) }),
   }
 }
 
@@ -30,6 +34,7 @@ function namesOf({ response_headers }: AnyRoute, when: 'always' | 'maybe'): Head
 
 function contentOf(each: AnyRoute): Json {
   // Of any media type, and so of any shape.
+  if (each.answer === 'file') return { [each.content_type ?? '*/*']: {} }
   if (each.answer === 'document') return { '*/*': { schema: {} } }
   const schema = each.output && convert(each.output)
   if (each.answer === 'text') return { [each.content_type ?? 'text/plain']: { schema: schema ?? { type: 'string' } } }

@@ -68,7 +68,7 @@ function withProperty(schema: Json, property: Json): Json {
 }
 
 function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
-  const always: HeaderName[] = status === 429 || status === 503 ? ['Retry-After'] : status === 405 ? ['Allow'] : []
+  const always = ALWAYS[status] ?? []
   const maybe: HeaderName[] = [
     // Method and API group are checked before everything else.
     ...(isLimited(each) && status !== 405 ? LIMIT_HEADERS : []),
@@ -89,6 +89,14 @@ function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
       },
     },
   }
+}
+
+/** The headers that a failure of this status has. */
+const ALWAYS: Record<number, HeaderName[]> = {
+  405: ['Allow'],
+  416: ['Content-Range'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
 }
 
 /** A disabled route responds like an unknown path, not like its API group. */

@@ -26,7 +26,12 @@ const HEADERS = {
   'Retry-After': ['Seconds to wait before trying again.', count],
   Allow: ['The methods of this path.', text],
   Location: ['The URL that the browser is redirected to.', text],
-  'Cache-Control': ['No cache stores an event stream.', text],
+  'Cache-Control': ['Whether a cache may store the answer: never without asking.', text],
+  'Accept-Ranges': ['Parts of the file can be asked for.', { type: 'string', enum: ['bytes'] }],
+  'Content-Disposition': ['Whether a browser saves the file or shows it, and its name.', text],
+  'Content-Range': ['Which bytes of how many these are.', text],
+  ETag: ['Names these bytes.', text],
+  'Last-Modified': ['When the file was uploaded.', text],
   'X-Accel-Buffering': ['Proxies must not buffer events.', { type: 'string', enum: ['no'] }],
 } as const satisfies Record<string, readonly [description: string, schema: object]>
 

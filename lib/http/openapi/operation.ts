@@ -40,6 +40,7 @@ export function toOperation(name: string, each: AnyRoute, config: Config): Json 
     tags: [each.tag],
     security: securityOf(each, config),
     ...(parameters.length > 0 && { parameters }),
+    ...(each.bytes && { requestBody: { required: true, content: { 'application/octet-stream': {} } } }),
     ...(each.body && { requestBody: { required: !each.body_optional, content: { 'application/json': bodyOf(each) } } }),
     responses: responsesOf(each),
   }
@@ -65,9 +66,15 @@ function pathParameters(each: AnyRoute): Json[] {
       in: 'path',
       required: true,
       description: PARAMETERS[name as keyof typeof PARAMETERS],
-      schema: name === 'emoji' ? schemaOfEmoji() : { type: 'string', ...(isId && { format: 'uuid' }) },
+      schema: schemaOfParameter(name!, isId),
     }
   })
+}
+
+function schemaOfParameter(name: string, isId: boolean): Json {
+  if (name === 'emoji') return schemaOfEmoji()
+  if (name === 'n') return { type: 'integer', minimum: 1 }
+  return { type: 'string', ...(isId && { format: 'uuid' }) }
 }
 
 function schemaOfEmoji(): Json {

@@ -12,6 +12,7 @@ import * as setup from '../../accounts/setup/schema.ts'
 import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
+import * as attachments from '../../chat/attachments/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
 import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
@@ -49,6 +50,7 @@ export type Json = Record<string, unknown>
 const FEATURES: object[] = [
   { Problem, FieldProblem, Id, Instant },
   assistant,
+  attachments,
   audit,
   auth,
   capabilities,

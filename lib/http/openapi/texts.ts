@@ -22,7 +22,9 @@ export const PARAMETERS: Record<ParamName, string> = {
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',
   id: 'The profile or the assignment',
-  token: 'The token of the invite',
+  token: 'The token of the invite, or of the link',
+  attachment_id: 'The attachment',
+  n: 'The number of the part, from 1',
   provider: 'A provider by its name in the configuration, such as `github`',
   path: 'What follows `/.well-known/`, slashes included',
 }
@@ -31,6 +33,10 @@ export const PARAMETERS: Record<ParamName, string> = {
 export const HEADER_NAMES = {
   'last-event-id': 'Last-Event-ID',
   'idempotency-key': 'Idempotency-Key',
+  'content-digest': 'Content-Digest',
+  range: 'Range',
+  'if-range': 'If-Range',
+  'if-none-match': 'If-None-Match',
 }
 
 /** The description of each group of endpoints. */
@@ -41,6 +47,7 @@ export const TAGS: Record<Tag, string> = {
   Invites: 'Tokens for joining a conversation.',
   Users: 'Finding other users.',
   'Threads and messages': 'Threads of replies at any depth, their messages, unread counts, and assistant answers.',
+  Attachments: 'Files in messages: uploaded in parts, and read by those who may read the message.',
   Notifications: 'The inbox: what concerns you, in all your conversations.',
   Presence: 'Online status and typing.',
   Stream: 'Events as server-sent events, resumable without a gap or a repeat.',

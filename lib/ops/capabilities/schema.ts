@@ -14,6 +14,12 @@ export const OfferedLimits = v.object({
   pins: v.pipe(v.number(), v.description('Number of pinned messages of a conversation')),
 })
 
+/** The files that messages can have. */
+export const OfferedFiles = v.object({
+  max_bytes: v.pipe(v.number(), v.description('Size of a file')),
+  types: v.pipe(v.array(v.string()), v.description('The media types that are allowed; empty: all')),
+})
+
 /** The cookie and the header of the CSRF token. */
 export const CsrfNames = v.object({ cookie_name: v.string(), header_name: v.string() })
 
@@ -25,6 +31,7 @@ export const Capabilities = v.object({
   sign_up: v.pipe(v.boolean(), v.description('Whether an invite can create an account')),
   web: v.pipe(v.boolean(), v.description('Whether the service has the web chat at its root')),
   search: v.pipe(v.boolean(), v.description('Whether messages can be searched')),
+  attachments: v.optional(OfferedFiles),
   direct: v.pipe(v.boolean(), v.description('Whether direct conversations can be opened')),
   /** Missing if the service checks no CSRF token. */
   csrf: v.optional(CsrfNames),

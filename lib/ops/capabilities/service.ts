@@ -8,6 +8,7 @@ export const get = useCase({
   run: ({ config, identity, outbox, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
+    const { attachments: files } = config
     const hasSignIn = !identity
     return {
       sign_in: hasSignIn,
@@ -16,6 +17,7 @@ export const get = useCase({
       sign_up: hasSignIn && config.invites.allow_signup,
       web: config.server.web === true,
       search: search.isOn(),
+      ...(files.enabled && { attachments: { max_bytes: files.max_bytes, types: files.types } }),
       direct: config.direct.enabled,
       ...(hasSignIn && enabled && { csrf: { cookie_name, header_name } }),
       limits: { message_bytes, max_depth, reactions_per_message, pins },

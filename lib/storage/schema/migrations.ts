@@ -22,6 +22,7 @@ import { reactionsAndPins } from './0020-reactions-and-pins.ts'
 import { notifications } from './0021-notifications.ts'
 import { inboxes } from './0022-inboxes.ts'
 import { search } from './0023-search.ts'
+import { attachments } from './0024-attachments.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   notifications,
   inboxes,
   search,
+  attachments,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -4,6 +4,7 @@ import { removeOfMessages } from '../../../lib/chat/notifications/store-removing
 import type { Storage } from '../../../lib/index.ts'
 import type { Writing } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { filesInFolder } from '../../support/files-folder.ts'
 import { type Person, startService, type TestService, times } from '../../support/service.ts'
 
 /** The statements of the transactions of the service. */
@@ -32,7 +33,9 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
   let conversation_id: string
   beforeAll(async () => {
     // Search adds one statement, and others later.
-    service = await startService(await openUrl(), { wrap: recording, config: { search: { enabled: false } } })
+    // Messages can have files, which cost nothing where there are none.
+    const config = { search: { enabled: false }, attachments: await filesInFolder() }
+    service = await startService(await openUrl(), { wrap: recording, config })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     conversation_id = (await ada.conversations.create()).conversation_id

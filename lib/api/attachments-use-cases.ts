@@ -1,0 +1,92 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { Actor } from '../core/actor.ts'
+import type {
+  Attachment,
+  AttachmentState,
+  FileAnswer,
+  FileLink,
+  LinkOptions,
+  PartInput,
+  ReadOptions,
+  Upload,
+} from './attachments.ts'
+
+/** `chat.attachments`. */
+export interface AttachmentsUseCases {
+  /**
+   * Begins the upload of a file into a conversation.
+   *
+   * @throws ChatError `not_found`, also where there are no files; `forbidden` for a viewer or a read-only user;
+   * `payload_too_large` beyond `attachments.max_bytes`; `quota_exceeded`; `rate_limited` with 20 uploads under way;
+   * `storage_full`; `validation_failed`
+   */
+  create(
+    actor: Actor,
+    conversation_id: string,
+    input: {
+      /** 1 to 255 characters without `/`, `\` and control characters; not `.` or `..` */
+      name: string
+      /** In bytes; at most `attachments.max_bytes` */
+      size: number
+      /** Media type; the file is served as what its bytes are */
+      type?: string | undefined
+    },
+  ): Promise<Upload>
+
+  /**
+   * The state of an attachment: for its uploader, and once a message has it, for those who may read the message, or
+   * restore it.
+   *
+   * @throws ChatError `not_found`
+   */
+  get(actor: Actor, attachment_id: string): Promise<AttachmentState>
+
+  /**
+   * Deletes a file that no message has, or ends its upload.
+   *
+   * @throws ChatError `not_found`; `forbidden` for a file of another user; `conflict` for a file that a message has
+   */
+  remove(actor: Actor, attachment_id: string): Promise<void>
+
+  /**
+   * Makes a link that reads a file without a session, for `attachments.link_seconds`. It ends with the session or
+   * the API key of the caller, and with the caller's right to read the file.
+   *
+   * @throws ChatError `not_found`; `attachment_not_ready`, `attachment_refused`; `forbidden` for a part of the host;
+   * `validation_failed`
+   */
+  link(actor: Actor, attachment_id: string, input?: { inline?: boolean | undefined }): Promise<FileLink>
+
+  /**
+   * Stores a part of an upload. The same part with the same bytes changes nothing, also when the upload is complete.
+   *
+   * The bytes are durable before the upload counts the part: a process that dies leaves no part without bytes.
+   *
+   * @param n the number of the part, from 1
+   * @returns the attachment, for the call that completes the upload
+   * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have;
+   * `forbidden`; `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with
+   * other bytes; `unsupported_media_type` for a type that is not allowed; `storage_full`, `unavailable`
+   */
+  putPart(
+    actor: Actor,
+    attachmentId: string,
+    n: number,
+    part: PartInput,
+  ): Promise<{ attachment: Attachment } | undefined>
+
+  /**
+   * The bytes of a file, with the headers of a response. The rights are those at the time of the call.
+   *
+   * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
+   * `range_not_satisfiable`; `unavailable`
+   */
+  open(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
+
+  /**
+   * The bytes of the file of a link, if the user who asked for it may still read the file.
+   *
+   * @throws ChatError `not_found` for a link that is over or forged, and without the right; as `open` else
+   */
+  openLink(token: string, options?: LinkOptions): Promise<FileAnswer>
+}

@@ -1,0 +1,55 @@
+import type { Context } from '../../context.ts'
+import { type Actor, mayWrite, refuseSystem } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Queries } from '../../storage/database.ts'
+import { type Membership, requireMember } from '../conversations/access.ts'
+import { canModerate, canPost } from '../conversations/rules.ts'
+import { type FoundAttachment, findAttachment } from './store.ts'
+
+/** @throws ChatError `not_found` where there are no files */
+export function assertEnabled({ config }: Pick<Context, 'config'>): void {
+  if (!config.attachments.enabled) throw new ChatError('not_found')
+}
+
+/** An attachment, and the membership of the actor in its conversation. */
+export interface ReadableAttachment {
+  row: FoundAttachment
+  membership: Membership
+}
+
+/**
+ * An attachment that the actor may know of: every read of one calls this first. Before a message has it, its uploader may;
+ * then those who may read the message; of a deleted message, those who may restore it.
+ *
+ * @throws ChatError `not_found`
+ */
+export async function requireAttachment(
+  ctx: Pick<Context, 'config' | 'now'>,
+  db: Queries,
+  actor: Actor,
+  id: string,
+): Promise<ReadableAttachment> {
+  assertEnabled(ctx)
+  const row = await findAttachment(db, id)
+  const membership = await requireMember(db, actor, row?.conversation_id)
+  if (!row || !maySee(row, actor, membership, ctx.now())) throw new ChatError('not_found')
+  return { row, membership }
+}
+
+function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: number): boolean {
+  if (row.message_id === null) return row.uploaded_by === actor.user_id && (row.expires_at ?? now) > now
+  if (row.is_deleted === 0) return true
+  if (!mayWrite(actor.roles)) return false
+  return canModerate(role) || (canPost(role) && (row.deleted_by ?? row.posted_by) === actor.user_id)
+}
+
+/**
+ * Refuses who may not add files to a conversation.
+ *
+ * @throws ChatError `not_found`; `forbidden` for a viewer, a read-only user and a part of the host
+ */
+export async function requireUploader(db: Queries, actor: Actor, conversationId: string): Promise<void> {
+  const { role } = await requireMember(db, actor, conversationId)
+  refuseSystem(actor)
+  if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
+}

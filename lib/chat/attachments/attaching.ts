@@ -1,0 +1,98 @@
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
+import { chooseFiles, toList } from './rules.ts'
+import {
+  type AttachmentRow,
+  attach,
+  deleteAttachments,
+  listOfMessage,
+  lockAttachments,
+  setList,
+  toAttachment,
+} from './store.ts'
+import { blobsOf, releaseUnused } from './store-blobs.ts'
+
+type AttachingContext = Pick<Context, 'config' | 'now'>
+
+/** A post with files. */
+interface Given {
+  actor: { user_id: string }
+  input: { attachment_ids?: readonly string[] | undefined }
+}
+
+/**
+ * Gives files to posts. Posts without files cost nothing.
+ *
+ * @throws ChatError `not_found` where there are no files
+ */
+export function createAttaching({ config, now }: AttachingContext, posts: readonly Given[]) {
+  const wanted = posts.flatMap(({ input }) => input.attachment_ids ?? [])
+  if (wanted.length > 0 && !config.attachments.enabled) throw new ChatError('not_found')
+  const { scan } = config.attachments
+  const chosen: { message_id: string; list: string; ids: readonly string[] }[] = []
+  let rows: AttachmentRow[] = []
+
+  return {
+    /** Locks the files: no other message takes them meanwhile. */
+    async load(tx: Queries): Promise<void> {
+      if (wanted.length > 0) rows = await lockAttachments(tx, wanted)
+    },
+
+    /** The list of files of a post, for its row. @throws ChatError as {@link chooseFiles} */
+    listOf({ actor, input }: Given, conversation_id: string): string | null {
+      const ids = input.attachment_ids ?? []
+      if (ids.length === 0) return null
+      const files = chooseFiles(rows, ids, { user_id: actor.user_id, conversation_id, now: now(), scan })
+      return toList(files.map(toAttachment))
+    },
+
+    /** Notes that a message gets the files of a post. */
+    add(message_id: string, { input }: Given, list: string | null | undefined): void {
+      if (list) chosen.push({ message_id, list, ids: input.attachment_ids! })
+    },
+
+    /** Stores the files of the messages, which are stored before. */
+    store(tx: Tx): void {
+      for (const { message_id, list, ids } of chosen) {
+        tx.defer(attach(tx, message_id, ids))
+        tx.defer(setList(tx, message_id, list))
+      }
+    },
+  }
+}
+
+/** A message whose files are replaced. */
+interface Edited {
+  id: string
+  conversation_id: string
+  attachment_list?: string | null
+}
+
+/**
+ * Gives a message of the user this list of files; those that it had before, and that are not in the list, are deleted.
+ *
+ * @throws ChatError as {@link chooseFiles}; `not_found` where there are no files
+ */
+export async function replaceFiles(
+  { config, now }: AttachingContext,
+  tx: Tx,
+  { id, conversation_id, attachment_list = null }: Edited,
+  given: { user_id: string; ids: readonly string[] },
+): Promise<void> {
+  const { user_id, ids } = given
+  if (ids.length > 0 && !config.attachments.enabled) throw new ChatError('not_found')
+  const rows = ids.length > 0 ? await lockAttachments(tx, ids) : []
+  const to = { user_id, conversation_id, message_id: id, now: now(), scan: config.attachments.scan }
+  const files = chooseFiles(rows, ids, to)
+  const before = attachment_list === null ? [] : await listOfMessage(tx, id)
+  const removed = before.filter((row) => !ids.includes(row.id))
+  await deleteAttachments(
+    tx,
+    removed.map((row) => row.id),
+  )
+  await releaseUnused(tx, blobsOf(removed), now())
+  await attach(tx, id, ids)
+  await setList(tx, id, toList(files.map(toAttachment)))
+}

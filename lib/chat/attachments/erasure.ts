@@ -1,0 +1,26 @@
+import type { Context } from '../../context.ts'
+import type { Queries } from '../../storage/database.ts'
+import { blobsOf, releaseUnused } from './store-blobs.ts'
+import { takeOfMessages, takeUnattachedOf } from './store-releasing.ts'
+
+/** The number of uploads deleted at a time. */
+const BATCH = 100
+
+/** Their bytes are deleted by the next sweep: nothing waits for them. */
+const AT_ONCE = 0
+
+/** Deletes the files of messages that are being erased. */
+export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<void> {
+  await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), AT_ONCE)
+}
+
+/** Deletes the files of a user who is being erased that no message has. */
+export async function eraseUploads(ctx: Context, userId: string): Promise<void> {
+  const deleteSome = () =>
+    ctx.write(async (tx) => {
+      const taken = await takeUnattachedOf(tx, userId, BATCH)
+      await releaseUnused(tx, blobsOf(taken), AT_ONCE)
+      return taken.length
+    })
+  while ((await deleteSome()) === BATCH);
+}

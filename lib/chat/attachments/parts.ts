@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { requireAttachment, requireUploader } from './access.ts'
+import { toStoredPart } from './first-part.ts'
+import { digestIn, keyOfPart, lengthOfPart, partsOf } from './rules.ts'
+import type { Attachment } from './schema.ts'
+import { UPLOAD_SECONDS } from './service.ts'
+import { type AttachmentRow, lockAttachment, markComplete, setSniffed, toAttachment } from './store.ts'
+import { lockDigest, lockLiveBlob, releaseUnused, setDigest } from './store-blobs.ts'
+import { countStored, findPart, listStored, markStored, notePart } from './store-parts.ts'
+
+/** The bytes of a part. */
+export interface PartInput {
+  /** The bytes, or a function that reads them when their number is known. */
+  bytes: Uint8Array | ((length: number) => Promise<Uint8Array>)
+  /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
+  content_digest?: string | null | undefined
+}
+
+/**
+ * Stores a part of an upload. The same part with the same bytes changes nothing, also when the upload is complete.
+ *
+ * The bytes are durable before the upload counts the part: a process that dies leaves no part without bytes.
+ *
+ * @param n the number of the part, from 1
+ * @returns the attachment, for the call that completes the upload
+ * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have; `forbidden`;
+ *   `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with other bytes;
+ *   `unsupported_media_type` for a type that is not allowed; `storage_full`, `unavailable`
+ */
+export async function putPart(
+  ctx: Context,
+  actor: Actor,
+  attachmentId: string,
+  n: number,
+  part: PartInput,
+): Promise<{ attachment: Attachment } | undefined> {
+  const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
+  if (row.uploaded_by !== actor.user_id) throw new ChatError('not_found')
+  await requireUploader(ctx.db, actor, row.conversation_id)
+  const length = lengthOfPart(row.size, n)
+  if (length === 0) throw new ChatError('not_found')
+
+  const given = typeof part.bytes === 'function' ? await part.bytes(length) : part.bytes
+  assertWhole(given, length, part.content_digest)
+  const { bytes, ...seen } = toStoredPart(ctx.config.attachments, given, n)
+  const digest = digestOf(bytes)
+  const noted =
+    row.status === 'uploading'
+      ? await ctx.write((tx) => notePart(tx, attachmentId, { n, digest }, ctx.now()))
+      : await findPart(ctx.db, attachmentId, n)
+  if (!noted) throw new ChatError('not_found')
+  if (noted.digest !== digest)
+    throw new ChatError('conflict', { message: 'This part is there already, with other bytes.' })
+  if (noted.stored === 1) return undefined
+  return store(ctx, { row, n, bytes, seen })
+}
+
+/** @throws ChatError `validation_failed` */
+function assertWhole(bytes: Uint8Array, length: number, contentDigest: string | null | undefined): void {
+  const refuse = (path: string, message: string) => new ChatError('validation_failed', { errors: [{ path, message }] })
+  if (bytes.length !== length) throw refuse('', `must be exactly ${length} bytes`)
+  const expected = digestIn(contentDigest)
+  if (expected !== undefined && hash('sha256', bytes, 'base64') !== expected)
+    throw refuse('content-digest', 'is not the digest of these bytes')
+}
+
+const digestOf = (bytes: Uint8Array) => hash('sha256', bytes, 'base64url')
+
+/** What the first part shows of a file. */
+interface Seen {
+  sniffed?: string
+  width?: number
+  height?: number
+}
+
+/** Stores the bytes of a part, and then that they are there. The last one completes the upload. */
+async function store(
+  ctx: Context,
+  { row, n, bytes, seen }: { row: AttachmentRow; n: number; bytes: Uint8Array; seen: Seen },
+): Promise<{ attachment: Attachment } | undefined> {
+  const files = await ctx.files()
+  const key = keyOfPart(row.blob_id!, n)
+  await files.put(key, bytes)
+  const outcome = await ctx.write(async (tx) => {
+    // Parts of one upload wait for each other here, so that one of them is the last.
+    const locked = await lockAttachment(tx, row.id)
+    if (!locked) return { isGone: true }
+    if (locked.status !== 'uploading') return {}
+    await markStored(tx, row.id, n)
+    const { sniffed, width = null, height = null } = seen
+    if (sniffed !== undefined) await setSniffed(tx, row.id, { sniffed, width, height })
+    if ((await countStored(tx, row.id)) < partsOf(row.size)) return {}
+    await complete(ctx, tx, locked)
+    return { attachment: toAttachment((await lockAttachment(tx, row.id))!) }
+  })
+  if ('isGone' in outcome) {
+    // It was removed or erased meanwhile: no sweep knows of this part.
+    await files.remove(key)
+    throw new ChatError('not_found')
+  }
+  return 'attachment' in outcome ? (outcome as { attachment: Attachment }) : undefined
+}
+
+/** Ends an upload: the same bytes that are there already are stored once. */
+async function complete(ctx: Context, tx: Tx, row: AttachmentRow): Promise<void> {
+  const parts = await listStored(tx, row.id)
+  const digest = digestOf(Buffer.concat(parts.map((part) => Buffer.from(part.digest, 'base64url'))))
+  await lockDigest(tx, digest)
+  const twin = await lockLiveBlob(tx, digest, row.size)
+  if (twin === undefined) await setDigest(tx, row.blob_id!, digest)
+  const expires_at = ctx.now() + UPLOAD_SECONDS * SECOND
+  await markComplete(tx, row.id, { blob_id: twin ?? row.blob_id, status: 'ready', expires_at })
+  if (twin !== undefined) await releaseUnused(tx, [row.blob_id!], ctx.now())
+}

@@ -1,0 +1,46 @@
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { requireAttachment } from './access.ts'
+import { answerWith, type FileAnswer, type Readable, type RequestHeaders } from './content.ts'
+import type { FoundAttachment } from './store.ts'
+
+/** How a file is asked for. */
+export interface ReadOptions {
+  /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
+  headers?: RequestHeaders
+  /** Whether a browser may show a picture, audio or video. Default: it saves them. */
+  inline?: boolean
+  /** Whether pages of other origins may have it. Default: they may not. */
+  is_shared?: boolean
+}
+
+const NO_HEADERS = { get: () => null }
+
+/**
+ * The bytes of a file, with the headers of a response. The rights are those at the time of the call.
+ *
+ * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
+ *   `range_not_satisfiable`; `unavailable`
+ */
+export async function open(
+  ctx: Context,
+  actor: Actor,
+  attachmentId: string,
+  options?: ReadOptions,
+): Promise<FileAnswer> {
+  const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
+  const file = toReadable(row)
+  const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
+  return answerWith(await ctx.files(), file, { inline, is_shared, headers })
+}
+
+/** @throws ChatError `not_found`, `attachment_not_ready`, `attachment_refused` */
+export function toReadable(row: FoundAttachment): Readable {
+  if (row.is_deleted === 1 || row.status === 'gone') throw new ChatError('not_found')
+  if (row.status === 'refused') throw new ChatError('attachment_refused')
+  if (row.status !== 'ready') throw new ChatError('attachment_not_ready')
+  const { name, size, sniffed, created_at } = row
+  const type = sniffed ?? 'application/octet-stream'
+  return { name, type, size, blob_id: row.blob_id!, digest: row.digest!, modified: created_at / 1000 }
+}

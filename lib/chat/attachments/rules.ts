@@ -1,0 +1,85 @@
+import { ChatError } from '../../core/errors.ts'
+import type { Attachment } from './schema.ts'
+import { PART_BYTES } from './schema.ts'
+
+/** The number of parts of a file. */
+export function partsOf(size: number): number {
+  return Math.ceil(size / PART_BYTES)
+}
+
+/** The size of a part, from 1; 0 if there is no such part. */
+export function lengthOfPart(size: number, n: number): number {
+  if (!Number.isInteger(n) || n < 1 || n > partsOf(size)) return 0
+  return Math.min(PART_BYTES, size - (n - 1) * PART_BYTES)
+}
+
+/** Under which key the bytes of a part are stored. */
+export function keyOfPart(blobId: string, n: number): string {
+  return `${blobId}/${n}`
+}
+
+/** The media type that readers are told: what the bytes are, or else what the sender calls them. */
+export function shownType({ type, sniffed }: { type: string | null; sniffed: string | null }): string {
+  const isKnown = sniffed !== null && sniffed !== 'application/octet-stream'
+  return isKnown ? sniffed : (type ?? 'application/octet-stream')
+}
+
+/** The SHA-256 that a `Content-Digest` header has, in base64; `undefined` without one (RFC 9530). */
+export function digestIn(header: string | null | undefined): string | undefined {
+  return /(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):/.exec(header ?? '')?.[1]
+}
+
+/** The list of files of a message without who uploaded them: that is its author, who may be erased. */
+export function toList(files: readonly Attachment[]): string | null {
+  if (files.length === 0) return null
+  return toAscii(JSON.stringify(files.map(({ uploaded_by: _, ...file }) => file)))
+}
+
+/** JSON in ASCII: a page of lists is read faster. */
+function toAscii(json: string): string {
+  return json.replace(/[\u0080-\uFFFF]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** What decides whether a file can become one of a message. */
+export interface Candidate {
+  id: string
+  conversation_id: string
+  message_id: string | null
+  uploaded_by: string | null
+  status: Attachment['status']
+  expires_at: number | null
+}
+
+/** The place of a message that gets files. */
+export interface Attaching {
+  user_id: string
+  conversation_id: string
+  /** A message that is edited: its own files stay. */
+  message_id?: string
+  now: number
+  /** `after`: a file can be attached while it is checked. */
+  scan: 'before' | 'after'
+}
+
+/**
+ * The files of a message, in the order of their ids.
+ *
+ * @throws ChatError `not_found` for a file that is not the user's own, in another conversation, or another message's;
+ *   `attachment_not_ready`, `attachment_refused`
+ */
+export function chooseFiles<Row extends Candidate>(rows: readonly Row[], ids: readonly string[], to: Attaching): Row[] {
+  return ids.map((id) => {
+    const row = rows.find((each) => each.id === id)
+    if (row && row.message_id !== null && row.message_id === to.message_id) return row
+    if (!row || !isFree(row, to)) throw new ChatError('not_found')
+    if (row.status === 'refused') throw new ChatError('attachment_refused')
+    if (row.status !== 'ready' && !(row.status === 'scanning' && to.scan === 'after'))
+      throw new ChatError('attachment_not_ready')
+    return row
+  })
+}
+
+function isFree(row: Candidate, { user_id, conversation_id, now }: Attaching): boolean {
+  const isOwn = row.uploaded_by === user_id && row.conversation_id === conversation_id
+  return isOwn && row.message_id === null && row.status !== 'gone' && (row.expires_at ?? 0) > now
+}

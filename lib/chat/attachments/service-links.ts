@@ -1,0 +1,63 @@
+import { listLiveKeys } from '../../accounts/api-keys/store.ts'
+import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
+import { listEnabledUsers } from '../../accounts/users/store.ts'
+import { basePathOf, publicUrlOf } from '../../config/base-path.ts'
+import type { Context } from '../../context.ts'
+import { refuseSystem } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import { type LinkClaims, readLink, signLink } from '../../files/tokens.ts'
+import { assertEnabled, requireAttachment } from './access.ts'
+import type { FileAnswer, RequestHeaders } from './content.ts'
+import { open, toReadable } from './reading.ts'
+import { type FileLink, LinkInput } from './schema.ts'
+
+/**
+ * Makes a link that reads a file without a session, for `attachments.link_seconds`. It ends with the session or the API key
+ * of the caller, and with the caller's right to read the file.
+ *
+ * @throws ChatError `not_found`; `attachment_not_ready`, `attachment_refused`; `forbidden` for a part of the host
+ */
+export const link = useCase({
+  takes: ['actor', 'attachment_id'],
+  input: LinkInput,
+  errors: ['not_found', 'forbidden', 'attachment_not_ready', 'attachment_refused'],
+  run: async (ctx, actor, id, { inline = false }): Promise<FileLink> => {
+    const { row } = await requireAttachment(ctx, ctx.db, actor, id)
+    refuseSystem(actor)
+    toReadable(row)
+    const { user_id, session_id, key_id } = actor
+    const expires_at = ctx.now() + ctx.config.attachments.link_seconds * SECOND
+    const claims = { id, user_id, ...(session_id && { session_id }), ...(key_id && { key_id }), inline, expires_at }
+    const token = signLink(await ctx.linkKey(), claims)
+    const base = publicUrlOf(ctx.config) ?? basePathOf(ctx.config)
+    return { url: `${base}/api/files/${token}`, expires_at: toInstant(expires_at) }
+  },
+})
+
+/** How the file of a link is asked for. */
+export interface LinkOptions {
+  /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
+  headers?: RequestHeaders
+}
+
+/**
+ * The bytes of the file of a link, if the user who asked for it may still read the file.
+ *
+ * @throws ChatError `not_found` for a link that is over or forged, and without the right; as `open` else
+ */
+export async function openLink(ctx: Context, token: string, options?: LinkOptions): Promise<FileAnswer> {
+  assertEnabled(ctx)
+  const claims = readLink(await ctx.linkKey(), token, ctx.now())
+  if (!claims || !(await isStillIn(ctx, claims))) throw new ChatError('not_found')
+  const actor = { user_id: claims.user_id, roles: [] }
+  return open(ctx, actor, claims.id, { inline: claims.inline, is_shared: true, ...options })
+}
+
+/** Whether the user is not disabled, and the session or API key has not ended. */
+async function isStillIn({ db, now }: Context, { user_id, session_id, key_id }: LinkClaims): Promise<boolean> {
+  if (!(await listEnabledUsers(db, [user_id])).has(user_id)) return false
+  if (session_id !== undefined && (await listLiveSessions(db, [session_id], now())).length === 0) return false
+  return key_id === undefined || (await listLiveKeys(db, [key_id], now())).length > 0
+}

@@ -1,0 +1,122 @@
+import type { Context } from '../../context.ts'
+import { type Actor, mayWrite } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
+import { partsOf } from './rules.ts'
+import { AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
+import {
+  deleteAttachments,
+  findAttachment,
+  insertAttachment,
+  lockAttachment,
+  lockUploader,
+  sumOfUser,
+  toAttachment,
+} from './store.ts'
+import { blobsOf, insertBlob, releaseUnused, sumOfBlobs } from './store-blobs.ts'
+import { listStored } from './store-parts.ts'
+
+/** How long an upload may take, and how long a file waits for a message. */
+export const UPLOAD_SECONDS = 24 * 60 * 60
+
+/** The uploads of a user that may be under way at once. */
+const MOST_UNDER_WAY = 20
+
+/** When to try again with too many uploads: one of them may be complete by then. */
+const RETRY_SECONDS = 30
+
+/**
+ * Begins the upload of a file into a conversation.
+ *
+ * @throws ChatError `not_found`, also where there are no files; `forbidden` for a viewer or a read-only user;
+ *   `payload_too_large` beyond `attachments.max_bytes`; `quota_exceeded`; `rate_limited` with 20 uploads under way;
+ *   `storage_full`
+ */
+export const create = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: AttachmentInput,
+  errors: ['not_found', 'forbidden', 'payload_too_large', 'quota_exceeded', 'rate_limited', 'storage_full'],
+  run: async (ctx, actor, conversation_id, { name, size, type = null }): Promise<Upload> => {
+    assertEnabled(ctx)
+    await requireUploader(ctx.db, actor, conversation_id)
+    const { max_bytes } = ctx.config.attachments
+    if (size > max_bytes)
+      throw new ChatError('payload_too_large', { message: `A file may have at most ${max_bytes} bytes.` })
+    const row = await ctx.write(async (tx) => {
+      await lockUploader(tx, actor.user_id)
+      await requireUploader(tx, actor, conversation_id)
+      await assertRoom(ctx, tx, actor, size)
+      const now = ctx.now()
+      const [id, blob_id] = [ctx.id(), ctx.id()]
+      const expires_at = now + UPLOAD_SECONDS * SECOND
+      const given = { conversation_id, uploaded_by: actor.user_id, name: name.normalize('NFC'), type, size }
+      await insertBlob(tx, { id: blob_id, size, parts: partsOf(size), created_at: now })
+      await insertAttachment(tx, { id, blob_id, created_at: now, expires_at, ...given })
+      return (await lockAttachment(tx, id))!
+    })
+    const upload_expires_at = toInstant(row.expires_at!)
+    return { attachment: toAttachment(row), part_bytes: PART_BYTES, parts: partsOf(size), upload_expires_at }
+  },
+})
+
+/** @throws ChatError `rate_limited`, `quota_exceeded`, `storage_full` */
+async function assertRoom({ config, now }: Context, tx: Tx, { user_id }: Actor, size: number): Promise<void> {
+  const { per_user_bytes, total_bytes } = config.attachments
+  const { bytes, under_way } = await sumOfUser(tx, user_id, now())
+  if (under_way >= MOST_UNDER_WAY)
+    throw new ChatError('rate_limited', {
+      message: `You have ${MOST_UNDER_WAY} uploads under way: complete or remove one first.`,
+      retry_after_seconds: RETRY_SECONDS,
+    })
+  if (per_user_bytes > 0 && bytes + size > per_user_bytes) throw new ChatError('quota_exceeded')
+  if (total_bytes > 0 && (await sumOfBlobs(tx)) + size > total_bytes) throw new ChatError('storage_full')
+}
+
+/**
+ * The state of an attachment: for its uploader, and once a message has it, for those who may read the message, or restore
+ * it.
+ *
+ * @throws ChatError `not_found`
+ */
+export const get = useCase({
+  takes: ['actor', 'attachment_id'],
+  errors: ['not_found'],
+  run: (ctx, actor, id): Promise<AttachmentState> => {
+    return ctx.db.snapshot(async (db) => {
+      const { row } = await requireAttachment(ctx, db, actor, id)
+      const received = row.status === 'uploading' ? (await listStored(db, id)).map(({ n }) => Number(n)) : undefined
+      const isWaiting = row.message_id === null && row.expires_at !== null
+      return {
+        attachment: toAttachment(row),
+        ...(received && { received }),
+        ...(isWaiting && { upload_expires_at: toInstant(row.expires_at!) }),
+      }
+    })
+  },
+})
+
+/**
+ * Deletes a file that no message has, or ends its upload.
+ *
+ * @throws ChatError `not_found`; `forbidden` for a file of another user; `conflict` for a file that a message has
+ */
+export const remove = useCase({
+  takes: ['actor', 'attachment_id'],
+  errors: ['not_found', 'forbidden', 'conflict'],
+  run: async (ctx, actor, id): Promise<void> => {
+    assertEnabled(ctx)
+    await ctx.write(async (tx) => {
+      // Locked first: a message may be taking it.
+      const row = (await lockAttachment(tx, id)) && (await findAttachment(tx, id))
+      await requireAttachment(ctx, tx, actor, id)
+      if (row!.uploaded_by !== actor.user_id || !mayWrite(actor.roles)) throw new ChatError('forbidden')
+      if (row!.message_id !== null)
+        throw new ChatError('conflict', { message: 'A message has this file: edit or delete the message.' })
+      await deleteAttachments(tx, [id])
+      await releaseUnused(tx, blobsOf([row!]), ctx.now())
+    })
+  },
+})

@@ -1,0 +1,107 @@
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+
+/** Bytes in the storage of files. */
+export interface BlobRow {
+  id: string
+  size: number
+  parts: number
+}
+
+/** The blobs of attachments. */
+export function blobsOf(rows: readonly { blob_id: string | null; thumbnail_blob_id: string | null }[]): string[] {
+  return rows.flatMap(({ blob_id, thumbnail_blob_id }) => [blob_id, thumbnail_blob_id].filter((id) => id !== null))
+}
+
+export async function insertBlob(tx: Queries, blob: BlobRow & { created_at: Micros }): Promise<void> {
+  await tx.run(
+    'INSERT INTO blobs (id, size, parts, created_at) VALUES (?, ?, ?, ?)',
+    blob.id,
+    blob.size,
+    blob.parts,
+    blob.created_at,
+  )
+}
+
+/** What all bytes take, with those that are to be deleted. */
+export async function sumOfBlobs(db: Queries): Promise<number> {
+  const row = await db.get<{ bytes: number }>('SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM blobs')
+  return Number(row!.bytes)
+}
+
+/**
+ * Locks a digest until the transaction ends, on PostgreSQL: two uploads of the same bytes may end at once.
+ */
+export async function lockDigest(tx: Queries, digest: string): Promise<void> {
+  if (tx.dialect === 'postgresql')
+    await tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0)) IS NULL AS done', digest)
+}
+
+/** Locks the live blob with these bytes, so that nothing releases it meanwhile. By (digest, size). */
+export async function lockLiveBlob(tx: Queries, digest: string, size: number): Promise<string | undefined> {
+  const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
+  const row = await tx.get<{ id: string }>(
+    `SELECT id FROM blobs WHERE digest = ? AND size = ? AND released_at IS NULL${lock}`,
+    digest,
+    size,
+  )
+  return row?.id
+}
+
+export async function setDigest(tx: Queries, id: string, digest: string): Promise<void> {
+  await tx.run('UPDATE blobs SET digest = ? WHERE id = ?', digest, id)
+}
+
+/** No attachment has the blob. */
+const UNUSED = `NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id)
+  AND NOT EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = blobs.id)`
+
+/**
+ * Releases those of these blobs that no attachment has any more: their bytes are deleted later.
+ *
+ * @param at since when they count as released; 0 for bytes that are to be deleted at once
+ */
+export async function releaseUnused(tx: Queries, ids: Iterable<string>, at: Micros): Promise<number> {
+  const list = jsonList(ids)
+  if (list === '[]') return 0
+  // Locked first, and looked at then: an upload of the same bytes may be taking one.
+  if (tx.dialect === 'postgresql')
+    await tx.all(`SELECT id FROM blobs WHERE id ${isOneOf(tx.dialect)} ORDER BY id FOR UPDATE`, list)
+  return tx.run(
+    `UPDATE blobs SET released_at = ?
+      WHERE id ${isOneOf(tx.dialect)} AND (released_at IS NULL OR released_at > ?) AND ${UNUSED}`,
+    at,
+    list,
+    at,
+  )
+}
+
+/** Up to `limit` live blobs after one, of which no attachment has any. @returns also the last id that was looked at */
+export async function listUnused(
+  db: Queries,
+  after: string,
+  limit: number,
+): Promise<{ unused: string[]; last: string | undefined }> {
+  const rows = await db.all<{ id: string; is_unused: number }>(
+    `SELECT id, CASE WHEN ${UNUSED} THEN 1 ELSE 0 END AS is_unused FROM blobs
+      WHERE id > ? AND released_at IS NULL ORDER BY id LIMIT ?`,
+    after,
+    limit,
+  )
+  const unused = rows.filter((row) => row.is_unused === 1).map((row) => row.id)
+  return { unused, last: rows.length < limit ? undefined : rows.at(-1)!.id }
+}
+
+/** Up to `limit` blobs that were released before an instant. By (released_at). */
+export function listReleased(db: Queries, before: Micros, limit: number): Promise<BlobRow[]> {
+  return db.all(
+    'SELECT id, size, parts FROM blobs WHERE released_at IS NOT NULL AND released_at <= ? ORDER BY released_at LIMIT ?',
+    before,
+    limit,
+  )
+}
+
+/** Deletes blobs whose bytes are deleted. */
+export async function deleteBlobs(tx: Queries, ids: Iterable<string>): Promise<void> {
+  await tx.run(`DELETE FROM blobs WHERE id ${isOneOf(tx.dialect)}`, jsonList(ids))
+}

@@ -1,0 +1,77 @@
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+
+/** An attachment with its blobs. */
+export interface Released {
+  id: string
+  message_id: string | null
+  conversation_id: string
+  status: string
+  blob_id: string | null
+  thumbnail_blob_id: string | null
+  expires_at: Micros
+}
+
+const COLUMNS = 'id, message_id, conversation_id, status, blob_id, thumbnail_blob_id, expires_at'
+
+/** Deletes the attachments of messages. By (message_id). @returns them */
+export function takeOfMessages(tx: Queries, messageIds: Iterable<string>): Promise<Released[]> {
+  return tx.all(
+    `DELETE FROM attachments WHERE message_id ${isOneOf(tx.dialect)} RETURNING ${COLUMNS}`,
+    jsonList(messageIds),
+  )
+}
+
+/** Deletes up to `limit` attachments of a user that no message has. By (uploaded_by). @returns them */
+export function takeUnattachedOf(tx: Queries, userId: string, limit: number): Promise<Released[]> {
+  return tx.all(
+    `DELETE FROM attachments WHERE id IN (
+       SELECT id FROM attachments WHERE uploaded_by = ? AND message_id IS NULL LIMIT ?) RETURNING ${COLUMNS}`,
+    userId,
+    limit,
+  )
+}
+
+/** Removes the name of the uploader from the attachments of messages. By (message_id). */
+export async function forgetUploader(tx: Queries, messageIds: Iterable<string>): Promise<void> {
+  await tx.run(
+    `UPDATE attachments SET uploaded_by = NULL WHERE message_id ${isOneOf(tx.dialect)}`,
+    jsonList(messageIds),
+  )
+}
+
+/** Up to `limit` attachments whose time is over, after a place. By (expires_at). */
+export function listExpired(
+  db: Queries,
+  now: Micros,
+  after: { expires_at: Micros; id: string },
+  limit: number,
+): Promise<Released[]> {
+  return db.all(
+    `SELECT ${COLUMNS} FROM attachments
+      WHERE expires_at <= ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?`,
+    now,
+    after.expires_at,
+    after.id,
+    limit,
+  )
+}
+
+/** Deletes those of these attachments whose time is over still, and that no message has. @returns them */
+export function takeExpired(tx: Queries, ids: Iterable<string>, now: Micros): Promise<Released[]> {
+  return tx.all(
+    `DELETE FROM attachments WHERE id ${isOneOf(tx.dialect)} AND message_id IS NULL AND expires_at <= ? RETURNING ${COLUMNS}`,
+    jsonList(ids),
+    now,
+  )
+}
+
+/** Takes the bytes from the attachments of a message whose time is over. By (message_id). @returns the number */
+export function markGone(tx: Queries, messageId: string, now: Micros): Promise<number> {
+  return tx.run(
+    `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL, expires_at = NULL
+      WHERE message_id = ? AND expires_at <= ?`,
+    messageId,
+    now,
+  )
+}

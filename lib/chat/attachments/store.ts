@@ -1,0 +1,191 @@
+import { toInstant } from '../../core/time.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { shownType } from './rules.ts'
+import type { Attachment } from './schema.ts'
+
+/** A row of an attachment. */
+export interface AttachmentRow {
+  id: string
+  conversation_id: string
+  message_id: string | null
+  position: number | null
+  uploaded_by: string | null
+  name: string
+  /** As the client calls it. */
+  type: string | null
+  /** What its first bytes are; null until they are there. */
+  sniffed: string | null
+  size: number
+  status: Attachment['status']
+  reason: string | null
+  /** Null once the bytes are deleted. */
+  blob_id: string | null
+  thumbnail_blob_id: string | null
+  thumbnail_type: string | null
+  width: number | null
+  height: number | null
+  created_at: Micros
+  expires_at: Micros | null
+}
+
+const COLUMNS = `a.id, a.conversation_id, a.message_id, a.position, a.uploaded_by, a.name, a.type, a.sniffed, a.size, a.status,
+  a.reason, a.blob_id, a.thumbnail_blob_id, a.thumbnail_type, a.width, a.height, a.created_at, a.expires_at`
+
+/** A row as readers get it. */
+export function toAttachment(row: AttachmentRow): Attachment {
+  return {
+    id: row.id,
+    name: row.name,
+    size: row.size,
+    type: shownType(row),
+    status: row.status,
+    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.width !== null && row.height !== null && { width: row.width, height: row.height }),
+    ...(row.thumbnail_blob_id !== null && { thumbnail: true as const }),
+    ...(row.uploaded_by !== null && { uploaded_by: row.uploaded_by }),
+    created_at: toInstant(row.created_at),
+  }
+}
+
+/** An attachment with what decides who may read it. */
+export interface FoundAttachment extends AttachmentRow {
+  /** 1 if its message is deleted, or erased with its author. */
+  is_deleted: number
+  posted_by: string | null
+  deleted_by: string | null
+  /** The digest of its bytes, once all are there. */
+  digest: string | null
+}
+
+/** By primary keys. Without a check of rights. */
+export async function findAttachment(db: Queries, id: string): Promise<FoundAttachment | undefined> {
+  const row = await db.get<FoundAttachment & { erasure: string | null }>(
+    `SELECT ${COLUMNS}, b.digest, m.posted_by, m.deleted_by,
+            CASE WHEN m.deleted_at IS NOT NULL OR ${isErasedAuthor('m.posted_by')} THEN 1 ELSE 0 END AS is_deleted,
+            (SELECT gone.messages FROM erased_authors gone WHERE gone.user_id = a.uploaded_by) AS erasure
+       FROM attachments a
+       LEFT JOIN messages m ON m.id = a.message_id
+       LEFT JOIN blobs b ON b.id = a.blob_id
+      WHERE a.id = ?`,
+    id,
+  )
+  // Its uploader is being erased: the row has the name for a moment more.
+  return row && (row.erasure === null ? row : { ...row, uploaded_by: null })
+}
+
+/** Locks an attachment. By primary key. */
+export function lockAttachment(tx: Queries, id: string): Promise<AttachmentRow | undefined> {
+  return tx.get(`SELECT ${COLUMNS} FROM attachments a WHERE a.id = ?${forUpdate(tx)}`, id)
+}
+
+/** Locks attachments, in the order of ids, so that two transactions cannot deadlock. By primary key. */
+export function lockAttachments(tx: Queries, ids: Iterable<string>): Promise<AttachmentRow[]> {
+  return tx.all(
+    `SELECT ${COLUMNS} FROM attachments a WHERE a.id ${isOneOf(tx.dialect)} ORDER BY a.id${forUpdate(tx)}`,
+    jsonList(ids),
+  )
+}
+
+/** The attachments of a message, in their order. By (message_id). */
+export function listOfMessage(db: Queries, messageId: string): Promise<AttachmentRow[]> {
+  return db.all(`SELECT ${COLUMNS} FROM attachments a WHERE a.message_id = ? ORDER BY a.position`, messageId)
+}
+
+const forUpdate = (tx: Queries) => (tx.dialect === 'postgresql' ? ' FOR UPDATE' : '')
+
+export async function insertAttachment(
+  tx: Queries,
+  row: Pick<
+    AttachmentRow,
+    'id' | 'conversation_id' | 'uploaded_by' | 'name' | 'type' | 'size' | 'blob_id' | 'created_at' | 'expires_at'
+  >,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO attachments (id, conversation_id, uploaded_by, name, type, size, status, blob_id, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'uploading', ?, ?, ?)`,
+    row.id,
+    row.conversation_id,
+    row.uploaded_by,
+    row.name,
+    row.type,
+    row.size,
+    row.blob_id,
+    row.created_at,
+    row.expires_at,
+  )
+}
+
+/** What the files of a user take, and how many of them are being uploaded. By (uploaded_by). */
+export async function sumOfUser(
+  db: Queries,
+  userId: string,
+  now: Micros,
+): Promise<{ bytes: number; under_way: number }> {
+  const row = await db.get<{ bytes: number; under_way: number }>(
+    `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes,
+            count(CASE WHEN status = 'uploading' THEN 1 END) AS under_way
+       FROM attachments WHERE uploaded_by = ? AND blob_id IS NOT NULL AND (status <> 'uploading' OR expires_at > ?)`,
+    userId,
+    now,
+  )
+  return { bytes: Number(row!.bytes), under_way: Number(row!.under_way) }
+}
+
+/** Locks a user: other uploads of the user begin after this transaction. */
+export async function lockUploader(tx: Queries, userId: string): Promise<void> {
+  await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR NO KEY UPDATE' : ''}`, userId)
+}
+
+/** Stores what the first part of an upload shows. */
+export async function setSniffed(
+  tx: Queries,
+  id: string,
+  { sniffed, width, height }: { sniffed: string; width: number | null; height: number | null },
+): Promise<void> {
+  await tx.run('UPDATE attachments SET sniffed = ?, width = ?, height = ? WHERE id = ?', sniffed, width, height, id)
+}
+
+/** Ends an upload: the attachment has these bytes, and waits for a message until `expires_at`. */
+export async function markComplete(
+  tx: Queries,
+  id: string,
+  { blob_id, status, expires_at }: Pick<AttachmentRow, 'blob_id' | 'status' | 'expires_at'>,
+): Promise<void> {
+  await tx.run(
+    'UPDATE attachments SET blob_id = ?, status = ?, expires_at = ? WHERE id = ?',
+    blob_id,
+    status,
+    expires_at,
+    id,
+  )
+}
+
+/** Gives attachments to a message, in this order. */
+export async function attach(tx: Queries, messageId: string, ids: readonly string[]): Promise<void> {
+  await Promise.all(
+    ids.map((id, position) =>
+      tx.run(
+        'UPDATE attachments SET message_id = ?, position = ?, expires_at = NULL WHERE id = ?',
+        messageId,
+        position,
+        id,
+      ),
+    ),
+  )
+}
+
+/** Deletes attachments with the rows of their parts. */
+export async function deleteAttachments(tx: Queries, ids: Iterable<string>): Promise<void> {
+  await tx.run(`DELETE FROM attachments WHERE id ${isOneOf(tx.dialect)}`, jsonList(ids))
+}
+
+/** Sets when the files of a deleted message lose their bytes; null for a restored one. By (message_id). */
+export async function setExpiryOf(tx: Queries, messageId: string, expires_at: Micros | null): Promise<void> {
+  await tx.run('UPDATE attachments SET expires_at = ? WHERE message_id = ?', expires_at, messageId)
+}
+
+/** Stores the list of files of a message. */
+export async function setList(tx: Queries, messageId: string, list: string | null): Promise<void> {
+  await tx.run('UPDATE messages SET attachment_list = ? WHERE id = ?', list, messageId)
+}

@@ -1,0 +1,131 @@
+import type { Context } from '../../context.ts'
+import { SECOND } from '../../core/time.ts'
+import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+import { lockConversation } from '../conversations/store.ts'
+import { keyOfPart, toList } from './rules.ts'
+import { listOfMessage, setList, toAttachment } from './store.ts'
+import { type BlobRow, blobsOf, deleteBlobs, listReleased, listUnused, releaseUnused } from './store-blobs.ts'
+import { listExpired, markGone, type Released, takeExpired } from './store-releasing.ts'
+
+/** The number of rows of one step. */
+const BATCH = 100
+
+/** The number of parts that are deleted at once. */
+const PARTS_AT_ONCE = 8
+
+/** How many blobs one step looks at for those that nothing refers to. */
+const PAGE = 500
+
+/** The last blob that was looked at; empty at the beginning. */
+export interface SweepRound {
+  after: string
+}
+
+/** What a sweep has done. */
+export interface Swept {
+  /** Files that ran out: uploads, files that no message took, and files of deleted messages. */
+  expired: number
+  /** Blobs whose bytes were deleted. */
+  blobs: number
+}
+
+/**
+ * Deletes files whose time is over, and the bytes that nothing has referred to for `attachments.grace_hours`. A job calls it
+ * every minute.
+ *
+ * @param round where this call goes on to look for blobs that nothing refers to: a few at each call, all of them in time
+ */
+export async function sweepFiles(ctx: Context, round: SweepRound): Promise<Swept> {
+  if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0 }
+  const expired = await sweepExpired(ctx)
+  round.after = (await releaseSome(ctx, round.after)) ?? ''
+  return { expired, blobs: await sweepBlobs(ctx) }
+}
+
+async function sweepExpired(ctx: Context): Promise<number> {
+  const now = ctx.now()
+  let place = { expires_at: Number.MIN_SAFE_INTEGER, id: '' }
+  let swept = 0
+  for (;;) {
+    const rows = await listExpired(ctx.db, now, place, BATCH)
+    swept += await dropUploads(ctx, rows, now)
+    const messages = new Map(rows.flatMap((row) => (row.message_id === null ? [] : [[row.message_id, row]])))
+    for (const row of messages.values()) swept += await emptyMessage(ctx, row, now)
+    if (rows.length < BATCH || ctx.hub.isDraining()) return swept
+    place = rows.at(-1)!
+  }
+}
+
+/** Deletes uploads, and files that no message has taken. An upload that was not completed needs no grace: nobody has it. */
+async function dropUploads(ctx: Context, rows: readonly Released[], now: number): Promise<number> {
+  const ids = rows.filter((row) => row.message_id === null).map((row) => row.id)
+  if (ids.length === 0) return 0
+  return ctx.write(async (tx) => {
+    const taken = await takeExpired(tx, ids, now)
+    const isWhole = ({ status }: Released) => status !== 'uploading'
+    await releaseUnused(tx, blobsOf(taken.filter(isWhole)), now)
+    await releaseUnused(tx, blobsOf(taken.filter((row) => !isWhole(row))), 0)
+    return taken.length
+  })
+}
+
+/** Takes the bytes from the files of a deleted message: when it is restored, it shows that they are gone. */
+async function emptyMessage(ctx: Context, { message_id, conversation_id }: Released, now: number): Promise<number> {
+  return ctx.write(async (tx) => {
+    // A restore locks it, too. The files of a deleted conversation go with it.
+    if ((await lockConversation(tx, conversation_id)) === undefined) return 0
+    const before = await listOfMessage(tx, message_id!)
+    const count = await markGone(tx, message_id!, now)
+    if (count === 0) return 0
+    await releaseUnused(tx, blobsOf(before), now)
+    await setList(tx, message_id!, toList((await listOfMessage(tx, message_id!)).map(toAttachment)))
+    return count
+  })
+}
+
+/** Deletes the bytes of released blobs, then their rows: a process that dies in between does it again. */
+async function sweepBlobs(ctx: Context): Promise<number> {
+  const grace = ctx.config.attachments.grace_hours * 3_600 * SECOND
+  let swept = 0
+  for (;;) {
+    const blobs = await listReleased(ctx.db, ctx.now() - grace, BATCH)
+    if (blobs.length === 0) return swept
+    for (const blob of blobs) await removeBytes(ctx, blob)
+    await ctx.write((tx) =>
+      deleteBlobs(
+        tx,
+        blobs.map(({ id }) => id),
+      ),
+    )
+    swept += blobs.length
+    if (blobs.length < BATCH || ctx.hub.isDraining()) return swept
+  }
+}
+
+async function removeBytes(ctx: Context, { id, parts }: BlobRow): Promise<void> {
+  const files = await ctx.files()
+  for (let from = 1; from <= parts; from += PARTS_AT_ONCE) {
+    const count = Math.min(PARTS_AT_ONCE, Number(parts) - from + 1)
+    await Promise.all(Array.from({ length: count }, (_, n) => files.remove(keyOfPart(id, from + n))))
+  }
+}
+
+/**
+ * Releases all blobs that nothing refers to: after the deletion of a conversation, with which the rows of its files go.
+ */
+export async function collect(ctx: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
+  let after = String(detail.after ?? '')
+  while (!isOver()) {
+    const last = await releaseSome(ctx, after)
+    if (last === undefined) return { done: true }
+    after = last
+  }
+  return { done: false, detail: { after } }
+}
+
+/** Releases those of the next blobs that nothing refers to. @returns the last one; `undefined` if there are no more */
+async function releaseSome(ctx: Context, after: string): Promise<string | undefined> {
+  const { unused, last } = await listUnused(ctx.db, after, PAGE)
+  if (unused.length > 0) await ctx.write((tx) => releaseUnused(tx, unused, ctx.now()))
+  return last
+}

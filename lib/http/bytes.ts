@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http'
+import { readChunks } from '../core/body.ts'
+import { ChatError } from '../core/errors.ts'
+import type { BytesBody } from '../endpoint.ts'
+import type { BodySource } from './body.ts'
+
+/** @throws ChatError `payload_too_large`, `unsupported_media_type`; the body stays unread */
+export function assertBytesAcceptable(headers: Headers, { bytes }: BytesBody): void {
+  if (Number(headers.get('content-length') ?? 0) > bytes) throw new ChatError('payload_too_large')
+  const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  const encoding = (headers.get('content-encoding') ?? 'identity').trim().toLowerCase()
+  if (type !== 'application/octet-stream' || encoding !== 'identity')
+    throw new ChatError('unsupported_media_type', { message: 'Send the bytes as application/octet-stream.' })
+}
+
+/**
+ * The bytes of a body, in a buffer of their length.
+ *
+ * @throws ChatError `validation_failed` unless there are exactly `length`; `request_timeout`
+ */
+export async function readBytes(
+  { body, headers }: { body: BodySource; headers: Headers },
+  { length, seconds }: { length: number; seconds: number },
+): Promise<Uint8Array> {
+  const announced = headers.get('content-length')
+  if (announced !== null && Number(announced) !== length) throw wrongLength(length)
+  const filled = fill(length)
+  if (body === null) return filled.result()
+  if ('getReader' in body) {
+    if (body.locked) throw wrongLength(length)
+    for await (const chunk of readChunks(body, AbortSignal.timeout(seconds * 1000))) filled.add(chunk)
+    return filled.result()
+  }
+  if (body.readableEnded) {
+    filled.add(readAlready(body))
+    return filled.result()
+  }
+  return readNode(body, filled, seconds)
+}
+
+/** A buffer of exactly `length` bytes, filled piece by piece. */
+function fill(length: number) {
+  // Not of the pool: it is kept while it is stored.
+  const buffer = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  return {
+    add(chunk: Uint8Array): void {
+      if (at + chunk.length > length) throw wrongLength(length)
+      buffer.set(chunk, at)
+      at += chunk.length
+    },
+    result(): Uint8Array {
+      if (at !== length) throw wrongLength(length)
+      return buffer
+    },
+  }
+}
+
+function readNode(request: IncomingMessage, filled: ReturnType<typeof fill>, seconds: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    // Not `for await`: leaving such a loop early would cut the connection before the answer.
+    const done = (settle: () => void) => {
+      clearTimeout(timer)
+      request.off('data', onData).off('end', onEnd).off('error', onEnd).off('close', onEnd)
+      request.pause()
+      settle()
+    }
+    const attempt = (step: () => void) => {
+      try {
+        step()
+      } catch (error) {
+        done(() => reject(error))
+      }
+    }
+    const onData = (chunk: Buffer) => attempt(() => filled.add(chunk))
+    const onEnd = () => attempt(() => done(resolveWith(filled.result())))
+    const resolveWith = (bytes: Uint8Array) => () => resolve(bytes)
+    const timer = setTimeout(() => done(() => reject(new ChatError('request_timeout'))), seconds * 1000)
+    request.on('data', onData).on('end', onEnd).on('error', onEnd).on('close', onEnd)
+  })
+}
+
+/** A body that a parser of the host has read. @throws ChatError unless it left the bytes */
+function readAlready(request: IncomingMessage): Uint8Array {
+  const { body, rawBody = body } = request as { body?: unknown; rawBody?: unknown }
+  if (rawBody instanceof Uint8Array) return rawBody
+  throw new ChatError('validation_failed', {
+    message: 'The application has read the body before the chat, and left no bytes.',
+  })
+}
+
+function wrongLength(length: number): ChatError {
+  return new ChatError('validation_failed', {
+    errors: [{ path: '', message: `must be exactly ${length} bytes` }],
+  })
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, upload } from './files.ts'
+
+describeOnEachDatabase('a storage of files of the host', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let bytes: Bytes
+  let place: string
+  const files = memoryFiles()
+  beforeAll(async () => {
+    service = await startService(await openUrl(), {
+      config: { attachments: { enabled: true } },
+      wrap: (storage) => ({ ...storage, files }),
+    })
+    ada = await service.signIn('ada')
+    bytes = await bytesFor(service, ada)
+    place = (await ada.conversations.create({ title: 'Files' })).conversation_id
+  })
+  afterAll(() => service.close())
+
+  it('that fails leaves no part, and the upload goes on later', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
+    const put = () => bytes.put(attachment.id, 1, Buffer.from('hello'))
+    files.failing.put = new Error('unplugged')
+    const failed = await put()
+    expect([failed.status, failed.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
+    files.failing.put = Object.assign(new Error('no room'), { code: 'ENOSPC' })
+    expect((await put()).status).toBe(507)
+    expect((await ada.attachments.get(attachment.id)).received).toEqual([])
+    delete files.failing.put
+    expect((await put()).status).toBe(200)
+  })
+
+  it('has a part before the upload counts it', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
+    const store = files.setItemRaw
+    let counted: number[] | undefined
+    files.setItemRaw = async (key, value) => {
+      await store(key, value)
+      // A process that died here would leave bytes without a part, and never a part without bytes.
+      counted = (await ada.attachments.get(attachment.id)).received
+    }
+    await bytes.put(attachment.id, 1, Buffer.from('hello'))
+    files.setItemRaw = store
+    expect(counted).toEqual([])
+  })
+
+  it('loses the part of an upload that is removed meanwhile', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
+    const store = files.setItemRaw
+    let kept = ''
+    files.setItemRaw = async (key, value) => {
+      await ada.attachments.remove(attachment.id)
+      await store(key, value)
+      kept = key
+    }
+    expect((await bytes.put(attachment.id, 1, Buffer.from('hello'))).status).toBe(404)
+    files.setItemRaw = store
+    expect(files.kept.has(kept)).toBe(false)
+  })
+
+  it('is read one part ahead at most, and not at all for a header', async () => {
+    const content = bytesOf(4 * PART)
+    const id = await upload(ada, bytes, place, { content })
+    const read: string[] = []
+    const get = files.getItemRaw
+    files.getItemRaw = (key) => {
+      read.push(key)
+      return get(key)
+    }
+    const actor = await service.chat.users.actor(ada.id)
+    const { bytes: pieces, length } = await service.chat.attachments.open(actor, id)
+    expect(length).toBe(content.length)
+    const iterator = pieces[Symbol.asyncIterator]()
+    expect((await iterator.next()).value).toHaveLength(PART)
+    expect(read.length).toBeLessThanOrEqual(2)
+    await iterator.return?.()
+    files.getItemRaw = get
+  })
+
+  it('without the bytes of a file is a failure, not half an answer', async () => {
+    const id = await upload(ada, bytes, place, { content: bytesOf(100, 'lost') })
+    const blob = await service.chat.context.db.get<{ blob_id: string }>(
+      'SELECT blob_id FROM attachments WHERE id = ?',
+      id,
+    )
+    files.kept.delete(`${blob!.blob_id}/1`)
+    expect((await bytes.read(`/api/attachments/${id}/content`)).status).toBe(404)
+  })
+})
+
+describeOnEachDatabase('the limits of files', (openUrl) => {
+  it('are kept: the size of all, of a user, and the types', async () => {
+    const limits = { enabled: true, per_user_bytes: 100, total_bytes: 150, types: ['image/png'] }
+    const service = await startService(await openUrl(), {
+      config: { attachments: limits },
+      wrap: (storage) => ({ ...storage, files: memoryFiles() }),
+    })
+    const [ada, grace] = [await service.signIn('ada'), await service.signIn('grace')]
+    const { conversation_id: place } = await ada.conversations.create({ title: 'Files' })
+    await ada.participants.add(place, { user_id: grace.id })
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: 100 })
+    expect(await codeOf(ada.attachments.create(place, { name: 'b', size: 1 }))).toBe('quota_exceeded')
+    expect(await codeOf(grace.attachments.create(place, { name: 'b', size: 51 }))).toBe('storage_full')
+    const bytes = await bytesFor(service, ada)
+    expect((await bytes.put(attachment.id, 1, bytesOf(100))).status).toBe(415)
+    expect(await service.client().capabilities.get()).toMatchObject({ attachments: { types: ['image/png'] } })
+    await service.close()
+  })
+
+  it('are not needed where there are no files: their routes do not exist, and nothing is opened', async () => {
+    const files = new Proxy(memoryFiles(), {
+      get() {
+        throw new Error('opened')
+      },
+    })
+    const service = await startService(await openUrl(), { wrap: (storage) => ({ ...storage, files }) })
+    const ada = await service.signIn('ada')
+    const { conversation_id: place } = await ada.conversations.create({ title: 'Files' })
+    expect(await codeOf(ada.attachments.create(place, { name: 'a', size: 1 }))).toBe('not_found')
+    const input = { content: 'x', attachment_ids: [service.chat.context.id()] }
+    expect(await codeOf(ada.messages.postRoot(place, input))).toBe('not_found')
+    expect(await service.client().capabilities.get()).not.toHaveProperty('attachments')
+    await service.close()
+  })
+})
