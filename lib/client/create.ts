@@ -7,6 +7,7 @@ import { pathOf, toCall } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
+import { createUpload } from './upload.ts'
 
 /** Operations, by their feature and verb. */
 export type Operations = Record<string, Record<string, Operation>>
@@ -30,7 +31,8 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
       followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
     followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
   }
-  return { ...Object.fromEntries(features), events }
+  const client = { ...Object.fromEntries(features), events }
+  return { ...client, upload: createUpload(client, requester, retry_ms) }
 }
 
 async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {

@@ -14,8 +14,9 @@ interface FailureBody extends Partial<CompatFailure> {
 /** The failure in a response, of the service itself or of a gateway. */
 export async function readError(response: Response): Promise<ChatError> {
   const problem = toProblem(await response.json().catch(() => ({})))
-  // Gateways respond for a service they cannot reach.
-  const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'
+  // Gateways respond for a service they cannot reach; a body that came too slowly may come faster the next time.
+  const isPassing = (response.status >= 502 && response.status <= 504) || response.status === 408
+  const otherwise = isPassing ? 'unavailable' : 'internal'
   const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
   const retry_after_seconds = retryAfterOf(response.headers.get('retry-after'), Date.now())
   const request_id = response.headers.get('x-request-id')

@@ -9,6 +9,8 @@ export type {
   ClientOptions,
   FollowOptions,
   ReceivedEvent,
+  UploadOptions,
+  UploadProgress,
 } from './types.ts'
 
 /**

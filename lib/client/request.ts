@@ -5,6 +5,8 @@ import type { ClientOptions } from './types.ts'
 /** The parts that differ between requests. */
 interface RequestInit {
   body?: unknown
+  /** A body of bytes instead of JSON. */
+  bytes?: Blob
   headers?: Record<string, string>
   signal?: AbortSignal
 }
@@ -39,12 +41,14 @@ export function createRequester(options: ClientOptions): Requester {
     else if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
     const token = api_key === undefined ? csrfToken() : undefined
     if (method !== 'GET' && token) headers[csrf_header_name] = token
-    if (init.body !== undefined) headers['content-type'] = 'application/json'
+    if (init.bytes) headers['content-type'] = 'application/octet-stream'
+    else if (init.body !== undefined) headers['content-type'] = 'application/json'
     const response = await send(base + path, {
       method,
       headers,
       credentials: api_key === undefined ? 'include' : 'omit',
       ...(init.body !== undefined && { body: JSON.stringify(init.body) }),
+      ...(init.bytes && { body: init.bytes }),
       ...(init.signal && { signal: init.signal }),
     })
     for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)

@@ -1,3 +1,4 @@
+import type { Attachment } from '../api/attachments.ts'
 import type { ClientFeatures } from '../api/client-features.ts'
 import type { ConversationStreamEvent } from '../api/events.ts'
 
@@ -47,6 +48,37 @@ export interface ChatClient extends ClientFeatures {
     /** The live events of all conversations, including those joined later. The loop ends with the session or `signal`. */
     followAll(options?: FollowOptions): AsyncGenerator<ReceivedEvent>
   }
+  /**
+   * Uploads a file into a conversation, in parts: after a lost connection only the missing ones are sent again, for some
+   * minutes. Post its id in `attachment_ids`.
+   *
+   * @returns the attachment: `ready`, or being checked
+   * @throws ChatError as `client.attachments.create`; `not_found` when the upload has ended; `conflict` for another file than
+   *   the one that `attachment_id` began with; `storage_full`; `unavailable`. With its id, the upload can go on later
+   * @throws the reason of `signal`
+   */
+  upload(conversationId: string, file: Blob, options?: UploadOptions): Promise<Attachment>
+}
+
+/** The options of an upload. */
+export interface UploadOptions {
+  /** Default: the name of a `File`. */
+  name?: string
+  /** The upload that goes on: one that was begun before, by this page or another, with the same file. */
+  attachment_id?: string
+  /** Called when the upload has begun, and after each part. */
+  onProgress?: (progress: UploadProgress) => void
+  /** Breaks the upload off. What was sent stays for a day, unless `client.attachments.remove` removes it. */
+  signal?: AbortSignal
+}
+
+/** How far an upload is. */
+export interface UploadProgress {
+  attachment: Attachment
+  /** Bytes that have arrived. */
+  sent: number
+  /** Bytes of the file. */
+  size: number
 }
 
 /** The event after which a loop starts, and the signal that ends it. */

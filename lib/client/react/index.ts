@@ -1,5 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import type {
+  Attachment,
   CancelledAnswer,
   ConversationSettings,
   OpenedConversation,
@@ -19,6 +20,7 @@ import type {
   ThreadView,
 } from '../store/index.ts'
 import {
+  type FileUpload,
   inboxOf,
   type NotificationMark,
   type NotificationsFilter,
@@ -31,6 +33,7 @@ import {
   receiptsOf,
   type ThreadReadersView,
   type Typist,
+  uploadsOf,
 } from '../store/parts.ts'
 import { useChatStore } from './context.ts'
 
@@ -77,6 +80,14 @@ export interface InboxActions {
   markRead: (mark: NotificationMark) => Promise<void>
 }
 
+/** What a post has besides its text. */
+export interface PostOptions {
+  /** The message that is answered. Default: the first of the thread. */
+  parent_id?: string
+  /** Files that were uploaded before; with one, the text may be empty. */
+  attachments?: Attachment[]
+}
+
 /** The messages of a thread, and what a user does in it. */
 export interface ThreadMessages {
   /** Depth first; those with `pending` are not stored yet. */
@@ -87,7 +98,7 @@ export interface ThreadMessages {
    * @returns the stored post, or `undefined` after a failure: then the message stays, with `pending.status: 'failed'`
    * @throws Error before the thread is read
    */
-  reply: (content: string, options?: { parent_id?: string }) => Promise<PostedMessage | undefined>
+  reply: (content: string, options?: PostOptions) => Promise<PostedMessage | undefined>
   /** Sends a failed post again. @param key `message.pending.key` */
   retry: (key: string) => Promise<PostedMessage | undefined>
   /** Removes a failed post. @param key `message.pending.key` */
@@ -105,9 +116,22 @@ export interface ThreadAssistant {
   /** Answers in progress; `content` grows. */
   answers: readonly StoreMessage[]
   /** Asks below a message, by default the first. @returns and @throws as `reply` of {@link ThreadMessages} */
-  ask: (content: string, options?: { parent_id?: string }) => Promise<PostedMessage | undefined>
+  ask: (content: string, options?: PostOptions) => Promise<PostedMessage | undefined>
   /** Stops an answer; the text so far is kept. @throws ChatError `not_found`, `forbidden` */
   cancel: (message_id: string) => Promise<CancelledAnswer>
+}
+
+/** The files of a message that is being written, and what the user does with them. */
+export interface FileUploads {
+  uploads: readonly FileUpload[]
+  /** Uploads files, one after another. @throws RangeError for more than 10 */
+  add: (files: readonly File[]) => void
+  /** Goes on with an upload that has failed. */
+  retry: (key: string) => void
+  /** Breaks an upload off, and removes it. */
+  remove: (key: string) => void
+  /** The files that are ready, for the `attachments` of a post: they leave the list. */
+  take: () => Attachment[]
 }
 
 /** The user's conversations, latest activity first: those that are not archived, or those that are. */
@@ -133,14 +157,21 @@ export function useConversationSettings(
   )
 }
 
+/** Posts the first message of a thread. */
+export type StartThread = (
+  content: string,
+  options?: Pick<PostOptions, 'attachments'>,
+) => Promise<PostedMessage | undefined>
+
 /** The threads of a conversation, latest activity first; `pending` has those that are not stored yet. */
-export function useThreads(
-  conversation_id: string,
-): ThreadsView & ListActions & { start: (content: string) => Promise<PostedMessage | undefined> } {
+export function useThreads(conversation_id: string): ThreadsView & ListActions & { start: StartThread } {
   const store = useChatStore()
   const list = useList(store.threads(conversation_id))
   return useMemo(
-    () => ({ ...list, start: (content: string) => store.post({ conversation_id, content }) }),
+    () => ({
+      ...list,
+      start: (content, options) => store.post({ ...options, conversation_id, content }),
+    }),
     [store, list, conversation_id],
   )
 }
@@ -184,6 +215,22 @@ export function useAssistant(root_id: string): ThreadAssistant {
     const answers = messages.filter(({ status, deleted_at }) => status === 'streaming' && deleted_at === undefined)
     return { answers, ask, cancel: store.cancelAnswer }
   }, [store, messages, ask])
+}
+
+/** The files of a message that is being written; `take` returns those that are ready, for its post. */
+export function useUpload(conversation_id: string, draft?: string): FileUploads {
+  const { list, add, retry, remove, take } = uploadsOf(useChatStore())
+  const uploads = useReadable(list(conversation_id, draft))
+  return useMemo(
+    () => ({
+      uploads,
+      add: (files) => add(conversation_id, files, draft),
+      retry,
+      remove,
+      take: () => take(conversation_id, draft),
+    }),
+    [uploads, add, retry, remove, take, conversation_id, draft],
+  )
 }
 
 /** The other users who are typing in a conversation, and a function to call at every key of this one. */
@@ -257,10 +304,10 @@ function usePost(root_id: string, role: 'user' | 'assistant') {
   const store = useChatStore()
   return useMemo(
     () =>
-      async (content: string, { parent_id = root_id }: { parent_id?: string } = {}) => {
+      async (content: string, { parent_id = root_id, ...more }: PostOptions = {}) => {
         const [root] = store.thread(root_id).getSnapshot().messages
         if (!root) throw new Error('The thread is not read yet: reply when its status is "ready"')
-        return store.post({ conversation_id: root.conversation_id, root_id, parent_id, content, role })
+        return store.post({ conversation_id: root.conversation_id, root_id, parent_id, content, role, ...more })
       },
     [store, root_id, role],
   )

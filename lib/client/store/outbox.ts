@@ -158,10 +158,11 @@ function toPending({ role = 'user', key = newKey(), ...post }: NewPost): Pending
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {
-  const { key, conversation_id, parent_id, content, role } = post
+  const { key, conversation_id, parent_id, content, role, attachments } = post
   const options = { headers: { 'idempotency-key': key } }
-  if (parent_id === undefined) return client.messages.postRoot(conversation_id, { content, role }, options)
-  return client.messages.reply(parent_id, { content, role }, options)
+  const input = { content, role, attachment_ids: attachments?.map(({ id }) => id) }
+  if (parent_id === undefined) return client.messages.postRoot(conversation_id, input, options)
+  return client.messages.reply(parent_id, input, options)
 }
 
 /** Whether a message may be a post: its key is not in the message. */

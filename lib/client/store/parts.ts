@@ -12,3 +12,4 @@ export {
   searchMessages,
   searchOf,
 } from './search.ts'
+export { type FileUpload, type StoreUploads, uploadsOf } from './uploads.ts'

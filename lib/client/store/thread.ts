@@ -82,7 +82,7 @@ function withPending(messages: StoreMessage[] | readonly StoreMessage[], pending
 }
 
 function toMessage(post: PendingPost, parent: StoreMessage | undefined): StoreMessage {
-  const { key, conversation_id, role, content, created_at } = post
+  const { key, conversation_id, role, content, created_at, attachments } = post
   return {
     id: key,
     conversation_id,
@@ -94,6 +94,7 @@ function toMessage(post: PendingPost, parent: StoreMessage | undefined): StoreMe
     depth: (parent?.depth ?? -1) + 1,
     status: role === 'user' ? 'complete' : 'streaming',
     created_at,
+    ...(attachments && { attachments }),
     pending: post,
   }
 }

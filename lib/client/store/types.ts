@@ -1,3 +1,4 @@
+import type { Attachment } from '../../api/attachments.ts'
 import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
 import type { Message } from '../../api/messages.ts'
 import type { ThreadSummary } from '../../api/threads.ts'
@@ -19,6 +20,8 @@ export type StoreClient = Pick<
   | 'notifications'
   | 'receipts'
   | 'search'
+  | 'attachments'
+  | 'upload'
 >
 
 /** A user to write to: `{ user_id }` or `{ username }`. */
@@ -68,6 +71,8 @@ export interface PendingPost {
   parent_id?: string
   content: string
   role: 'user' | 'assistant'
+  /** Files that were uploaded before. */
+  attachments?: Attachment[]
   /** When it was posted here, by the local clock. */
   created_at: string
 }
@@ -83,4 +88,6 @@ export interface NewPost {
   content: string
   /** With `assistant`, the assistant answers: `content` is the question. */
   role?: 'user' | 'assistant' | undefined
+  /** Files that were uploaded before: with one, `content` may be empty. */
+  attachments?: Attachment[]
 }

@@ -1,0 +1,125 @@
+import type { Attachment } from '../api/attachments.ts'
+import { ChatError } from '../core/errors.ts'
+import { isTransient, pause, spread } from './backoff.ts'
+import type { Requester } from './request.ts'
+import type { ChatClient, UploadOptions, UploadProgress } from './types.ts'
+
+/** The size of the parts of an upload that another page has begun. */
+const PART_BYTES = 4 * 1024 * 1024
+
+/** Browsers open six connections to a server of HTTP/1.1: the stream and other calls need some of them. */
+const AT_ONCE = 3
+
+/** How often a part is sent. With pauses of 1, 2, 4 … 30 seconds, that takes about two minutes. */
+const ATTEMPTS = 8
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+
+/** An upload, and what is missing of it. */
+interface Begun {
+  attachment: Attachment
+  part_bytes: number
+  missing: number[]
+}
+
+/** @param retry_ms the first pause after a failure @returns `client.upload` */
+export function createUpload(
+  { attachments }: Pick<ChatClient, 'attachments'>,
+  requester: Requester,
+  retry_ms = FIRST_PAUSE_MS,
+): ChatClient['upload'] {
+  return async (conversation_id, file, options = {}) => {
+    const { attachment_id, onProgress, signal } = options
+    const call = signal ? { signal } : {}
+    const begun =
+      attachment_id === undefined
+        ? await begin(conversation_id, file, options)
+        : await goOn(await attachments.get(attachment_id, call), file)
+    const { attachment } = begun
+    if (attachment.status !== 'uploading') return attachment
+    const completed = await sendParts(requester, file, { ...begun, retry_ms, onProgress, signal })
+    // The response to the last part was lost, and it was sent again.
+    return completed ?? (await attachments.get(attachment.id, call)).attachment
+  }
+
+  async function begin(conversation_id: string, file: Blob, { name, signal }: UploadOptions): Promise<Begun> {
+    const { type, size } = file
+    const about = { name: name ?? (file as File).name ?? 'file', size, ...(type && { type }) }
+    const { attachment, part_bytes, parts } = await attachments.create(conversation_id, about, signal ? { signal } : {})
+    return { attachment, part_bytes, missing: listParts(parts) }
+  }
+}
+
+const listParts = (count: number) => Array.from({ length: count }, (_, n) => n + 1)
+
+/** What is missing of an upload. One part that is there is sent again: with another file, it is refused. */
+function goOn({ attachment, received = [] }: { attachment: Attachment; received?: number[] }, file: Blob): Begun {
+  if (attachment.size !== file.size) throw new ChatError('conflict', { message: 'This is another file.' })
+  const [proof] = received
+  const missing = listParts(Math.ceil(file.size / PART_BYTES)).filter((n) => n === proof || !received.includes(n))
+  return { attachment, part_bytes: PART_BYTES, missing }
+}
+
+interface Sending extends Begun {
+  retry_ms: number
+  onProgress: ((progress: UploadProgress) => void) | undefined
+  signal: AbortSignal | undefined
+}
+
+/** Sends the missing parts, a few at once. @returns the attachment, if a response had it */
+async function sendParts(requester: Requester, file: Blob, sending: Sending): Promise<Attachment | undefined> {
+  const { attachment, part_bytes, missing, retry_ms, onProgress, signal } = sending
+  const { size } = file
+  const bytesOf = (n: number) => Math.min(n * part_bytes, size) - (n - 1) * part_bytes
+  let sent = size - missing.reduce((sum, n) => sum + bytesOf(n), 0)
+  let completed: Attachment | undefined
+  const report = () => onProgress?.({ attachment: completed ?? attachment, sent, size })
+  // The first failure ends the other parts, too.
+  const abort = new AbortController()
+  const onAbort = () => abort.abort(signal!.reason)
+  if (signal?.aborted) onAbort()
+  signal?.addEventListener('abort', onAbort)
+
+  async function sendPart(path: string, bytes: Blob): Promise<Attachment | undefined> {
+    const response = await requester.request('PUT', path, { bytes, signal: abort.signal })
+    return response.status === 204 ? undefined : ((await response.json()) as { attachment: Attachment }).attachment
+  }
+
+  async function sendSome(): Promise<void> {
+    for (let n = missing.shift(); n !== undefined; n = missing.shift()) {
+      const start = (n - 1) * part_bytes
+      const bytes = file.slice(start, start + bytesOf(n))
+      const path = `/api/attachments/${attachment.id}/parts/${n}`
+      completed = (await persistently(() => sendPart(path, bytes), retry_ms, abort.signal)) ?? completed
+      sent += bytes.size
+      report()
+    }
+  }
+
+  report()
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, sendSome))
+  } catch (error) {
+    abort.abort(error)
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+  }
+  return completed
+}
+
+/** Repeats what fails because the service is not reached, or asks to wait. */
+async function persistently<T>(attempt: () => Promise<T>, retry_ms: number, signal: AbortSignal): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    signal.throwIfAborted()
+    try {
+      return await attempt()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isTransient(error) || failures === ATTEMPTS) throw error
+      const { retry_after_seconds = 0 } = error as Partial<ChatError>
+      const atLeast = Math.max(retry_ms * 2 ** (failures - 1), retry_after_seconds * 1000)
+      await pause(spread(Math.min(LONGEST_PAUSE_MS, atLeast)), signal)
+    }
+  }
+}
