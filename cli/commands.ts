@@ -27,6 +27,7 @@ export const root: CommandDef = defineCommand({
     health: () => import('./commands/health.ts').then((module) => module.default),
     doctor: () => import('./commands/doctor.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
+    attachments: () => import('./commands/attachments.ts').then((module) => module.default),
     search: () => import('./commands/search.ts').then((module) => module.default),
     vacuum: () => import('./commands/vacuum.ts').then((module) => module.default),
     nodes: () => import('./commands/nodes.ts').then((module) => module.default),

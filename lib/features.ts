@@ -52,6 +52,8 @@ import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
+import * as fileChecks from './ops/file-check.ts'
+import * as fileCollection from './ops/file-collection.ts'
 import * as checks from './ops/fsck.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
@@ -196,7 +198,15 @@ export const FUNCTIONS = {
   setup: { assertOpen: setup.assertOpen },
   attachments: { putPart: uploading.putPart, open: reading.open, openLink: links.openLink },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate },
-  ops: { metrics: ops.metrics, prune: retention.prune, fsck: checks.fsck, probe: probes.probe },
+  ops: {
+    metrics: ops.metrics,
+    prune: retention.prune,
+    fsck: checks.fsck,
+    fsckFiles: fileChecks.fsckFiles,
+    collectFiles: fileCollection.collectFiles,
+    fileTotals: fileCollection.fileTotals,
+    probe: probes.probe,
+  },
 }
 
 /** The same, to be looped over. */

@@ -1,29 +1,47 @@
-import { commonArgs, defineCommand } from '../args/command.ts'
+import type { FileCheckup } from '../../lib/ops/file-check.ts'
+import type { Chat } from '../../lib/service.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { print } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { withChat } from '../with-chat.ts'
 
 export default defineCommand({
-  meta: { name: 'fsck', description: 'Check that the database is consistent' },
+  meta: { name: 'fsck', description: 'Check that the database is consistent, and with --files the storage of files' },
   example: 'chat-server fsck --json',
   args: {
-    repair: { type: 'boolean', description: 'Correct wrong counts' },
+    repair: { type: 'boolean', description: 'Correct wrong counts; mark files without bytes as gone' },
+    files: { type: 'boolean', description: 'Compare the files of messages with attachments.storage' },
+    read: { type: 'boolean', description: 'With --files: read all bytes, and compare their digests' },
     ...commonArgs,
   },
-  run: ({ args }) =>
-    withChat(
+  run: ({ args }) => {
+    if (args.read && !args.files) throw new UsageError('--read is part of --files')
+    return withChat(
       args,
       async (chat) => {
         const onProgress = (name: string, step: number, steps: number) => showProgress(`${step} of ${steps}: ${name}`)
-        const result = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress })
+        const repair = args.repair === true
+        const checkup = await chat.ops.fsck({ ...(repair && { repair }), onProgress })
+        const files = args.files ? await checkFiles(chat, { repair, read: args.read === true }) : undefined
         showProgress('')
-        const lines = result.findings.flatMap(({ name, says, count, examples, repaired, note, remedy }) => [
+        const findings = [...checkup.findings, ...(files?.findings ?? [])]
+        const counts = files && { files: files.files, file_bytes: files.bytes }
+        const result = { ...checkup, ...counts, findings }
+        const lines = findings.flatMap(({ name, says, count, examples, repaired, note, remedy }) => [
           `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Violated by: ${examples.join(', ')}`,
           `  → ${remedy}`,
         ])
-        print(args, result, lines.length > 0 ? lines.join('\n') : `All ${result.checked} invariants hold.`)
-        if (result.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
+        const all = files ? ` The bytes of ${files.files} files are there.` : ''
+        print(args, result, lines.length > 0 ? lines.join('\n') : `All ${result.checked} invariants hold.${all}`)
+        if (findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
       },
       { changed: true, readOnly: !args.repair },
-    ),
+    )
+  },
 })
+
+function checkFiles(chat: Chat, options: { repair: boolean; read: boolean }): Promise<FileCheckup> {
+  const onProgress = (files: number, bytes: number) =>
+    showProgress(`${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
+  return chat.ops.fsckFiles({ ...options, onProgress })
+}

@@ -144,3 +144,20 @@ export interface LinkOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
   headers?: RequestHeaders
 }
+
+/** Files, and their bytes. */
+export interface FileTotals {
+  attachments: number
+  uploading: number
+  scanning: number
+  ready: number
+  refused: number
+  gone: number
+  unattached: number
+  blobs: number
+  bytes: number
+  released: number
+  released_bytes: number
+  due: number
+  expired: number
+}

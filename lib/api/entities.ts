@@ -5,6 +5,7 @@ export type {
   AttachmentState,
   FileAnswer,
   FileLink,
+  FileTotals,
   LinkOptions,
   PartInput,
   ReadOptions,
@@ -88,7 +89,18 @@ export type {
   Part,
   TextPart,
 } from './openai.ts'
-export type { Checkup, Finding, Health, Probe, Pruned, Readiness, ReadinessChecks } from './ops.ts'
+export type {
+  Checkup,
+  CollectedFiles,
+  FileCheckOptions,
+  FileCheckup,
+  Finding,
+  Health,
+  Probe,
+  Pruned,
+  Readiness,
+  ReadinessChecks,
+} from './ops.ts'
 export type { Pin, PinPage } from './pins.ts'
 export type { Presences, UserPresence } from './presence.ts'
 export type { ReactionOfUser, ReactionPage } from './reactions.ts'

@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { Checkup, Health, Probe, Pruned, Readiness } from './ops.ts'
+import type { FileTotals } from './attachments.ts'
+import type { Checkup, CollectedFiles, FileCheckOptions, FileCheckup, Health, Probe, Pruned, Readiness } from './ops.ts'
 
 /** `chat.ops`. */
 export interface OpsUseCases {
@@ -38,6 +39,27 @@ export interface OpsUseCases {
     repair?: boolean
     onProgress?: (name: string, step: number, steps: number) => void
   }): Promise<Checkup>
+
+  /**
+   * Compares the database with the storage of files, while the service runs: whether the bytes of every file are
+   * there, and whether the storage has others.
+   *
+   * @throws ChatError `unavailable` if the storage does not answer
+   */
+  fsckFiles(options?: FileCheckOptions): Promise<FileCheckup>
+
+  /**
+   * Deletes from the storage of files what nothing refers to: what the service does every minute, and bytes without
+   * a row, which it does not look for.
+   *
+   * @param options.dry_run only counts
+   * @param options.onProgress called with the number of deleted parts
+   * @throws ChatError `unavailable`
+   */
+  collectFiles(options?: { dry_run?: boolean; onProgress?: (parts: number) => void }): Promise<CollectedFiles>
+
+  /** Counts of files, and of the bytes that they take. */
+  fileTotals(): Promise<FileTotals>
 
   /**
    * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of

@@ -87,6 +87,35 @@ export interface Finding {
   repaired?: true
 }
 
+/** How to check the storage of files. */
+export interface FileCheckOptions {
+  /** Reads all bytes, and compares their digests. Default: their sizes are compared. */
+  read?: boolean
+  /** Marks files whose bytes are missing or differ as `gone`, and deletes bytes that nothing refers to. */
+  repair?: boolean
+  /** Called with the number of files, and of their bytes, that were checked so far. */
+  onProgress?: (files: number, bytes: number) => void
+}
+
+/** The result: `findings` is empty if all bytes are there. */
+export interface FileCheckup {
+  files: number
+  bytes: number
+  findings: Finding[]
+}
+
+/** What was deleted from the storage of files, or would be. */
+export interface CollectedFiles {
+  /** Uploads that ran out, files that no message took, and files of deleted messages whose time is over. */
+  expired: number
+  /** Blobs that nothing refers to, with all of their bytes. */
+  blobs: number
+  /** Parts that no row names. */
+  garbage: number
+  /** Files that killed processes have left half written. */
+  unfinished: number
+}
+
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
   conversation_id: string

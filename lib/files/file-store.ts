@@ -26,6 +26,8 @@ export interface FileStore {
   get(key: string): Promise<Uint8Array | undefined>
   /** Removes a value, if there is one. */
   remove(key: string): Promise<void>
+  /** The sizes of the values of an id, by number. */
+  sizes(id: string): Promise<Map<number, number>>
   /** Every key, in any order. It reads the whole place: only for a check of it. */
   keys(): AsyncIterable<string>
   /**
@@ -120,6 +122,8 @@ function createFileStore(objects: Objects): FileStore {
       await calls.run((signal) => objects.delete(key, { signal }))
     },
 
+    sizes: (id) => calls.run(() => sizesOf(objects, id)),
+
     async *keys() {
       try {
         for await (const key of objects.keys()) {
@@ -135,6 +139,16 @@ function createFileStore(objects: Objects): FileStore {
 
     close: calls.close,
   }
+}
+
+async function sizesOf(objects: Objects, id: string): Promise<Map<number, number>> {
+  const sizes = new Map<number, number>()
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const page = await objects.list(`${id}/`, { after })
+    for (const { key, bytes } of page.objects) if (KEY.test(key)) sizes.set(Number(key.slice(id.length + 1)), bytes)
+    after = page.next
+  }
+  return sizes
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -43,7 +43,7 @@ const ORDER: string[][] = [
   ['user lockdown', 'conversation delete'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
-  ['search status', 'search rebuild'],
+  ['search status', 'search rebuild', 'attachments gc', 'attachments stat'],
   ['vacuum'],
 ]
 

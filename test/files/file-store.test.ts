@@ -49,6 +49,8 @@ describe.each<[string, () => FileStore]>([
     expect(Buffer.from((await store.get(key))!).toString()).toBe('true')
     expect([...(await store.get(other))!]).toEqual([0, 255, 10])
     expect(await keysOf(store)).toEqual([key, other].sort())
+    expect(await store.sizes(key.split('/')[0]!)).toEqual(new Map([[1, 4]]))
+    expect(await store.sizes(randomUUID())).toEqual(new Map())
     await store.remove(key)
     await store.remove(key)
     expect([await store.get(key), await keysOf(store)]).toEqual([undefined, [other]])

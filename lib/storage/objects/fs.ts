@@ -91,8 +91,13 @@ async function removeStalled(folder: string, dryRun: boolean): Promise<number> {
     count++
   })
   const entries = (await opendir(folder).catch(ifMissing)) ?? []
-  for await (const entry of entries)
-    if (entry.isDirectory()) count += await removeStalled(join(folder, entry.name), dryRun).catch(noneIfForbidden)
+  for await (const entry of entries) {
+    if (!entry.isDirectory()) continue
+    const path = join(folder, entry.name)
+    const found = await removeStalled(path, dryRun).catch(noneIfForbidden)
+    if (found > 0 && !dryRun) await rmdir(path).catch(ifInUse)
+    count += found
+  }
   return count
 }
 

@@ -47,7 +47,7 @@ export function createObjectsOf(storage: FilesLike): Objects {
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
-      const all = (await listKeys(storage)).filter((key) => key.startsWith(prefix) && key > after).sort()
+      const all = (await listKeys(storage, prefix)).filter((key) => key.startsWith(prefix) && key > after).sort()
       const page = all.slice(0, limit)
       const objects = []
       for (const key of page) objects.push({ key, bytes: (await read(key))?.length ?? 0 })
@@ -62,9 +62,10 @@ export function createObjectsOf(storage: FilesLike): Objects {
   }
 }
 
-/** unstorage writes `:` for `/`. */
-async function listKeys(storage: FilesLike): Promise<string[]> {
-  return (await storage.getKeys()).map((key) => key.replaceAll(':', '/'))
+/** unstorage writes `:` for `/`, and finds only keys below whole names. */
+async function listKeys(storage: FilesLike, prefix = ''): Promise<string[]> {
+  const below = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  return (await storage.getKeys(below.replaceAll('/', ':'))).map((key) => key.replaceAll(':', '/'))
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,0 +1,54 @@
+import { defineCommand as defineGroup } from 'citty'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { oneLine, print, table } from '../output.ts'
+import { showProgress } from '../progress.ts'
+import { withChat } from '../with-chat.ts'
+
+const gc = defineCommand({
+  meta: { name: 'gc', description: 'Delete bytes of files that nothing refers to, beside the running service' },
+  example: 'chat-server attachments gc --dry-run',
+  args: {
+    'dry-run': { type: 'boolean', description: 'Only count what would be deleted' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const dry_run = args['dry-run'] === true
+      const onProgress = (parts: number) => showProgress(`${parts} parts without a row`)
+      const { expired, blobs, garbage, unfinished } = await chat.ops.collectFiles({ dry_run, onProgress })
+      showProgress('')
+      const text = `${dry_run ? 'Would delete' : 'Deleted'} ${expired} files whose time is over, the bytes of ${blobs} released ones, ${garbage} parts without a row, ${unfinished} unfinished writes.`
+      print(args, { dry_run, expired, blobs, garbage, unfinished }, oneLine(text))
+    }),
+})
+
+const stat = defineCommand({
+  meta: { name: 'stat', description: 'Show how many files there are, and what they take' },
+  example: 'chat-server attachments stat --json',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(
+      args,
+      async (chat) => {
+        const totals = await chat.ops.fileTotals()
+        const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1)
+        const rows = [
+          ['ready', String(totals.ready)],
+          ['uploading', String(totals.uploading)],
+          ['scanning', String(totals.scanning)],
+          ['refused', String(totals.refused)],
+          ['gone', String(totals.gone)],
+          ['of no message', String(totals.unattached)],
+          ['blobs', `${totals.blobs} (${mib(totals.bytes)} MiB)`],
+          ['released blobs', `${totals.released} (${mib(totals.released_bytes)} MiB)`],
+        ]
+        print(args, totals, table(['FILES', String(totals.attachments)], rows))
+      },
+      { readOnly: true },
+    ),
+})
+
+export default defineGroup({
+  meta: { name: 'attachments', description: 'Show what the files of messages take, or delete what nothing refers to' },
+  subCommands: { gc, stat },
+})

@@ -1,0 +1,133 @@
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+
+/** Bytes that are stored as a whole, and that an attachment has. */
+export interface WholeBlob {
+  id: string
+  size: number
+  parts: number
+  /** The SHA-256 of the SHA-256s of its parts; a thumbnail has none. */
+  digest: string | null
+}
+
+/** Up to `limit` blobs that are whole, after an id. By primary key. */
+export function listWhole(db: Queries, after: string, limit: number): Promise<WholeBlob[]> {
+  return db.all(
+    `SELECT id, size, parts, digest FROM blobs b
+      WHERE id > ? AND released_at IS NULL
+        AND (digest IS NOT NULL OR EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = b.id))
+      ORDER BY id LIMIT ?`,
+    after,
+    limit,
+  )
+}
+
+/** A part of an upload under way whose bytes are there. */
+export interface UnderWay {
+  attachment_id: string
+  n: number
+  blob_id: string
+  digest: string
+}
+
+/** Up to `limit` such parts, after one. By primary key. */
+export function listUnderWay(
+  db: Queries,
+  after: { attachment_id: string; n: number },
+  limit: number,
+): Promise<UnderWay[]> {
+  return db.all(
+    `SELECT p.attachment_id, p.n, a.blob_id, p.digest
+       FROM attachment_parts p JOIN attachments a ON a.id = p.attachment_id
+      WHERE (p.attachment_id, p.n) > (?, ?) AND a.status = 'uploading' AND p.stored = 1
+      ORDER BY p.attachment_id, p.n LIMIT ?`,
+    after.attachment_id,
+    after.n,
+    limit,
+  )
+}
+
+/** Those of these ids that are blobs, with the number of their parts. By primary key. */
+export async function findBlobs(db: Queries, ids: Iterable<string>): Promise<Map<string, number>> {
+  const rows = await db.all<{ id: string; parts: number }>(
+    `SELECT id, parts FROM blobs WHERE id ${isOneOf(db.dialect)}`,
+    jsonList(ids),
+  )
+  return new Map(rows.map(({ id, parts }) => [id, Number(parts)]))
+}
+
+/** An attachment whose bytes are lost. */
+export interface Lost {
+  id: string
+  message_id: string | null
+  conversation_id: string
+}
+
+/** The attachments that have a blob as their file, or as their thumbnail. By (blob_id), (thumbnail_blob_id). */
+export function listWithBlob(db: Queries, blobId: string): Promise<Lost[]> {
+  return db.all(
+    `SELECT id, message_id, conversation_id FROM attachments WHERE blob_id = ?
+      UNION SELECT id, message_id, conversation_id FROM attachments WHERE thumbnail_blob_id = ?`,
+    blobId,
+    blobId,
+  )
+}
+
+/** Whether a blob is there, and was not released. By primary key. */
+export async function isLive(db: Queries, id: string): Promise<boolean> {
+  return (await db.get('SELECT 1 AS found FROM blobs WHERE id = ? AND released_at IS NULL', id)) !== undefined
+}
+
+/** Takes a blob from the attachments that have it as their file, or as their thumbnail. By (blob_id). */
+export async function forgetBlob(tx: Queries, id: string): Promise<void> {
+  await tx.run(
+    `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE blob_id = ?`,
+    id,
+  )
+  await tx.run('UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE thumbnail_blob_id = ?', id)
+}
+
+/** Files, and their bytes. */
+export interface FileTotals {
+  attachments: number
+  uploading: number
+  scanning: number
+  ready: number
+  refused: number
+  gone: number
+  unattached: number
+  blobs: number
+  bytes: number
+  released: number
+  released_bytes: number
+  due: number
+  expired: number
+}
+
+/** Counts of all files. @param due until when a blob was released whose bytes can be deleted */
+export async function countFiles(db: Queries, now: Micros, due: Micros): Promise<FileTotals> {
+  const files = await db.get<Record<string, number>>(
+    `SELECT count(*) AS attachments,
+            count(CASE WHEN status = 'uploading' THEN 1 END) AS uploading,
+            count(CASE WHEN status = 'scanning' THEN 1 END) AS scanning,
+            count(CASE WHEN status = 'ready' THEN 1 END) AS ready,
+            count(CASE WHEN status = 'refused' THEN 1 END) AS refused,
+            count(CASE WHEN status = 'gone' THEN 1 END) AS gone,
+            count(CASE WHEN message_id IS NULL THEN 1 END) AS unattached,
+            count(CASE WHEN expires_at <= ? THEN 1 END) AS expired
+       FROM attachments`,
+    now,
+  )
+  const blobs = await db.get<Record<string, number>>(
+    `SELECT count(*) AS blobs,
+            CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes,
+            count(released_at) AS released,
+            CAST(coalesce(sum(CASE WHEN released_at IS NOT NULL THEN size END), 0) AS BIGINT) AS released_bytes,
+            count(CASE WHEN released_at <= ? THEN 1 END) AS due
+       FROM blobs`,
+    due,
+  )
+  return Object.fromEntries(
+    Object.entries({ ...files, ...blobs }).map(([name, count]) => [name, Number(count)]),
+  ) as unknown as FileTotals
+}
