@@ -5,6 +5,7 @@ import { partialOf } from '../../lib/storage/archive/files.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { filesArg, filesText, saveFiles } from '../files.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { showGrowth } from '../progress.ts'
 import { assertOnlyData, STANDARD, writeOutput } from '../standard-streams.ts'
@@ -20,6 +21,7 @@ export default defineCommand({
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'Target file; - for standard output' },
     force: { type: 'boolean', description: 'Replace an existing file' },
+    ...filesArg,
     ...commonArgs,
   },
   subCommands: { run, list, verify },
@@ -29,11 +31,18 @@ export default defineCommand({
     if (toOutput && process.stdout.isTTY)
       throw new UsageError('"-" writes a database to standard output, which is a terminal: redirect it')
     return withStorage(args, async (storage) => {
-      if (toOutput) return copyToOutput(storage)
+      if (toOutput) {
+        await copyToOutput(storage)
+        await saveFiles(args, storage.db)
+        return
+      }
       const work = () => storage.backup(args.file, { force: args.force === true })
       const growth = { file: partialOf(args.file), bytes: await usedBytes(storage.db) }
       const bytes = await showGrowth('Copied', growth, work)
-      print(args, { file: args.file, bytes }, oneLine(`Written to ${args.file}, ${bytes} bytes.`))
+      // After the database: whatever the copy names is still there.
+      const saved = await saveFiles(args, storage.db)
+      const text = `Written to ${args.file}, ${bytes} bytes${filesText(saved)}.`
+      print(args, { file: args.file, bytes, ...saved }, oneLine(text))
     })
   },
 })

@@ -6,6 +6,7 @@ import { assertImported } from '../../lib/storage/archive/import.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { filesArg, filesText, saveFiles } from '../files.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { createMeter } from '../progress.ts'
 import { assertOnlyData, STANDARD, writeOutput } from '../standard-streams.ts'
@@ -25,6 +26,7 @@ export default defineCommand({
       description: 'Target file, as JSON lines; - for standard output',
     },
     force: { type: 'boolean', description: 'Replace an existing file' },
+    ...filesArg,
     ...commonArgs,
   },
   run: ({ args }) => {
@@ -35,6 +37,7 @@ export default defineCommand({
       await assertImported(storage.db)
       if (toOutput) {
         const counts = await exportWith(storage, writeOutput)
+        await saveFiles(args, storage.db)
         printNote(`Written to standard output, ${sumOf(counts)} rows.`)
         return
       }
@@ -43,7 +46,9 @@ export default defineCommand({
       await replaceFile(args.file, { force: args.force === true }, async (partial) => {
         counts = await writeArchive(storage, partial)
       })
-      print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${sumOf(counts)} rows.`))
+      const saved = await saveFiles(args, storage.db)
+      const text = `Written to ${args.file}, ${sumOf(counts)} rows${filesText(saved)}.`
+      print(args, { file: args.file, counts, ...saved }, oneLine(text))
     })
   },
 })

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { filesArg, filesText, loadFiles } from '../files.ts'
 import { type ArchiveSource, fill } from '../fill.ts'
-import { print } from '../output.ts'
+import { oneLine, print } from '../output.ts'
 import { assertPipedIn, STANDARD } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
 
@@ -17,20 +18,17 @@ export default defineCommand({
   example: 'chat-server import ./chat.jsonl --database postgres://chat@localhost/chat',
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'The archive; - for standard input' },
+    ...filesArg,
     ...commonArgs,
   },
   run: async ({ args }) => {
     if (args.file === STANDARD) assertPipedIn()
     // Checked before a database is created.
     const source = args.file === STANDARD ? { bytes: process.stdin } : await openFile(args.file)
-    await withStorage(
-      args,
-      async (storage) => {
-        const counts = await fill(storage, source)
-        const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-        print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" checks the result.`)
-      },
-      { create: true },
-    )
+    const counts = await withStorage(args, (storage) => fill(storage, source), { create: true })
+    const loaded = await loadFiles(args)
+    const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    const text = `Imported ${rows} rows${filesText(loaded)}. "chat-server fsck" checks the result.`
+    print(args, { counts, ...loaded }, oneLine(text))
   },
 })

@@ -5,6 +5,7 @@ import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, keysOf } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
+import { filesArg, filesText, loadFiles } from '../files.ts'
 import { fill } from '../fill.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { withStorage } from '../with-chat.ts'
@@ -20,6 +21,7 @@ export default defineCommand({
       description: 'The backup: a file, - for standard input, or a name that "backup list" prints',
     },
     force: { type: 'boolean', description: 'Replace an existing database' },
+    ...filesArg,
     ...identityArg,
     ...commonArgs,
   },
@@ -31,7 +33,9 @@ export default defineCommand({
     // An export fills an empty database, of either kind.
     if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
     else await restoreFile(backup, config.database, { path, force: args.force === true })
-    print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every client will read the state again.`))
+    const loaded = await loadFiles(args)
+    const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
+    print(args, { restored: args.file, ...loaded }, oneLine(text))
   },
 })
 

@@ -91,7 +91,7 @@ export interface Finding {
 export interface FileCheckOptions {
   /** Reads all bytes, and compares their digests. Default: their sizes are compared. */
   read?: boolean
-  /** Marks files whose bytes are missing or differ as `gone`, and deletes bytes that nothing refers to. */
+  /** Marks files whose bytes are missing or differ as `gone`. */
   repair?: boolean
   /** Called with the number of files, and of their bytes, that were checked so far. */
   onProgress?: (files: number, bytes: number) => void

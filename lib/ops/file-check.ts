@@ -26,7 +26,7 @@ const EXAMPLES = 10
 export interface FileCheckOptions {
   /** Reads all bytes, and compares their digests. Default: their sizes are compared. */
   read?: boolean
-  /** Marks files whose bytes are missing or differ as `gone`, and deletes bytes that nothing refers to. */
+  /** Marks files whose bytes are missing or differ as `gone`. */
   repair?: boolean
   /** Called with the number of files, and of their bytes, that were checked so far. */
   onProgress?: (files: number, bytes: number) => void
@@ -72,10 +72,9 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
   const unknown = collect('file-garbage', 'The storage has no bytes that no row names.')
   for await (const key of listGarbage(ctx)) {
     unknown.add(key)
-    if (repair) await files.remove(key)
   }
   const findings = [missing, wrong].flatMap((each) => each.finding(repair, LOST))
-  return { ...checked, findings: [...findings, ...unknown.finding(repair, GARBAGE, true)] }
+  return { ...checked, findings: [...findings, ...unknown.finding(false, GARBAGE, true)] }
 }
 
 const LOST =

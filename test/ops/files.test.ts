@@ -103,6 +103,8 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
     expect(await sorted({ read: true })).toEqual(read)
 
     expect(await sorted({ read: true, repair: true })).toEqual(read)
+    expect(await sorted({ read: true })).toEqual([ofGarbage])
+    await service.chat.ops.collectFiles()
     expect(await check({ read: true })).toEqual([])
     const { attachments } = await ada.messages.get(message_id)
     expect(attachments!.map(({ id, status }) => [id, status])).toEqual([

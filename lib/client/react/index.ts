@@ -1,4 +1,4 @@
-import { useMemo, useSyncExternalStore } from 'react'
+import { useMemo } from 'react'
 import type {
   Attachment,
   CancelledAnswer,
@@ -11,7 +11,6 @@ import type {
   ConversationSettingsView,
   ConversationsView,
   Partner,
-  Readable,
   ReadableList,
   Reloadable,
   SettingsChange,
@@ -20,7 +19,6 @@ import type {
   ThreadView,
 } from '../store/index.ts'
 import {
-  type FileUpload,
   inboxOf,
   type NotificationMark,
   type NotificationsFilter,
@@ -33,12 +31,13 @@ import {
   receiptsOf,
   type ThreadReadersView,
   type Typist,
-  uploadsOf,
 } from '../store/parts.ts'
 import { useChatStore } from './context.ts'
+import { useReadable } from './readable.ts'
 
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
 export { type FoundMessages, useSearch } from './search.ts'
+export { type FileUploads, useUpload } from './uploads.ts'
 
 /** What lists have besides their snapshot. */
 export interface ListActions {
@@ -119,19 +118,6 @@ export interface ThreadAssistant {
   ask: (content: string, options?: PostOptions) => Promise<PostedMessage | undefined>
   /** Stops an answer; the text so far is kept. @throws ChatError `not_found`, `forbidden` */
   cancel: (message_id: string) => Promise<CancelledAnswer>
-}
-
-/** The files of a message that is being written, and what the user does with them. */
-export interface FileUploads {
-  uploads: readonly FileUpload[]
-  /** Uploads files, one after another. @throws RangeError for more than 10 */
-  add: (files: readonly File[]) => void
-  /** Goes on with an upload that has failed. */
-  retry: (key: string) => void
-  /** Breaks an upload off, and removes it. */
-  remove: (key: string) => void
-  /** The files that are ready, for the `attachments` of a post: they leave the list. */
-  take: () => Attachment[]
 }
 
 /** The user's conversations, latest activity first: those that are not archived, or those that are. */
@@ -217,22 +203,6 @@ export function useAssistant(root_id: string): ThreadAssistant {
   }, [store, messages, ask])
 }
 
-/** The files of a message that is being written; `take` returns those that are ready, for its post. */
-export function useUpload(conversation_id: string, draft?: string): FileUploads {
-  const { list, add, retry, remove, take } = uploadsOf(useChatStore())
-  const uploads = useReadable(list(conversation_id, draft))
-  return useMemo(
-    () => ({
-      uploads,
-      add: (files) => add(conversation_id, files, draft),
-      retry,
-      remove,
-      take: () => take(conversation_id, draft),
-    }),
-    [uploads, add, retry, remove, take, conversation_id, draft],
-  )
-}
-
 /** The other users who are typing in a conversation, and a function to call at every key of this one. */
 export function useTyping(conversation_id: string): {
   typists: readonly Typist[]
@@ -281,10 +251,6 @@ export function useThreadReaders(root_id: string): ThreadReadersView & { reload:
 /** Whether the page is connected. */
 export function useConnection(): Connection {
   return useReadable(useChatStore().connection)
-}
-
-function useReadable<T>({ subscribe, getSnapshot, getServerSnapshot }: Readable<T>): T {
-  return useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot)
 }
 
 function useReloadable<View extends object>({

@@ -1,0 +1,64 @@
+import { filesPlace } from '../lib/config/attachments.ts'
+import { type CopiedFiles, copyFiles } from '../lib/files/copy.ts'
+import { openFileStore } from '../lib/files/file-store.ts'
+import { hasTable } from '../lib/storage/catalog.ts'
+import type { Database } from '../lib/storage/database.ts'
+import { UsageError } from './args/command.ts'
+import { type ConfigFlags, loadConfig } from './config/load.ts'
+import { printNote } from './output.ts'
+import { showProgress } from './progress.ts'
+import { withChat, withStorage } from './with-chat.ts'
+
+/** The folder with the files of messages, beside a backup or an archive. */
+export const filesArg = {
+  files: {
+    type: 'string',
+    valueHint: 'folder',
+    description: 'Folder with the files of messages: what it has already is not copied again',
+  },
+} as const
+
+type FilesFlags = ConfigFlags & { files?: string | undefined }
+
+/** Copies the files that the database names into the folder, after a copy of the database. @returns nothing without one */
+export async function saveFiles(flags: FilesFlags, db: Database): Promise<{ files?: CopiedFiles }> {
+  return flags.files === undefined ? {} : copyBetween(flags, db, 'to the folder')
+}
+
+/** Copies the files that a filled database names from the folder. Those that are missing there show as gone. */
+export async function loadFiles(flags: FilesFlags): Promise<{ files?: CopiedFiles }> {
+  if (flags.files === undefined) return {}
+  const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, 'from the folder'))
+  if (copied.files?.missing) await withChat(flags, (chat) => chat.ops.fsckFiles({ repair: true }))
+  return copied
+}
+
+/** Such as `, and 12 files (3 MiB)`. */
+export function filesText({ files }: { files?: CopiedFiles }): string {
+  if (!files) return ''
+  return `, and ${files.files} files (${files.parts} parts copied, ${Math.round(files.bytes / 2 ** 20)} MiB)`
+}
+
+async function copyBetween(
+  flags: FilesFlags,
+  db: Database,
+  direction: 'to the folder' | 'from the folder',
+): Promise<{ files?: CopiedFiles }> {
+  const { config } = loadConfig(flags)
+  if (!config.attachments.enabled) throw new UsageError('--files: attachments.enabled is false, so there are no files')
+  if (!(await hasTable(db, 'blobs'))) {
+    printNote('The database is of a version without files.')
+    return {}
+  }
+  const [storage, folder] = [openFileStore(filesPlace(config)), openFileStore(`fs:${flags.files}`)]
+  const between = direction === 'to the folder' ? { from: storage, to: folder } : { from: folder, to: storage }
+  const onProgress = ({ files, bytes }: CopiedFiles) =>
+    showProgress(`${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
+  const copied = await copyFiles(db, between, { onProgress })
+  showProgress('')
+  if (copied.missing > 0) {
+    printNote(`${between.from.place} lacks ${copied.missing} files: ${copied.missing_ids.join(', ')}`)
+    process.exitCode = 1
+  }
+  return { files: copied }
+}

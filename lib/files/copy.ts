@@ -1,0 +1,79 @@
+import type { Queries } from '../storage/database.ts'
+import type { FileStore } from './file-store.ts'
+import { listBlobs, type StoredBlob } from './store.ts'
+
+/** The number of rows of one step. */
+const BATCH = 500
+
+/** The number of ids that are listed. */
+const EXAMPLES = 10
+
+/** What a copy of files has done. */
+export interface CopiedFiles {
+  /** Files whose bytes are all at the target. */
+  files: number
+  /** Parts that were copied; those that were there already are not. */
+  parts: number
+  bytes: number
+  /** Files of which the source lacks bytes, and the ids of some. */
+  missing: number
+  missing_ids: string[]
+}
+
+/** Options of a copy. */
+export interface CopyOptions {
+  /** Called with the numbers so far. */
+  onProgress?: (copied: CopiedFiles) => void
+  signal?: AbortSignal
+}
+
+/**
+ * Copies the bytes that a database names from one storage of files to another. Bytes never change under their name, so what
+ * the target has already, in the same size, is not read: the next copy takes only what is new.
+ *
+ * What is deleted meanwhile is passed over. Copied after a backup of the database, the files have all that it names, if
+ * that takes less than `attachments.grace_hours`.
+ *
+ * @throws ChatError `storage_full`, `unavailable`
+ */
+export async function copyFiles(
+  db: Queries,
+  { from, to }: { from: FileStore; to: FileStore },
+  { onProgress, signal }: CopyOptions = {},
+): Promise<CopiedFiles> {
+  const copied: CopiedFiles = { files: 0, parts: 0, bytes: 0, missing: 0, missing_ids: [] }
+  for (let after = ''; ; ) {
+    const blobs = await listBlobs(db, after, BATCH)
+    for (const blob of blobs) {
+      signal?.throwIfAborted()
+      const isThere = await copyBlob(blob, { from, to }, copied)
+      if (isThere) copied.files++
+      else if (blob.is_whole === 1) {
+        copied.missing++
+        if (copied.missing <= EXAMPLES) copied.missing_ids.push(blob.id)
+      }
+      onProgress?.(copied)
+    }
+    if (blobs.length < BATCH) return copied
+    after = blobs.at(-1)!.id
+  }
+}
+
+/** @returns whether the target has all parts */
+async function copyBlob(
+  { id, parts }: StoredBlob,
+  { from, to }: { from: FileStore; to: FileStore },
+  copied: CopiedFiles,
+): Promise<boolean> {
+  const [sizes, known] = [await from.sizes(id), await to.sizes(id)]
+  for (const [n, size] of sizes) {
+    if (known.get(n) === size) continue
+    const bytes = await from.get(`${id}/${n}`)
+    if (!bytes) continue
+    await to.put(`${id}/${n}`, bytes)
+    known.set(n, bytes.length)
+    copied.parts++
+    copied.bytes += bytes.length
+  }
+  return known.size >= Number(parts)
+}

@@ -1,0 +1,86 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { folder, run } from './process.ts'
+
+const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
+const PART = 4 * 1024 * 1024
+
+/** A database with a message that has a file of two parts, and one whose bytes are lost later. */
+async function withFiles(): Promise<{ cwd: string; ids: string[]; stored: string }> {
+  const cwd = folder()
+  const stored = join(cwd, 'data', 'files')
+  const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })
+  const config = parseConfig({
+    attachments: { enabled: true, storage: `fs:${stored}` },
+    security: { password: { bcrypt_cost: 4 } },
+  })
+  const chat = createChatService(config, storage)
+  await chat.start()
+  const { user } = await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
+  const actor = await chat.users.actor(user.id)
+  const { conversation_id } = await chat.conversations.create(actor, { title: 'Files' })
+  const upload = async (name: string, size: number) => {
+    const { attachment, parts } = await chat.attachments.create(actor, conversation_id, { name, size })
+    const bytes = Buffer.alloc(size, name)
+    for (let n = 1; n <= parts; n++)
+      await chat.attachments.putPart(actor, attachment.id, n, { bytes: bytes.subarray((n - 1) * PART, n * PART) })
+    return attachment.id
+  }
+  const ids = [await upload('one.bin', PART + 5), await upload('two.bin', 10)]
+  await chat.messages.postRoot(actor, conversation_id, { content: '', attachment_ids: ids })
+  await chat.close()
+  return { cwd, ids, stored }
+}
+
+const json = async (args: string[], cwd: string) => {
+  const { code, stdout, stderr } = await run([...args, '--json'], { cwd, env })
+  return { code, stderr, ...(stdout && { result: JSON.parse(stdout) }) }
+}
+
+it('a backup takes the files with it, only what is new, and a restored database has them', async () => {
+  const { cwd, stored } = await withFiles()
+  expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({ code: 0, result: { files: 2, findings: [] } })
+  const first = await json(['backup', 'one.db', '--files', 'saved'], cwd)
+  expect(first).toMatchObject({ code: 0, result: { files: { files: 2, parts: 3, bytes: PART + 15, missing: 0 } } })
+  const again = await json(['backup', 'two.db', '--files', 'saved'], cwd)
+  expect(again.result.files).toMatchObject({ files: 2, parts: 0 })
+  rmSync(join(cwd, 'data'), { recursive: true })
+  const restored = await json(['restore', 'two.db', '--files', 'saved'], cwd)
+  expect(restored).toMatchObject({ code: 0, result: { files: { files: 2, parts: 3, missing: 0 } } })
+  expect(readdirSync(stored).length).toBe(2)
+  expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({ code: 0, result: { files: 2, findings: [] } })
+})
+
+it('an archive is imported with its files, and what is missing shows as gone', async () => {
+  const { cwd, stored } = await withFiles()
+  expect((await json(['export', 'chat.jsonl', '--files', 'saved'], cwd)).result.files.parts).toBe(3)
+  const [lost] = readdirSync(join(cwd, 'saved'))
+  rmSync(join(cwd, 'saved', lost!, '1'))
+  rmSync(stored, { recursive: true })
+  const other = ['--database', 'sqlite:./other/chat.db']
+  const imported = await json(['import', 'chat.jsonl', '--files', 'saved', ...other], cwd)
+  expect(imported).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('lacks 1 files'),
+    result: { files: { missing: 1 } },
+  })
+  expect((await json(['attachments', 'stat', ...other], cwd)).result).toMatchObject({ ready: 1, gone: 1 })
+  // Without --repair, before a copy: both are reported, and neither is changed.
+  const checked = await json(['fsck', '--files'], cwd)
+  expect(checked).toMatchObject({ code: 1, result: { findings: [{ name: 'file-bytes', count: 2 }] } })
+})
+
+it('bytes that nothing refers to are deleted, unless only counted', async () => {
+  const { cwd } = await withFiles()
+  expect((await json(['attachments', 'gc', '--dry-run'], cwd)).result).toEqual({
+    dry_run: true,
+    expired: 0,
+    blobs: 0,
+    garbage: 0,
+    unfinished: 0,
+  })
+  const refused = await run(['fsck', '--read'], { cwd, env })
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--read is part of --files') })
+})
