@@ -2,7 +2,7 @@ import type { ConversationSettings, ConversationSummary } from '../../api/conver
 import type { ConversationStreamEvent } from '../types.ts'
 import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
-import { isBy, toFront } from './threads.ts'
+import { isBy, subjectOf, toFront } from './threads.ts'
 import type { ConversationSettingsView, ConversationsView, StoreClient } from './types.ts'
 
 /**
@@ -18,6 +18,7 @@ export function conversationsPlan(
   return listPlan({
     name: 'conversations',
     keyOf: ({ id }) => id,
+    subjectOf: (event) => subjectOf(event, 'conversation_id'),
     isEphemeral: true,
     read: (query) => client.conversations.list({ ...query, archived: `${isArchived}` }),
     fold: (data, event) => fold(data, event, userId(), isArchived),
@@ -62,18 +63,20 @@ function fold(
       if (event.payload.user_id !== user_id || action !== 'removed') return 'stale'
       return without(data, find(conversation_id))
     }
-    case 'notification.new':
-      return event.payload.notification.kind === 'direct' ? data : 'stale'
     case 'notification.read':
       return data.items.some(({ mentions }) => mentions) ? 'stale' : data
     // What they change, or when, is not in them.
     case 'notifications.count':
+    case 'conversation.updated':
+      return 'stale'
+    // What they change is not shown of one that is in the other list, or was not read yet.
+    case 'notification.new':
     case 'message.deleted':
     case 'message.restored':
     case 'message.done':
-    case 'conversation.updated':
     case 'unread.update':
-      return 'stale'
+      if (event.type === 'notification.new' && event.payload.notification.kind === 'direct') return data
+      return find(subjectOf(event, 'conversation_id')!) ? 'stale' : data
     default:
       return data
   }

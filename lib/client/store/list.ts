@@ -1,3 +1,4 @@
+import type { ConversationStreamEvent } from '../types.ts'
 import type { Loading, Plan } from './resource.ts'
 
 /** How many items are read at once, and shown at first. */
@@ -24,6 +25,8 @@ interface ListOptions<Name extends string, Item, More>
   /** What the API calls the items, and so do the views. */
   name: Name
   keyOf(item: Item): string
+  /** The key of the item that an event is about, if it is about one. */
+  subjectOf?(event: ConversationStreamEvent): string | undefined
   read(query: PageQuery): Promise<Page<Name, Item>>
   /** What the view has besides the items, or in their place. */
   more?(items: readonly Item[]): More
@@ -33,6 +36,7 @@ interface ListOptions<Name extends string, Item, More>
 export function listPlan<Name extends string, Item, More = unknown>({
   name,
   keyOf,
+  subjectOf,
   read,
   more,
   ...plan
@@ -43,22 +47,25 @@ export function listPlan<Name extends string, Item, More = unknown>({
   return {
     ...plan,
     initial: { items: [] },
-    read: (known, isMore, from) => readList(known, isMore, from, { keyOf, read, name }),
+    read: (known, isMore, from, causes) =>
+      readList(known, isMore, from, { keyOf, read, name }, isMore || !subjectOf ? [] : causes?.map(subjectOf)),
     view: ({ items, next_after }, loading) =>
       ({ ...loading, [name]: items, has_more: next_after !== undefined, ...more?.(items) }) as never,
   }
 }
 
 /**
- * As many items as before, or more. One that moved to the front meanwhile is in two pages, and the first is newer.
+ * As many items as before, or more; if only some have changed, what comes after the last of them is not read again. One that moved to the front meanwhile is in two pages, and the first is newer.
  *
  * @param from what is not read again
+ * @param changed the keys of those that have changed; without any, and with an unknown one, all may have
  */
 export async function readList<Name extends string, Item>(
   known: ListData<Item>,
   isMore: boolean,
   from: ListData<Item>,
   { keyOf, read, name }: Pick<ListOptions<Name, Item, unknown>, 'keyOf' | 'read' | 'name'>,
+  changed: readonly (string | undefined)[] = [],
 ): Promise<ListData<Item>> {
   const wanted = known.items.length + (isMore ? 1 : 0)
   let { next_after } = from
@@ -67,6 +74,9 @@ export async function readList<Name extends string, Item>(
     const page: Page<Name, Item> = await read({ limit: PAGE, ...(next_after !== undefined && { after: next_after }) })
     for (const item of page[name]) if (!items.has(keyOf(item))) items.set(keyOf(item), item)
     next_after = page.next_after
+    const rest = known.items.filter((item) => !items.has(keyOf(item)))
+    if (changed.length > 0 && rest.length > 0 && changed.every((key) => key !== undefined && items.has(key)))
+      return { items: [...items.values(), ...rest], next_after: known.next_after }
   } while (next_after !== undefined && items.size < wanted)
   return { items: [...items.values()], next_after }
 }

@@ -5,13 +5,22 @@ import type { ConversationStreamEvent } from '../types.ts'
 const MAX_MISSED = 5_000
 
 /**
- * One reading at a time, with the events that arrive meanwhile; those that are asked for meanwhile are one more.
+ * Reads again what is known, and with `isMore` further.
  *
- * @param read reads again what is known, and with `isMore` further; `isCurrent` if what is known needs no reading again
+ * @param isCurrent whether what is known needs no reading again
+ * @param causes the events because of which it is read; `undefined` if all of it may have changed
  */
-export function createReading(read: (isMore: boolean, isCurrent: boolean) => Promise<void>, refresh_ms: number) {
+export type Read = (
+  isMore: boolean,
+  isCurrent: boolean,
+  causes: readonly ConversationStreamEvent[] | undefined,
+) => Promise<void>
+
+/** One reading at a time, with the events that arrive meanwhile; those that are asked for meanwhile are one more. */
+export function createReading(read: Read, refresh_ms: number) {
   let current: Promise<void> | undefined
   let [isWanted, isMore, isCurrent] = [false, false, false]
+  const causes = createCauses()
   const timer = createTimer(start)
   let events: ConversationStreamEvent[] = []
   const backoff = createBackoff(refresh_ms)
@@ -20,7 +29,7 @@ export function createReading(read: (isMore: boolean, isCurrent: boolean) => Pro
     do {
       isWanted = false
       events = []
-      const reading = read(isMore, isMore && isCurrent)
+      const reading = read(isMore, isMore && isCurrent, causes.take())
       isMore = false
       isCurrent = true
       await reading
@@ -30,6 +39,7 @@ export function createReading(read: (isMore: boolean, isCurrent: boolean) => Pro
 
   function doubt(): void {
     isCurrent = false
+    causes.add()
   }
 
   function start(): Promise<void> {
@@ -52,8 +62,9 @@ export function createReading(read: (isMore: boolean, isCurrent: boolean) => Pro
     /** What is known has to be read again. */
     doubt,
     /** In a while, together with others that are asked for until then; in ever longer ones after failures. */
-    later(hasFailed = false) {
-      doubt()
+    later(cause?: ConversationStreamEvent, { hasFailed = false } = {}) {
+      isCurrent = false
+      causes.add(cause)
       if (!hasFailed) backoff.opened()
       timer.set(hasFailed ? backoff.next() : refresh_ms)
     },
@@ -64,6 +75,23 @@ export function createReading(read: (isMore: boolean, isCurrent: boolean) => Pro
     missed: () => events,
     isIdle: () => !current && !timer.isSet(),
     cancel: timer.cancel,
+  }
+}
+
+/** Why something is read again: because of events, or for a reason that may have changed all of it. */
+function createCauses() {
+  let causes: ConversationStreamEvent[] | undefined
+  return {
+    add(cause?: ConversationStreamEvent) {
+      if (cause) causes?.push(cause)
+      else causes = undefined
+    },
+    /** @returns `undefined` if all of it may have changed */
+    take() {
+      const taken = causes
+      causes = []
+      return taken
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { ConversationStreamEvent } from '../types.ts'
 import { createCell, type Watchable } from './cell.ts'
 import type { Feed, Follower } from './feed.ts'
 import { lingering } from './lingering.ts'
-import { createReading } from './reading.ts'
+import { createReading, type Read } from './reading.ts'
 
 /** Whether something has been read; `error` is the last failure, also of a later reading of what is `ready`. */
 export interface Loading {
@@ -19,8 +19,9 @@ export interface Plan<Data, View> {
    *
    * @param known what was read before: the result is as long, or with `isMore` longer
    * @param from where the reading begins: at `initial`, or at the end of `known` if that needs no reading again
+   * @param causes the events because of which it is read again; `undefined` if all of it may have changed
    */
-  read(known: Data, isMore: boolean, from: Data): Promise<Data>
+  read(known: Data, isMore: boolean, from: Data, causes?: readonly ConversationStreamEvent[]): Promise<Data>
   /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
   /** Whether it is read again after an event, although that is folded: it may be older than what is known. */
@@ -57,10 +58,10 @@ export function createResource<Data extends object, View>(
     lingering(() => feed.join(follower), reading.cancel),
   )
 
-  async function readOnce(isMore: boolean, isCurrent: boolean): Promise<void> {
+  async function readOnce(...[isMore, isCurrent, causes]: Parameters<Read>): Promise<void> {
     const begun = state.resets()
     try {
-      let next: Data = await plan.read(state.data(), isMore, isCurrent ? state.data() : plan.initial)
+      let next: Data = await plan.read(state.data(), isMore, isCurrent ? state.data() : plan.initial, causes)
       if (begun !== state.resets()) return
       for (const event of reading.missed()) next = folded(next, event)
       state.show(next, { status: 'ready' })
@@ -70,13 +71,13 @@ export function createResource<Data extends object, View>(
       if (begun !== state.resets()) return
       if ((error as { code?: string }).code === 'not_found') state.show(plan.initial, { status: 'failed', error })
       else state.fail(error)
-      if (isTransient(error) && state.cell.isWatched()) later(true)
+      if (isTransient(error) && state.cell.isWatched()) later(undefined, { hasFailed: true })
     }
   }
 
   function folded(from: Data, event: ConversationStreamEvent): Data {
     const next = plan.fold(from, event)
-    if (next === 'stale' || plan.isUnsure?.(event)) later()
+    if (next === 'stale' || plan.isUnsure?.(event)) later(event)
     return next === 'stale' ? from : next
   }
 

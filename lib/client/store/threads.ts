@@ -1,4 +1,5 @@
 import type { Message } from '../../api/messages.ts'
+import type { Notification } from '../../api/notifications.ts'
 import type { ThreadSummary } from '../../api/threads.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { type ListData, listPlan } from './list.ts'
@@ -15,6 +16,7 @@ export function threadsPlan(
   return listPlan({
     name: 'threads',
     keyOf: ({ root_id }) => root_id,
+    subjectOf: (event) => subjectOf(event, 'root_id'),
     isEphemeral: true,
     read: (query) => client.threads.list(conversation_id, query),
     fold: (data, event) => foldThreads(data, event, conversation_id, userId()),
@@ -50,6 +52,15 @@ function foldThreads(
     default:
       return data
   }
+}
+
+/** The conversation or the thread that an event is about, if it names one. */
+export function subjectOf(
+  { payload }: ConversationStreamEvent,
+  key: 'conversation_id' | 'root_id',
+): string | undefined {
+  const { message, notification } = payload as { message?: Message; notification?: Notification }
+  return (message ?? notification ?? (payload as Partial<Message>))[key]
 }
 
 /** Whether a message counts as the user's own: written, or asked for. */

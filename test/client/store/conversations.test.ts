@@ -57,6 +57,38 @@ describe('the conversations of a store', () => {
     stop()
   })
 
+  it('are read again as far as the one that has changed, and keep what comes after it', async () => {
+    const { store, ada, grace, actor, network, engines, root_id, stop } = await startLists()
+    for (let n = 0; n < 110; n++) await ada.conversations.create({ title: `Number ${n}` })
+    const { conversation_id: latest } = await grace.conversations.create({ title: 'Latest' })
+    await grace.participants.add(latest, { user_id: actor('ada').user_id })
+    const { root_id: latest_root } = await grace.messages.postRoot(latest, { content: 'Read me' })
+    const isWhole = ({ conversations, has_more }: ConversationsView) => conversations.length === 112 && !has_more
+    await store.conversations.reload()
+    while (!isWhole(store.conversations.getSnapshot())) await store.conversations.loadMore()
+    await until(store.conversations, ({ conversations }) => conversations[0]?.unread === 1)
+    const pages = () => network.calls.filter((call) => call === 'GET /api/conversations').length
+
+    network.calls.length = 0
+    await ada.threads.markRead(latest_root)
+    expect(isWhole(await until(store.conversations, ({ conversations }) => conversations[0]?.unread === 0))).toBe(true)
+    // Once for each event about it.
+    expect(pages()).toBeLessThan(3)
+
+    network.calls.length = 0
+    await ada.threads.markRead(root_id)
+    const unreadOf = ({ conversations }: ConversationsView) => conversations.find(({ id }) => id === engines)?.unread
+    const view = await until(store.conversations, (each) => unreadOf(each) === 0)
+    expect(isWhole(view)).toBe(true)
+    const { conversations } = await ada.conversations.list({ limit: 200 })
+    expect(view.conversations).toEqual(conversations)
+
+    network.calls.length = 0
+    await store.conversations.reload()
+    expect(pages()).toBe(3)
+    stop()
+  })
+
   it('are in the order of their activity', async () => {
     const { store, ada, grace, engines, root_id, stop } = await startLists()
     await ada.conversations.create({ title: 'Ships' })
