@@ -27,10 +27,16 @@ const status = defineCommand({
 const rebuild = defineCommand({
   meta: { name: 'rebuild', description: 'Index all messages anew, beside the running service' },
   example: 'chat-server search rebuild',
-  args: commonArgs,
+  args: {
+    ...commonArgs,
+    'from-scratch': {
+      type: 'boolean',
+      description: 'Empty the index first: until it is filled, older messages are not found',
+    },
+  },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      await chat.search.rebuild(OPERATOR)
+      await chat.search.rebuild(OPERATOR, { from_scratch: args['from-scratch'] === true })
       print(
         args,
         { rebuilding: true },

@@ -45,8 +45,16 @@ export interface SearchUseCases {
   status(actor: Actor): Promise<SearchStatus>
 
   /**
-   * Has the running service index all messages anew, the newest first. Only for the operator. @throws ChatError
-   * `forbidden`
+   * Has the running service index all messages anew, the newest first. With `from_scratch` the index is emptied
+   * first, and searches are `incomplete` until it is filled. Only for the operator.
+   *
+   * @throws ChatError `forbidden`; `validation_failed`
    */
-  rebuild(actor: Actor): Promise<void>
+  rebuild(
+    actor: Actor,
+    input?: {
+      /** Whether to empty the index first. Default: what is in it is replaced */
+      from_scratch?: boolean | undefined
+    },
+  ): Promise<void>
 }

@@ -11,20 +11,32 @@ const LARGEST = 400
  */
 export type Batch = (size: number) => Promise<number | undefined>
 
+/** How batches run, where it is not as usual. */
+export interface Pace {
+  /** How long a batch is to take, in milliseconds. Default: 8. */
+  target_ms?: number
+  /** How long the pause after a batch is, as a part of the batch. Default: 1. */
+  rest?: number
+}
+
 /**
  * Runs batches until nothing is left or `isOver`, with a pause after each as long as the batch, so that other work gets
  * half of the time. The size depends on the duration: rows may be short or long, and disks slow.
  *
  * @returns whether nothing is left
  */
-export async function inBatches(isOver: () => boolean, batch: Batch): Promise<boolean> {
+export async function inBatches(
+  isOver: () => boolean,
+  batch: Batch,
+  { target_ms = TARGET_MS, rest = 1 }: Pace = {},
+): Promise<boolean> {
   let size = 100
   while (!isOver()) {
     const ms = await batch(size)
     if (ms === undefined) return true
-    if (ms > TARGET_MS) size = Math.max(SMALLEST, Math.floor(size / 2))
-    else if (ms < TARGET_MS / 2) size = Math.min(LARGEST, Math.ceil(size * 1.25))
-    await sleep(Math.max(1, ms))
+    if (ms > target_ms) size = Math.max(SMALLEST, Math.floor(size / 2))
+    else if (ms < target_ms / 2) size = Math.min(LARGEST, Math.ceil(size * 1.25))
+    await sleep(Math.max(1, ms * rest))
   }
   return false
 }

@@ -82,6 +82,14 @@ export const SearchPage = v.object({
 })
 export type SearchPage = v.InferOutput<typeof SearchPage>
 
+/** How the index is built anew. */
+export const RebuildInput = v.object({
+  from_scratch: v.optional(
+    v.pipe(v.boolean(), v.description('Whether to empty the index first. Default: what is in it is replaced')),
+    false,
+  ),
+})
+
 /** The state of the search index. */
 export const SearchStatus = v.object({
   enabled: v.boolean(),

@@ -5,9 +5,9 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { hasTable } from '../../storage/catalog.ts'
 import { insertTask } from '../../tasks/store.ts'
-import type { SearchStatus } from './schema.ts'
+import { RebuildInput, type SearchStatus } from './schema.ts'
 import { countChanges, findState, isFilling } from './store.ts'
-import { measureIndex } from './store-index.ts'
+import { clearIndex, measureIndex } from './store-index.ts'
 
 /** The state of the search index. Only for the operator. @throws ChatError `forbidden` */
 export const status = useCase({
@@ -32,12 +32,24 @@ export const status = useCase({
   },
 })
 
-/** Has the running service index all messages anew, the newest first. Only for the operator. @throws ChatError `forbidden` */
+/**
+ * Has the running service index all messages anew, the newest first. With `from_scratch` the index is emptied first, and
+ * searches are `incomplete` until it is filled. Only for the operator.
+ *
+ * @throws ChatError `forbidden`
+ */
 export const rebuild = useCase({
   takes: ['actor'],
+  input: RebuildInput,
   errors: ['forbidden'],
-  run: async ({ db }, actor): Promise<void> => {
+  run: async ({ db }, actor, { from_scratch }): Promise<void> => {
     if (!isOperator(actor)) throw new ChatError('forbidden')
-    await db.write((tx) => insertTask(tx, newId(), { kind: 'search.fill', key: '' }))
+    await db.write(
+      async (tx) => {
+        if (from_scratch) await clearIndex(tx)
+        await insertTask(tx, newId(), { kind: 'search.fill', key: '' })
+      },
+      { timeout: false },
+    )
   },
 })

@@ -73,7 +73,8 @@ export async function writeEntries(tx: Queries, entries: readonly Entry[]): Prom
   const rows = made.map(({ doc, words }) => ({ doc, words: [...words, blockWord(blockOf(doc))] }))
   await tx.run(
     `INSERT INTO search_docs (doc, words)
-     SELECT doc, array_to_tsvector(words) FROM json_to_recordset(?) AS given(doc bigint, words text[])`,
+     SELECT doc, array_to_tsvector(words) FROM json_to_recordset(?) AS given(doc bigint, words text[])
+     ON CONFLICT (doc) DO UPDATE SET words = excluded.words`,
     JSON.stringify(rows),
   )
 }

@@ -1,6 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { onRows } from '../../storage/on-rows.ts'
-import { FIRST_DOC, isErasedAuthor, isOneOf, isOneOfNumbers, jsonList } from '../../storage/sql.ts'
+import { isErasedAuthor, isOneOf, isOneOfNumbers, jsonList } from '../../storage/sql.ts'
 
 /** A change of a message that the index does not know yet. */
 export interface Change {
@@ -230,29 +229,4 @@ export async function isIncomplete(db: Queries, analysis: string): Promise<boole
 /** Whether older messages are still brought into the index. */
 export async function isFilling(db: Queries): Promise<boolean> {
   return (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) !== undefined
-}
-
-const SET_DOC = onRows<{ id: string; doc: number }>(
-  { id: 'text', doc: 'bigint' },
-  (given) => `UPDATE messages SET doc = given.doc FROM ${given} WHERE messages.id = given.id AND messages.doc IS NULL`,
-)
-
-/** Notes up to `limit` messages with lower ids, and numbers those without a number. @returns the last id, if there are more */
-export async function noteOlder(tx: Queries, before: string, limit: number): Promise<string | undefined> {
-  const rows = await tx.all<{ id: string; doc: number | null }>(
-    'SELECT id, doc FROM messages WHERE id < ? ORDER BY id DESC LIMIT ?',
-    before,
-    limit,
-  )
-  const lowest = await tx.get<{ doc: number | null }>('SELECT min(doc) AS doc FROM messages WHERE doc IS NOT NULL')
-  let doc = Math.min(lowest?.doc ?? FIRST_DOC, FIRST_DOC)
-  await SET_DOC.run(
-    tx,
-    rows.filter((row) => row.doc === null).map(({ id }) => ({ id, doc: --doc })),
-  )
-  await noteChanged(
-    tx,
-    rows.map(({ id }) => id),
-  )
-  return rows.length === limit ? rows.at(-1)!.id : undefined
 }

@@ -6,7 +6,7 @@ import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
 import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
-import { findEnds } from '../../../lib/chat/search/store-index.ts'
+import { clearIndex, findEnds } from '../../../lib/chat/search/store-index.ts'
 import { findEntries } from '../../../lib/chat/search/store-lookup.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { PAGE_BYTES } from '../../../lib/core/pages.ts'
@@ -306,6 +306,55 @@ describeOnEachDatabase('the search index', (openUrl) => {
     expect(results.map(({ message }) => message.content)).toEqual(times(12, (n) => `older ${11 - n}`))
     expect(incomplete).toBeUndefined()
     await on.close()
+  })
+
+  it('is built anew beside posts and edits, from scratch or in place, without what is deleted', async () => {
+    const service = await startService(await openUrl(), { config: { search: { per_user_per_min: 1000 } } })
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    const ids = await Promise.all(
+      times(30, async (n) => (await ada.messages.postRoot(conversation_id, { content: `rebuilt ${n}` })).message_id),
+    )
+    await ada.messages.remove(ids[0]!)
+    await service.chat.idle()
+    const { db } = service.chat.context
+    await ada.messages.edit(ids[2]!, { content: 'long '.repeat(1500) })
+    for (const from_scratch of [true, false]) {
+      // What the index lost by an error is there again.
+      await db.write((tx) => clearIndex(tx))
+      await service.chat.search.rebuild(OPERATOR, { from_scratch })
+      await Promise.all([
+        service.chat.idle(),
+        ada.messages.edit(ids[1]!, { content: `edited ${from_scratch}` }),
+        ada.messages.postRoot(conversation_id, { content: `rebuilt meanwhile ${from_scratch}` }),
+      ])
+      await service.chat.idle()
+      const { results, incomplete } = await ada.search.messages({ q: 'rebuilt', limit: 50 })
+      expect([results.length, incomplete]).toEqual([from_scratch ? 28 : 29, undefined])
+      expect((await ada.search.messages({ q: `edited ${from_scratch}` })).results).toHaveLength(1)
+      expect((await ada.search.messages({ q: 'long' })).results).toHaveLength(1)
+      expect((await service.chat.ops.fsck()).findings).toEqual([])
+    }
+    await service.close()
+  })
+
+  it('leaves a message that the database refuses to the mover when it is filled', async ({ skip }) => {
+    const url = await openUrl()
+    if (!url.startsWith('postgres')) return skip()
+    const service = await startService(url)
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    for (const n of times(5, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `good ${n}` })
+    const { db } = service.chat.context
+    const { doc } = (await db.get<{ doc: number }>('SELECT max(doc) AS doc FROM messages'))!
+    await service.chat.idle()
+    await db.run('TRUNCATE search_docs')
+    await db.run(`ALTER TABLE search_docs ADD CONSTRAINT refusing CHECK (doc <> ${doc - 1})`)
+    await service.chat.search.rebuild(OPERATOR)
+    await service.chat.idle()
+    expect(await service.chat.search.status(OPERATOR)).toMatchObject({ documents: 4, waiting: 1, refused: 1 })
+    expect((await ada.search.messages({ q: 'good' })).results).toHaveLength(5)
+    await service.close()
   })
 
   it('is empty while search is off, so that nothing deleted stays in it', async () => {
