@@ -1,0 +1,51 @@
+import { describe, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
+import { createMailbox } from '../support/mailbox.ts'
+import { UNREACHABLE_PROVIDER } from '../support/service.ts'
+import { lookInModes } from './looks.ts'
+import { openStage, signInAsAda } from './people.ts'
+
+describe.skipIf(!hasBrowser)('every screen', () => {
+  it('has no fault in the dark, in high contrast, on the smallest phone, and at 200 % zoom', async () => {
+    const config = {
+      server: { public_url: 'http://127.0.0.1:1' },
+      rate_limits: { admin_api_enabled: true },
+      oauth: { acme: { ...UNREACHABLE_PROVIDER, title: 'Acme' } },
+    }
+    const stage = await openStage({ mail: createMailbox().deliver }, config)
+    const { chat, url } = stage
+    const { page, ada } = await signInAsAda(stage)
+    const { user } = await chat.users.create(ada, { username: 'grace', email: 'grace@example.org', roles: ['admin'] })
+    await chat.users.change(ada, user.id, { disabled: true })
+    await chat.newcomers.invite(ada, { email: 'new@example.org', mail: false })
+    const { id: profile_id } = await chat.limits.createProfile(ada, {
+      name: 'slow',
+      params: { requests_per_second: 0.5, burst: 5 },
+    })
+    const assigned = { method: 'GET', path: '/api/users' } as const
+    await chat.limits.createAssignment(ada, [assigned], { profile_id, ...assigned })
+    await chat.keys.create(ada, { name: 'Nightly report' })
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+    const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'Does it **run**? @ada `x`' })
+    // An address, and what is there once it has been read.
+    const screens: [address: string, sign: string][] = [
+      ['account/profile', '.sheet [name=display_name]'],
+      ['account/security', '.sheet .items li'],
+      ['account/keys', '.sheet .items li'],
+      ['account/preferences', '.sheet select'],
+      ['administration/users', '.users li >> nth=1'],
+      [`administration/users/${user.id}`, '.identity'],
+      ['administration/invites', '.items li'],
+      ['administration/limits', '.sheet:has-text("Sign-ins of the last 24 hours")'],
+      ['administration/audit', '.audit li >> nth=1'],
+      ['administration/service', '.items li'],
+      ['search?q=run', '.found mark'],
+      [`c/${conversation_id}/t/${root_id}`, '.thread .message'],
+    ]
+    for (const [address, sign] of screens) {
+      await page.goto(`${url}/#/${address}`)
+      await page.waitForSelector(sign)
+      await lookInModes(page, address.replace(/\W.*/, '') + screens.findIndex(([each]) => each === address))
+    }
+  }, 120_000)
+})
