@@ -101,6 +101,8 @@ export interface Context {
   readonly tasks: TaskWorker
   readonly backups: Backups
   readonly identity?: Ports['identity']
+  readonly scan?: Ports['scan']
+  readonly thumbnail?: Ports['thumbnail']
   readonly hooks: Hooks
   /** Calls the host with the events that this process writes. */
   readonly afterEvents: AfterEvents

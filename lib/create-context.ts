@@ -9,6 +9,7 @@ import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
+import { checkFile } from './chat/attachments/checking.ts'
 import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
@@ -101,7 +102,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     answers,
     tasks,
     backups: createBackups({ config, db, metrics, log, now }),
-    ...(ports.identity && { identity: ports.identity }),
+    ...asked(ports),
     hooks,
     afterEvents,
     logins: new WeakMap(),
@@ -166,6 +167,11 @@ function createFiles(
   }
 }
 
+/** The functions of the host that are asked, those that it has. */
+function asked({ identity, scan, thumbnail }: Ports): Pick<Context, 'identity' | 'scan' | 'thumbnail'> {
+  return { ...(identity && { identity }), ...(scan && { scan }), ...(thumbnail && { thumbnail }) }
+}
+
 /** What runs the tasks of each kind. */
 function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
   return {
@@ -175,6 +181,7 @@ function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
     'message.notify': (run) => notifyAll(ctx(), run),
     'search.fill': (run) => fill(ctx(), run),
     'files.collect': (run) => collect(ctx(), run),
+    'files.check': (run) => checkFile(ctx(), run),
     ...mailTasks(() => ctx().outbox),
   }
 }

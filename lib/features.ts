@@ -196,7 +196,12 @@ export const USE_CASES = {
 /** What is called in the process alone: functions that take the context first. */
 export const FUNCTIONS = {
   setup: { assertOpen: setup.assertOpen },
-  attachments: { putPart: uploading.putPart, open: reading.open, openLink: links.openLink },
+  attachments: {
+    putPart: uploading.putPart,
+    open: reading.open,
+    openThumbnail: reading.openThumbnail,
+    openLink: links.openLink,
+  },
   auth: { recognise: callers.recognise, authenticate: callers.authenticate },
   ops: {
     metrics: ops.metrics,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Notification } from './api/entities.ts'
+import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { Assistant } from './assistant/provider.ts'
 import type { Actor, Role } from './core/actor.ts'
@@ -93,6 +93,16 @@ export interface Ports {
    * Optional: they also poll the database. `chat.close()` closes it.
    */
   bus?: Bus
+  /**
+   * Checks files, such as for viruses: called once all bytes of a file are there. It has 60 seconds, and is called up to
+   * three times; if it fails each time, `attachments.scan_failure` decides. Default: no file is checked.
+   */
+  scan?: (file: FileToCheck) => ScanVerdict | Promise<ScanVerdict>
+  /**
+   * Makes a small picture of a picture, of at most 512 × 512 pixels, or none. Called as `scan`, for pictures up to
+   * `attachments.thumbnail_pixels`. Default: there are no thumbnails.
+   */
+  thumbnail?: (file: FileToCheck) => Thumbnail | undefined | Promise<Thumbnail | undefined>
   /** Functions of the host that are called before and after changes. */
   hooks?: Hooks
   /** Default: nothing is logged. */
@@ -124,6 +134,29 @@ export interface Hooks {
   afterEvent?: (event: EventAfter) => void | Promise<void>
   /** What happens when `beforeMessage` or `beforeJoin` throws or takes too long. Default: `refuse`, with `unavailable`. */
   failure?: 'refuse' | 'pass'
+}
+
+/** A file that the host looks at. */
+export interface FileToCheck {
+  attachment: Attachment
+  /** Reads its bytes, in pieces of up to 4 MiB. Can be called again. */
+  open(): AsyncIterable<Uint8Array>
+  /** Aborts when its time is over, and when the service stops. */
+  signal: AbortSignal
+}
+
+/** Whether a file may be read. Its uploader and moderators read the reason. */
+export interface ScanVerdict {
+  verdict: 'clean' | 'refused'
+  reason?: string
+}
+
+/** A small picture. */
+export interface Thumbnail {
+  bytes: Uint8Array
+  type: 'image/webp' | 'image/png' | 'image/jpeg'
+  width: number
+  height: number
 }
 
 /** A message before it is stored. */

@@ -84,6 +84,14 @@ export interface AttachmentsUseCases {
   open(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
 
   /**
+   * The thumbnail of a picture, if the host has made one. The rights are those to the picture.
+   *
+   * @throws ChatError `not_found`, also without a thumbnail; `attachment_not_ready`, `attachment_refused`;
+   * `unavailable`
+   */
+  openThumbnail(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
+
+  /**
    * The bytes of the file of a link, if the user who asked for it may still read the file.
    *
    * @throws ChatError `not_found` for a link that is over or forged, and without the right; as `open` else

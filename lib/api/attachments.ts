@@ -66,7 +66,7 @@ export interface Attachment {
   type: string
   /** Only a `ready` file can be read; `gone`: its bytes are deleted */
   status: 'uploading' | 'scanning' | 'ready' | 'refused' | 'gone'
-  /** Why it is `refused` */
+  /** Why it is `refused`, for its uploader and moderators; no message has it */
   reason?: string
   /** Of a picture, in pixels */
   width?: number

@@ -1,5 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { MessageDelta, Usage } from './answers.ts'
+import type { Attachment } from './attachments.ts'
 import type { ConversationFields, ConversationSettings } from './conversations.ts'
 import type { Message, Reaction } from './messages.ts'
 import type { Notification } from './notifications.ts'
@@ -79,6 +80,15 @@ export type PersistedEvent =
         action: 'added' | 'removed'
         /** The time of the change; `pinned.at` of a message that was pinned */
         at: string
+      }
+    }
+  | {
+      type: 'attachment.changed'
+      payload: {
+        message_id: string
+        root_id: string
+        conversation_id: string
+        attachment: Attachment
       }
     }
   | { type: 'message.delta'; payload: MessageDelta }

@@ -38,6 +38,7 @@ export interface TaskRecord {
     | 'message.notify'
     | 'search.fill'
     | 'files.collect'
+    | 'files.check'
     | 'mail.send'
     | 'mail.failed'
   /** The affected conversation, user or message; of a mail, its recipient */

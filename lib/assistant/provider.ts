@@ -9,6 +9,8 @@ export interface Turn {
   content: string
   /** The user who wrote it or asked for it; missing for a deleted account and for the system prompt. */
   user_id?: string
+  /** The files of the message. */
+  attachments?: { id: string; name: string; type: string; size: number }[]
 }
 
 /** The input of an assistant. */

@@ -9,6 +9,7 @@ export const TaskKind = v.picklist([
   'message.notify',
   'search.fill',
   'files.collect',
+  'files.check',
   'mail.send',
   'mail.failed',
 ])
@@ -17,7 +18,7 @@ export type TaskKind = v.InferOutput<typeof TaskKind>
 export const TASK_KINDS = TaskKind.options
 
 /** The kinds that wait for other machines: they must not hold up those that change the database, nor the reverse. */
-export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed']
+export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'files.check']
 
 /** The kinds that users wait for: they must not wait for those that take long. */
 export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify']

@@ -40,6 +40,12 @@ function fold(state: State, event: ConversationStreamEvent, user_id: string): vo
     const message = state.messages.get(event.payload.message_id)!
     state.messages.set(message.id, withOwn({ ...message, reactions: event.payload.reactions }, user_id))
   }
+  if (event.type === 'attachment.changed') {
+    const { message_id, attachment } = event.payload
+    const message = state.messages.get(message_id)!
+    const attachments = message.attachments?.map((each) => (each.id === attachment.id ? attachment : each))
+    state.messages.set(message_id, { ...message, ...(attachments && { attachments }) })
+  }
   if (event.type === 'pin.changed') {
     const { message_id, user_id: by, action, at } = event.payload
     const { pinned: _, ...message } = state.messages.get(message_id)!

@@ -81,6 +81,26 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       reactions: [{ emoji: '👍', count: 1, user_ids: [ADA] }],
     },
   },
+  'attachment.changed': {
+    when: 'A file of a message was checked, or refused, or has a thumbnail now.',
+    example: {
+      message_id: REPLY,
+      root_id: ROOT,
+      conversation_id: CONVERSATION,
+      attachment: {
+        id: '019a9b1e-6a2b-7000-8000-000000000009',
+        name: 'holiday.png',
+        size: 48213,
+        type: 'image/png',
+        status: 'ready',
+        width: 1600,
+        height: 900,
+        thumbnail: true,
+        uploaded_by: ADA,
+        created_at: '2026-11-20T10:03:00.000000Z',
+      },
+    },
+  },
   'pin.changed': {
     when:
       'A message was pinned in its conversation, or unpinned. Also, with the time of the pin, when the user who pinned it was ' +

@@ -53,8 +53,14 @@ export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = 
 }
 
 function toRequest(model: string, turns: Turn[]) {
-  const messages = turns.map(({ role, content }) => ({ role, content }))
+  const messages = turns.map((turn) => ({ role: turn.role, content: withFiles(turn) }))
   return { model, messages, stream: true, stream_options: { include_usage: true } }
+}
+
+/** The text of a turn, with the names of its files, which the model does not get. */
+function withFiles({ content, attachments = [] }: Turn): string {
+  const lines = attachments.map(({ name, type, size }) => `[File: ${name}, ${type}, ${size} bytes]`)
+  return [...(content ? [content] : []), ...lines].join('\n')
 }
 
 async function ask(

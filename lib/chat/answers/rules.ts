@@ -1,4 +1,5 @@
 import type { Turn, TurnRole } from '../../context.ts'
+import type { Attachment } from '../attachments/schema.ts'
 import type { MessageDelta } from './schema.ts'
 
 /** A message on the path from the root to an answer. */
@@ -9,6 +10,8 @@ export interface Ancestor {
   /** Of an answer: its prompt. */
   prompt: string | null
   deleted_at: number | null
+  /** The list of its files, as JSON. */
+  attachment_list?: string | null
 }
 
 /**
@@ -31,11 +34,17 @@ export function toTurns(path: Ancestor[], options: { system_prompt?: string | un
   return options.system_prompt ? [{ role: 'system', content: options.system_prompt }, ...kept] : kept
 }
 
-function turnsOf({ role, posted_by, content, prompt }: Ancestor): Turn[] {
+function turnsOf({ role, posted_by, content, prompt, attachment_list }: Ancestor): Turn[] {
   const by = posted_by ? { user_id: posted_by } : {}
   const asked: Turn[] = prompt === null ? [] : [{ role: 'user', content: prompt, ...by }]
   const said: Turn = role === 'assistant' ? { role, content } : { role: role as TurnRole, content, ...by }
-  return said.content ? [...asked, said] : asked
+  if (attachment_list) said.attachments = filesOf(attachment_list)
+  return said.content || said.attachments ? [...asked, said] : asked
+}
+
+/** What an assistant gets to know of files. */
+function filesOf(list: string): NonNullable<Turn['attachments']> {
+  return (JSON.parse(list) as Attachment[]).map(({ id, name, type, size }) => ({ id, name, type, size }))
 }
 
 /** The end of a text without half a surrogate pair: providers may split one. */

@@ -5,6 +5,7 @@ import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { requireAttachment, requireUploader } from './access.ts'
+import { checkLater, statusOfComplete } from './checking.ts'
 import { toStoredPart } from './first-part.ts'
 import { digestIn, keyOfPart, lengthOfPart, partsOf } from './rules.ts'
 import type { Attachment } from './schema.ts'
@@ -114,6 +115,7 @@ async function complete(ctx: Context, tx: Tx, row: AttachmentRow): Promise<void>
   const twin = await lockLiveBlob(tx, digest, row.size)
   if (twin === undefined) await setDigest(tx, row.blob_id!, digest)
   const expires_at = ctx.now() + UPLOAD_SECONDS * SECOND
-  await markComplete(tx, row.id, { blob_id: twin ?? row.blob_id, status: 'ready', expires_at })
+  await markComplete(tx, row.id, { blob_id: twin ?? row.blob_id, status: statusOfComplete(ctx), expires_at })
+  checkLater(ctx, tx, (await lockAttachment(tx, row.id))!)
   if (twin !== undefined) await releaseUnused(tx, [row.blob_id!], ctx.now())
 }

@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { requireAttachment } from './access.ts'
 import { answerWith, type FileAnswer, type Readable, type RequestHeaders } from './content.ts'
 import type { FoundAttachment } from './store.ts'
+import { findBlob } from './store-verdicts.ts'
 
 /** How a file is asked for. */
 export interface ReadOptions {
@@ -33,6 +34,26 @@ export async function open(
   const file = toReadable(row)
   const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
   return answerWith(await ctx.files(), file, { inline, is_shared, headers })
+}
+
+/**
+ * The thumbnail of a picture, if the host has made one. The rights are those to the picture.
+ *
+ * @throws ChatError `not_found`, also without a thumbnail; `attachment_not_ready`, `attachment_refused`; `unavailable`
+ */
+export async function openThumbnail(
+  ctx: Context,
+  actor: Actor,
+  attachmentId: string,
+  options?: ReadOptions,
+): Promise<FileAnswer> {
+  const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
+  const file = toReadable(row)
+  const blob = row.thumbnail_blob_id === null ? undefined : await findBlob(ctx.db, row.thumbnail_blob_id)
+  if (!blob) throw new ChatError('not_found')
+  const thumbnail = { ...file, type: row.thumbnail_type!, size: blob.size, blob_id: blob.id, digest: blob.id }
+  const { headers = NO_HEADERS, is_shared = false } = options ?? {}
+  return answerWith(await ctx.files(), thumbnail, { inline: true, is_shared, headers })
 }
 
 /** @throws ChatError `not_found`, `attachment_not_ready`, `attachment_refused` */

@@ -112,6 +112,23 @@ export const content = route({
     chat.attachments.open(actor, params.attachment_id, { inline: query.inline === 'true', headers }),
 })
 
+export const thumbnail = route({
+  method: 'GET',
+  path: '/api/attachments/{attachment_id}/thumbnail',
+  tag: 'Attachments',
+  summary: 'Read the thumbnail of a picture',
+  description:
+    'For those who may read its message. At most 512 × 512 pixels, as WebP, PNG or JPEG. Not found unless the attachment has `thumbnail`.',
+  access: 'session',
+  answer: 'file',
+  headers: ContentHeaders,
+  file_statuses: [206, 304],
+  response_headers: FILE_HEADERS,
+  errors: READ_ERRORS,
+  handler: ({ chat, actor, params, headers }) =>
+    chat.attachments.openThumbnail(actor, params.attachment_id, { headers }),
+})
+
 export const link = route({
   method: 'POST',
   path: '/api/attachments/{attachment_id}/link',

@@ -29,10 +29,13 @@ export function digestIn(header: string | null | undefined): string | undefined 
   return /(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):/.exec(header ?? '')?.[1]
 }
 
-/** The list of files of a message without who uploaded them: that is its author, who may be erased. */
+/**
+ * The list of files of a message, as all its readers get it; without who uploaded them: that is its author, who may be
+ * erased.
+ */
 export function toList(files: readonly Attachment[]): string | null {
   if (files.length === 0) return null
-  return toAscii(JSON.stringify(files.map(({ uploaded_by: _, ...file }) => file)))
+  return toAscii(JSON.stringify(files.map(({ uploaded_by: _, reason: __, ...file }) => file)))
 }
 
 /** JSON in ASCII: a page of lists is read faster. */

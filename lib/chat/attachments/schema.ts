@@ -6,6 +6,9 @@ import { FileName, MediaType } from '../../files/schema.ts'
 /** The size of every part of an upload but the last. */
 export const PART_BYTES = 4 * 1024 * 1024
 
+/** The types of thumbnails. */
+export const THUMBNAIL_TYPES: readonly string[] = ['image/webp', 'image/png', 'image/jpeg']
+
 /** The maximum number of files of a message. */
 export const MAX_FILES = 10
 
@@ -26,7 +29,9 @@ export const Attachment = v.object({
     v.picklist(['uploading', 'scanning', 'ready', 'refused', 'gone']),
     v.description('Only a `ready` file can be read; `gone`: its bytes are deleted'),
   ),
-  reason: v.optional(v.pipe(v.string(), v.description('Why it is `refused`'))),
+  reason: v.optional(
+    v.pipe(v.string(), v.description('Why it is `refused`, for its uploader and moderators; no message has it')),
+  ),
   width: v.optional(v.pipe(Count, v.description('Of a picture, in pixels'))),
   height: v.optional(Count),
   thumbnail: v.optional(v.pipe(v.literal(true), v.description('There is a thumbnail'))),

@@ -4,9 +4,10 @@ import { ChatError } from '../../core/errors.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
+import { canModerate } from '../conversations/rules.ts'
 import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
 import { partsOf } from './rules.ts'
-import { AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
+import { type Attachment, AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
 import {
   deleteAttachments,
   findAttachment,
@@ -86,17 +87,23 @@ export const get = useCase({
   errors: ['not_found'],
   run: (ctx, actor, id): Promise<AttachmentState> => {
     return ctx.db.snapshot(async (db) => {
-      const { row } = await requireAttachment(ctx, db, actor, id)
+      const { row, membership } = await requireAttachment(ctx, db, actor, id)
+      const mayKnow = row.uploaded_by === actor.user_id || canModerate(membership.role)
       const received = row.status === 'uploading' ? (await listStored(db, id)).map(({ n }) => Number(n)) : undefined
       const isWaiting = row.message_id === null && row.expires_at !== null
       return {
-        attachment: toAttachment(row),
+        attachment: withReason(toAttachment(row), mayKnow),
         ...(received && { received }),
         ...(isWaiting && { upload_expires_at: toInstant(row.expires_at!) }),
       }
     })
   },
 })
+
+/** Why a file was refused is for its uploader and for moderators. */
+function withReason({ reason, ...attachment }: Attachment, mayKnow: boolean): Attachment {
+  return mayKnow && reason !== undefined ? { ...attachment, reason } : attachment
+}
 
 /**
  * Deletes a file that no message has, or ends its upload.

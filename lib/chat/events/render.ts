@@ -70,7 +70,8 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
 }
 
 const isDelta = (row: EventRow) => row.type === 'message.delta'
-const isAboutMessage = (row: EventRow) => row.type.startsWith('message.') && !isDelta(row)
+const isAboutMessage = (row: EventRow) =>
+  (row.type.startsWith('message.') && !isDelta(row)) || row.type === 'attachment.changed'
 const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'
 const isBySomeone = (row: EventRow) => (row.type === 'pin.changed' || isAboutReactions(row)) && row.user_id !== null
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
@@ -115,7 +116,7 @@ function toReactionsChanged({ user_id, detail }: EventRow, state: ReactionState,
   return { type: 'reactions.changed', payload: { ...payload, reactions: reactionsOf(state) } }
 }
 
-function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedEvent {
+function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedEvent | undefined {
   const { id: message_id, root_id, conversation_id } = row
   if (type === 'message.done') {
     const { finish_reason = '', usage } = toMessage(row)
@@ -124,6 +125,12 @@ function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedE
   if (type === 'message.failed') {
     const { code } = JSON.parse(detail!) as { code: FailureCode }
     return { type, payload: { message_id, root_id, conversation_id, code, message: FAILURES[code] } }
+  }
+  if (type === 'attachment.changed') {
+    const { attachment_id } = JSON.parse(detail!) as { attachment_id: string }
+    // Not of a deleted message, and not once an edit has removed it.
+    const attachment = toMessage(row).attachments?.find((each) => each.id === attachment_id)
+    return attachment && { type, payload: { message_id, root_id, conversation_id, attachment } }
   }
   const message = type === 'message.new' ? toPostedMessage(row) : toMessage(row)
   return { type, payload: { message } } as PersistedEvent

@@ -3,6 +3,7 @@ import { LONGEST } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
+import { Attachment } from '../attachments/schema.ts'
 import { ConversationFields } from '../conversations/schema.ts'
 import { ConversationSettings } from '../conversations/schema-settings.ts'
 import { Message, Reaction } from '../messages/schema.ts'
@@ -43,6 +44,15 @@ export const PersistedEvent = v.variant('type', [
       user_id: v.optional(v.pipe(Id, v.description('The acting user; missing when the user was erased'))),
       action: v.picklist(['added', 'removed']),
       at: v.pipe(Instant, v.description('The time of the change; `pinned.at` of a message that was pinned')),
+    }),
+  ),
+  event(
+    'attachment.changed',
+    v.object({
+      message_id: Id,
+      root_id: Id,
+      conversation_id: Id,
+      attachment: Attachment,
     }),
   ),
   event('message.delta', MessageDelta),

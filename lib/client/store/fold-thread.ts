@@ -58,6 +58,12 @@ export function foldThread(
         ...(action === 'added' && { pinned: { ...(by && { by }), at } }),
       })
     }
+    case 'attachment.changed': {
+      const { message_id, attachment } = event.payload
+      const message = find(data, message_id)
+      const attachments = message?.attachments?.map((each) => (each.id === attachment.id ? attachment : each))
+      return attachments ? withMessage(data, { ...(message as Message), attachments }) : data
+    }
     case 'message.delta':
       return event.payload.root_id !== root_id ? data : withChunk(data, event.payload)
     case 'message.done': {

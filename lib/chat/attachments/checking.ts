@@ -1,0 +1,157 @@
+import type { Context } from '../../context.ts'
+import { withDeadline } from '../../core/deadline.ts'
+import { causeText } from '../../core/errors.ts'
+import { sniff } from '../../files/sniff.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { FileToCheck, ScanVerdict, Thumbnail } from '../../ports.ts'
+import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+import { lockAsSystem } from '../conversations/access.ts'
+import { piecesOf } from './content.ts'
+import { keyOfPart, toList } from './rules.ts'
+import { PART_BYTES, THUMBNAIL_TYPES } from './schema.ts'
+import { type AttachmentRow, findAttachment, listOfMessage, lockAttachment, setList, toAttachment } from './store.ts'
+import { blobsOf, insertBlob, releaseUnused } from './store-blobs.ts'
+import { markRefused, markScanned, setThumbnail } from './store-verdicts.ts'
+
+/** How long the host may take for a file. */
+const PATIENCE_MS = 60_000
+
+/** How often the host is asked. */
+const MOST_TRIES = 3
+
+/** The pause before the next try, which is twice as long each time. */
+const PAUSE_SECONDS = 5
+
+/** How soon another process is expected to have the scanner that this one does not have. */
+const ELSEWHERE_SECONDS = 30
+
+type CheckContext = Pick<Context, 'config' | 'scan' | 'thumbnail'>
+
+/** Whether the host is to look at a file before it can be read. */
+export function statusOfComplete({ scan }: CheckContext): 'scanning' | 'ready' {
+  return scan ? 'scanning' : 'ready'
+}
+
+/** Has the host check a complete file, and make a picture of it, if it does either. */
+export function checkLater(ctx: CheckContext, tx: Tx, row: AttachmentRow): void {
+  if (ctx.scan || mayHaveThumbnail(ctx, row)) tx.enqueue({ kind: 'files.check', key: row.id })
+}
+
+/** To decode a picture takes memory for each of its pixels: one whose size is not known gets no thumbnail. */
+function mayHaveThumbnail({ config, thumbnail }: CheckContext, { sniffed, width, height }: AttachmentRow): boolean {
+  const pixels = (width ?? 0) * (height ?? 0)
+  const isPicture = sniffed?.startsWith('image/') ?? false
+  return thumbnail !== undefined && isPicture && pixels > 0 && pixels <= config.attachments.thumbnail_pixels
+}
+
+/** Asks the host about one file: whether it is clean, then for a thumbnail of it. */
+export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun): Promise<TaskOutcome> {
+  const row = await findAttachment(ctx.db, key)
+  if (!row?.blob_id || !ctx.config.attachments.enabled) return { done: true }
+  const tries = Number(detail.tries ?? 0) + 1
+  const again: TaskOutcome = { done: false, detail: { tries }, delay_seconds: PAUSE_SECONDS * 2 ** tries }
+  try {
+    if (row.status === 'scanning') {
+      if (!ctx.scan) return { done: false, detail, delay_seconds: ELSEWHERE_SECONDS }
+      await decide(ctx, row, await ask(ctx, row, signal, ctx.scan))
+      // With a count of its own.
+      return mayHaveThumbnail(ctx, row) ? { done: false, detail: {} } : { done: true }
+    }
+    if (row.status === 'ready' && row.thumbnail_blob_id === null && mayHaveThumbnail(ctx, row))
+      await keep(ctx, row, await ask(ctx, row, signal, ctx.thumbnail!))
+    return { done: true }
+  } catch (error) {
+    if (signal.aborted) return { done: false, detail }
+    ctx.log.warn('The host could not check a file', { subject_id: key, cause: causeText(error) })
+    if (tries < MOST_TRIES) return again
+    if (row.status === 'scanning') await decide(ctx, row, verdictOnFailure(ctx))
+    return { done: true }
+  }
+}
+
+function verdictOnFailure({ config }: Context): ScanVerdict {
+  if (config.attachments.scan_failure === 'accept') return { verdict: 'clean' }
+  return { verdict: 'refused', reason: 'It could not be checked.' }
+}
+
+const LATE = Symbol('late')
+
+/** Calls a function of the host with a file. What it has not read when its time is over, it cannot read any more. */
+async function ask<T>(
+  ctx: Context,
+  row: AttachmentRow,
+  stop: AbortSignal,
+  call: (file: FileToCheck) => T | Promise<T>,
+): Promise<T> {
+  const files = await ctx.files()
+  const late = new AbortController()
+  const signal = AbortSignal.any([stop, late.signal])
+  const file: FileToCheck = {
+    attachment: toAttachment(row),
+    signal,
+    async *open() {
+      for await (const piece of piecesOf(files, row.blob_id!, { start: 0, end: row.size })) {
+        signal.throwIfAborted()
+        yield piece
+      }
+    },
+  }
+  const answer = await withDeadline(Promise.resolve(call(file)), PATIENCE_MS, LATE)
+  if (answer !== LATE) return answer as T
+  late.abort()
+  throw new Error(`It took longer than ${PATIENCE_MS} ms`)
+}
+
+/** Stores what the scanner said. */
+function decide(ctx: Context, { id, conversation_id }: AttachmentRow, { verdict, reason }: ScanVerdict): Promise<void> {
+  if (verdict !== 'clean' && verdict !== 'refused') throw new Error(`${verdict} is no verdict`)
+  return change(ctx, { id, conversation_id }, async (tx, row) => {
+    if (row.status !== 'scanning') return false
+    if (verdict === 'clean') await markScanned(tx, id)
+    else {
+      await markRefused(tx, id, reason?.slice(0, 500) ?? null)
+      // Nobody is to read these bytes, nor to restore them.
+      await releaseUnused(tx, blobsOf([row]), 0)
+    }
+    return true
+  })
+}
+
+/** Stores a thumbnail: its bytes, then its row. */
+async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: Thumbnail | undefined): Promise<void> {
+  if (made === undefined) return
+  assertThumbnail(made)
+  const { bytes, type } = made
+  const blob_id = ctx.id()
+  const files = await ctx.files()
+  await files.put(keyOfPart(blob_id, 1), bytes)
+  await change(ctx, { id, conversation_id }, async (tx, row) => {
+    if (row.status !== 'ready' || row.thumbnail_blob_id !== null) return false
+    await insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now() })
+    await setThumbnail(tx, id, { blob_id, type })
+    return true
+  })
+}
+
+/** @throws Error for anything but a small picture: what the host makes is served as what it says */
+function assertThumbnail({ bytes, type, width, height }: Thumbnail): void {
+  const isSmall = [width, height].every((pixels) => pixels >= 1 && pixels <= 512)
+  if (!isSmall || bytes.length > PART_BYTES) throw new Error('A thumbnail has at most 512 × 512 pixels and 4 MiB')
+  if (!THUMBNAIL_TYPES.includes(type) || sniff(bytes) !== type) throw new Error(`The thumbnail is no ${type}`)
+}
+
+/** Changes an attachment; if a message has it, with its list, and an event. Locks as a post does: the conversation first. */
+async function change(
+  ctx: Context,
+  { id, conversation_id }: { id: string; conversation_id: string },
+  work: (tx: Tx, row: AttachmentRow) => Promise<boolean>,
+): Promise<void> {
+  await ctx.write(async (tx) => {
+    if ((await lockAsSystem(ctx, tx, conversation_id)) === undefined) return
+    const row = await lockAttachment(tx, id)
+    if (!row || !(await work(tx, row)) || row.message_id === null) return
+    const { message_id } = row
+    await setList(tx, message_id, toList((await listOfMessage(tx, message_id)).map(toAttachment)))
+    tx.emit(conversation_id, { type: 'attachment.changed', message_id, detail: { attachment_id: id } })
+  })
+}
