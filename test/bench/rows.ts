@@ -24,6 +24,7 @@ import { rooms } from './rows/room.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
 import { web } from './rows/web.ts'
+import { webLong } from './rows/web-long.ts'
 
 /** The table, top to bottom. */
 export const ROWS: Row[] = [
@@ -73,4 +74,5 @@ export const ROWS: Row[] = [
   unreadAnywhere,
   unreadAll,
   ...web,
+  ...webLong,
 ]
