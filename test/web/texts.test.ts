@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
 import { decodeEntities } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
+import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
 
 it.each([
   ['https://example.org/a?b#c', 'https://example.org/a?b#c'],
@@ -28,6 +29,19 @@ it.each([
   ['&amp;lt;', '&lt;'],
 ])('resolves the references in %j once', (text, resolved) => {
   expect(decodeEntities(text)).toBe(resolved)
+})
+
+it.each([
+  ['```ts\nconst a = 1\n```', 'const a = 1'],
+  ['Look:\n~~~\nplain\n~~~ and', 'Look:\n\nplain\n and'],
+  ['# A **bold** and ~~wrong~~ `word`', 'A bold and wrong word'],
+  ['> quoted\n- one\n* two', 'quoted\none\ntwo'],
+  ['[a link](https://example.org) ![picture](x.png)', 'a link picture'],
+  ['a - b * c, 2 ** 3 ** 4, snake_case_name, <b>', 'a - b * c, 2 ** 3 ** 4, snake_case_name, <b>'],
+  ['```', '```'],
+  ['', ''],
+])('the excerpt %j is shown as %j', (excerpt, plain) => {
+  expect(plainOf(excerpt)).toBe(plain)
 })
 
 it.each([

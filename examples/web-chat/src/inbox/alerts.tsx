@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
+import { plainOf } from '../markdown/plain.ts'
 import { turnAlertsOff } from './alerts-choice.ts'
 import { useNames } from './names.ts'
 import { sentenceOf } from './sentence.ts'
@@ -31,7 +32,7 @@ export function Alerts() {
 function show(item: InboxItem, title: string): void {
   try {
     // Of two tabs with the same notification, the browser shows one, by its tag.
-    const notification = new Notification(title, { body: item.excerpt ?? '', tag: item.id })
+    const notification = new Notification(title, { body: plainOf(item.excerpt ?? ''), tag: item.id })
     notification.onclick = () => {
       window.focus()
       goTo(targetOf(item))

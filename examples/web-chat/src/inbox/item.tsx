@@ -3,6 +3,7 @@ import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
+import { plainOf } from '../markdown/plain.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
@@ -28,7 +29,7 @@ export function InboxItem({ item, onOpen }: { item: Notification; onOpen: () => 
         </time>
         {excerpt && (
           <span class="excerpt" dir="auto">
-            {excerpt}
+            {plainOf(excerpt)}
           </span>
         )}
         {conversation && !conversation.direct && <small dir="auto">{titleOf(conversation)}</small>}

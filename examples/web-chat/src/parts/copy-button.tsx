@@ -15,6 +15,8 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     announce(texts.value.people.copied)
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
+  // Browsers have it on HTTPS and localhost only.
+  if (!navigator.clipboard) return null
   return (
     <button type="button" class="copy" aria-label={label} onClick={() => void copy()}>
       <Icon name={isCopied ? 'check' : 'copy'} />

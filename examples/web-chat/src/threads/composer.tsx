@@ -73,6 +73,7 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
         {...mentions.props}
         ref={field}
         rows={1}
+        enterkeyhint="send"
         dir="auto"
         aria-label={composer.label}
         title={composer.hint}

@@ -4,6 +4,7 @@ import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
+import { plainOf } from '../markdown/plain.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -94,7 +95,7 @@ function ThreadCard({
         </span>
         <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
         <span class="excerpt" dir="auto">
-          {root_excerpt || texts.value.messages.deleted}
+          {plainOf(root_excerpt) || texts.value.messages.deleted}
         </span>
         <span class="count">{texts.value.threads.messages(message_count)}</span>
         {unread > 0 && <UnreadBadge count={unread} />}
