@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import { readJson } from '../../lib/http/body.ts'
+import { readBytes } from '../../lib/http/bytes.ts'
+
+/** A server that reads each body, and a socket that has sent this of a request. */
+async function received<T>(sent: string, read: (request: IncomingMessage) => Promise<T>) {
+  const results: Promise<T>[] = []
+  const server = createServer((request, response) => {
+    results.push(read(request))
+    results[0]!.catch(() => {}).finally(() => response.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => {})
+  onTestFinished(() => {
+    socket.destroy()
+    server.close()
+  })
+  const asked = once(server, 'request')
+  socket.write(`PUT / HTTP/1.1\r\nhost: x\r\n${sent}`)
+  await asked
+  return { socket, result: results[0]! }
+}
+
+const reading = (seconds: number) => (request: IncomingMessage) =>
+  readBytes({ body: request, headers: new Headers() }, { length: 5, seconds })
+
+const code = (expected: string) => expect.objectContaining({ code: expected })
+
+it('reads the bytes of a part, with or without a length', async () => {
+  const { result } = await received('content-length: 5\r\n\r\nhello', reading(300))
+  expect(Buffer.from(await result).toString()).toBe('hello')
+  const chunked = await received('transfer-encoding: chunked\r\n\r\n2\r\nhe\r\n', reading(300))
+  chunked.socket.write('3\r\nllo\r\n0\r\n\r\n')
+  expect(Buffer.from(await chunked.result).toString()).toBe('hello')
+})
+
+it('refuses a part that is cut off, too long, or takes too long', async () => {
+  const cut = await received('content-length: 5\r\n\r\nhel', reading(300))
+  cut.socket.destroy()
+  await expect(cut.result).rejects.toEqual(code('validation_failed'))
+  const long = await received('transfer-encoding: chunked\r\n\r\n6\r\nhello!\r\n', reading(300))
+  await expect(long.result).rejects.toEqual(code('validation_failed'))
+  const slow = await received('content-length: 5\r\n\r\nhel', reading(0.02))
+  await expect(slow.result).rejects.toEqual(code('request_timeout'))
+})
+
+it('refuses a part with another length than announced before it reads it', async () => {
+  const headers = new Headers({ 'content-length': '6' })
+  const body = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('read')) })
+  await expect(readBytes({ body, headers }, { length: 5, seconds: 300 })).rejects.toEqual(code('validation_failed'))
+})
+
+it('reads a part of a web request', async () => {
+  const { body } = new Response('hello')
+  const bytes = await readBytes({ body, headers: new Headers() }, { length: 5, seconds: 300 })
+  expect(Buffer.from(bytes).toString()).toBe('hello')
+})
+
+it('ends a request whose JSON takes too long, as Node does without files', async () => {
+  const limits = { bytes: 100, entries: 10, seconds: 0.02 }
+  const { socket, result } = await received('content-length: 50\r\n\r\n{"a":', (request) => readJson(request, limits))
+  result.catch(() => {})
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/)
+  await once(socket, 'close')
+  await expect(result).rejects.toEqual(code('malformed_json'))
+})
