@@ -3,6 +3,7 @@ import type { Config } from '../config/parse.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { RESULT_HEADERS } from '../core/headers.ts'
+import { toJson } from '../core/stored-json.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
@@ -60,7 +61,7 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
   headers.push(['content-type', 'application/json'])
   const isOld = 'created' in value && value.created === false
   const status = (isOld && route.status_unless_created) || route.status
-  return { status, headers, cookies, body: JSON.stringify(value) }
+  return { status, headers, cookies, body: toJson(value) }
 }
 
 const HEADERS = Object.entries(RESULT_HEADERS)

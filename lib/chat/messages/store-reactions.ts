@@ -1,4 +1,5 @@
 import { emojiKey } from '../../core/emoji.ts'
+import { setStoredJson, storedJsonOf } from '../../core/stored-json.ts'
 import type { Dialect, Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
@@ -79,23 +80,60 @@ export function composeReactionLists(tx: Queries, ids: string[]): Promise<{ reac
   )
 }
 
+/** A kind of reactions in a stored list, as JSON. */
+interface StoredKind {
+  emoji: string
+  /** What follows the emoji. */
+  rest: string
+}
+
+const BEGIN = '[{"emoji":"'
+const COUNT = '","count":'
+
+/** The kinds of the stored list of a message: its users are not parsed. */
+function kindsOf(message: Message): StoredKind[] {
+  const json = storedJsonOf(message, 'reactions')
+  if (json === undefined) return []
+  // A list that the database has composed may have spaces.
+  const compact = json.startsWith(BEGIN) ? json : JSON.stringify(JSON.parse(json))
+  return compact
+    .slice(BEGIN.length)
+    .split(',{"emoji":"')
+    .map((kind) => {
+      const end = kind.indexOf('"')
+      return { emoji: kind.slice(0, end), rest: kind.slice(end) }
+    })
+}
+
+/** The maximum size of the reactions of a message in a response, in bytes. Each emoji may be in `reacted`, too. */
+export function sizeOfReactions(message: Message): number {
+  return kindsOf(message).reduce((sum, { emoji, rest }) => sum + 6 * emoji.length + rest.length + 20, 0)
+}
+
 /**
- * The same messages as one user reads them: with the user's own reactions, in the order of the list. It reads only those
- * to messages with more users than they name.
+ * Adds the own reactions of one user to messages that were just read, in the order of the list. It reads only those to
+ * messages with more users than they name.
  */
 export async function withReacted(db: Queries, userId: string, messages: Message[]): Promise<Message[]> {
-  if (!messages.some((message) => message.reactions)) return messages
-  const named = messages.map(({ reactions = [] }) => reactions.map(({ user_ids }) => user_ids.includes(userId)))
-  const isUnsure = ({ reactions = [] }: Message, index: number) =>
-    reactions.some(({ count, user_ids }, n) => count > user_ids.length && !named[index]![n])
-  const ids = messages.filter(isUnsure).map(({ id }) => id)
+  const all = messages
+    .filter((message) => storedJsonOf(message, 'reactions') !== undefined)
+    .map((message) => ({
+      message,
+      kinds: kindsOf(message).map(({ emoji, rest }) => ({
+        emoji,
+        isOwn: rest.includes(userId),
+        hasMore: Number.parseInt(rest.slice(COUNT.length), 10) > NAMED_USERS,
+      })),
+    }))
+  const unsure = all.filter(({ kinds }) => kinds.some(({ isOwn, hasMore }) => hasMore && !isOwn))
+  const ids = unsure.map(({ message }) => message.id)
   const own = ids.length > 0 ? await listOwn(db, userId, ids) : new Map<string, string[]>()
-  return messages.map((message, index) => {
+  for (const { message, kinds } of all) {
     const keys = own.get(message.id)
-    const isOwn = ({ emoji }: Reaction, n: number) => named[index]![n] || keys?.includes(emojiKey(emoji))
-    const reacted = message.reactions?.filter(isOwn) ?? []
-    return reacted.length > 0 ? { ...message, reacted: reacted.map(({ emoji }) => emoji) } : message
-  })
+    const reacted = kinds.filter(({ emoji, isOwn }) => isOwn || keys?.includes(emojiKey(JSON.parse(`"${emoji}"`))))
+    if (reacted.length > 0) setStoredJson(message, 'reacted', `[${reacted.map(({ emoji }) => `"${emoji}"`).join()}]`)
+  }
+  return messages
 }
 
 /** The keys of the emoji with which a user has reacted to these messages. By (user_id, message_id), on SQLite without their rows. */

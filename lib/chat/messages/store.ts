@@ -1,10 +1,11 @@
+import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { Metadata } from '../conversations/schema.ts'
 import { type ActorInConversation, filesIn, mayRestore } from './rules.ts'
-import type { Message, MessagePin, Reaction } from './schema.ts'
+import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
 export interface MessageRow {
@@ -118,7 +119,7 @@ export function toMessage(row: MessageRow): Message {
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
   if (row.mention_all !== null && !row.deleted_at) addMentions(message, row)
   if (row.metadata !== null && !row.deleted_at) message.metadata = JSON.parse(row.metadata) as Metadata
-  if (row.reaction_list && !row.deleted_at) message.reactions = JSON.parse(row.reaction_list) as Reaction[]
+  if (row.reaction_list && !row.deleted_at) setStoredJson(message, 'reactions', row.reaction_list)
   if (row.attachment_list && !row.deleted_at) message.attachments = filesIn(row.attachment_list, message.author_user_id)
   if (row.pinned_at && !row.deleted_at) message.pinned = toPin(row.pinned_at, row.pinned_by)
   if (row.role === 'assistant') addAnswer(message, row)

@@ -9,9 +9,9 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { lockMembership, requireMember } from '../conversations/access.ts'
 import { isPath } from '../messages/rules.ts'
-import type { Message, Reaction } from '../messages/schema.ts'
+import type { Message } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { withReacted } from '../messages/store-reactions.ts'
+import { sizeOfReactions, withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
 import { countUnread, findUnreadTotal, listUnread, moveMark, moveMarkBack, type ThreadReader } from '../unread/store.ts'
@@ -92,12 +92,11 @@ export const tree = useCase({
 })
 
 /** The size of a message: its texts as JSON, and all other fields. */
-const sizeOfMessage = ({ content, prompt = '', delete_reason = '', path, reactions = [] }: Message) =>
-  jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason) + path.length + 1500 + sizeOfReactions(reactions)
-
-/** Each emoji may be in `reacted`, too. */
-const sizeOfReactions = (reactions: Reaction[]) =>
-  reactions.reduce((sum, { emoji, user_ids }) => sum + 2 * jsonBytes(emoji) + 40 * user_ids.length + 60, 0)
+function sizeOfMessage(message: Message): number {
+  const { content, prompt = '', delete_reason = '', path } = message
+  const texts = jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason)
+  return texts + path.length + 1500 + sizeOfReactions(message)
+}
 
 const beforeOf = ({ after }: { after?: string | undefined }) =>
   after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)

@@ -23,6 +23,7 @@ import { notifications } from './0021-notifications.ts'
 import { inboxes } from './0022-inboxes.ts'
 import { search } from './0023-search.ts'
 import { attachments } from './0024-attachments.ts'
+import { ownReactions } from './0025-own-reactions.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   inboxes,
   search,
   attachments,
+  ownReactions,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
