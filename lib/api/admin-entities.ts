@@ -1,6 +1,14 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 export type { AuditPage, AuditRecord } from './audit.ts'
-export type { LimitAssignment, LimitProfile, LimitRate, LimitStatus, Throttled } from './limits.ts'
+export type {
+  LimitAssignment,
+  LimitProfile,
+  LimitRate,
+  LimitReset,
+  LimitStatus,
+  SignInCounts,
+  Throttled,
+} from './limits.ts'
 export type { InvitedNewcomer, Newcomer, NewcomerPage } from './newcomers.ts'
 export type { NodeList, NodeRecord } from './nodes.ts'
 export type {

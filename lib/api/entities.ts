@@ -57,7 +57,16 @@ export type {
 export type { OwnIdentities, OwnIdentity } from './identities.ts'
 export type { Accepted, CreatedInvite, Invite, Invites } from './invites.ts'
 export type { ApiKey, ApiKeys, CreatedKey } from './keys.ts'
-export type { Endpoint, LimitAssignment, LimitProfile, LimitRate, LimitStatus, Throttled } from './limits.ts'
+export type {
+  Endpoint,
+  LimitAssignment,
+  LimitProfile,
+  LimitRate,
+  LimitReset,
+  LimitStatus,
+  SignInCounts,
+  Throttled,
+} from './limits.ts'
 export type { MailPage, MailRecord } from './mails.ts'
 export type {
   Mentions,

@@ -96,10 +96,7 @@ export interface LimitsAdminClient {
       address?: string | undefined
     },
     options?: CallOptions,
-  ): Promise<{
-    /** The number of forgotten counts */
-    reset: number
-  }>
+  ): Promise<LimitReset>
 
   /**
    * List the callers that are throttled now, and how sign-ins went.
@@ -174,13 +171,7 @@ export interface LimitStatus {
   /** How many names of sign-in are locked after failures; at most 10,000 are counted */
   locked_accounts: number
   /** Of the last 24 hours, as far as the newest 100,000 entries of the audit log reach */
-  sign_ins: {
-    since: string
-    succeeded: number
-    failed: number
-    /** Refused without a look at the password */
-    throttled: number
-  }
+  sign_ins: SignInCounts
 }
 
 /** A caller whose next call would be refused. */
@@ -197,4 +188,19 @@ export interface Throttled {
   address?: string
   /** When a call is allowed again */
   until: string
+}
+
+/** How sign-ins went since an instant. */
+export interface SignInCounts {
+  since: string
+  succeeded: number
+  failed: number
+  /** Refused without a look at the password */
+  throttled: number
+}
+
+/** The result of a reset. */
+export interface LimitReset {
+  /** The number of forgotten counts */
+  reset: number
 }

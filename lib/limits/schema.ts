@@ -126,6 +126,17 @@ export const Throttled = v.object({
   until: v.pipe(Instant, v.description('When a call is allowed again')),
 })
 
+/** How sign-ins went since an instant. */
+export const SignInCounts = v.pipe(
+  v.object({
+    since: Instant,
+    succeeded: v.number(),
+    failed: v.number(),
+    throttled: v.pipe(v.number(), v.description('Refused without a look at the password')),
+  }),
+  v.description('Of the last 24 hours, as far as the newest 100,000 entries of the audit log reach'),
+)
+
 /** The callers that are throttled now, and how sign-ins went. */
 export const LimitStatus = v.object({
   throttled: v.pipe(v.array(Throttled), v.description('At most 200, the longest first')),
@@ -134,16 +145,11 @@ export const LimitStatus = v.object({
     v.number(),
     v.description('How many names of sign-in are locked after failures; at most 10,000 are counted'),
   ),
-  sign_ins: v.pipe(
-    v.object({
-      since: Instant,
-      succeeded: v.number(),
-      failed: v.number(),
-      throttled: v.pipe(v.number(), v.description('Refused without a look at the password')),
-    }),
-    v.description('Of the last 24 hours, as far as the newest 100,000 entries of the audit log reach'),
-  ),
+  sign_ins: SignInCounts,
 })
+
+/** The result of a reset. */
+export const LimitReset = v.object({ reset: v.pipe(v.number(), v.description('The number of forgotten counts')) })
 
 export type LimitStatus = v.InferOutput<typeof LimitStatus>
 export type Throttled = v.InferOutput<typeof Throttled>

@@ -25,6 +25,7 @@ export const FROZEN = {
     '0022-inboxes': 'mta0HMrQzqk1Q0yfRGpL-s_aQw0fXgzGYqHJxnrGqIw',
     '0023-search': 't7kKX31cSJ2n8A26NjdplqG0lce8IrK_b5kyg0bn5xM',
     '0024-attachments': 'W52M9zO-BuN3CTQiBZbFyTJeLfzN-JOg5_07931qiak',
+    '0025-own-reactions': 'R3_9rEUKEm5JawPTiq6HD6bpKM5SqYzP8h-_3SDr0L8',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -51,5 +52,6 @@ export const FROZEN = {
     '0022-inboxes': 'Hn51qrSolC55x72xExUBN1Led7ujARzDdblTfV-OZSY',
     '0023-search': 'ecwKJQw-E2BWf1DPvfOBZlhuCeQA2GXGfXZI0j44JB8',
     '0024-attachments': 'Kg_v64JqFzXxhNk4PMydAspTyAjR9MiyG2s8V1m3hFU',
+    '0025-own-reactions': 'R3_9rEUKEm5JawPTiq6HD6bpKM5SqYzP8h-_3SDr0L8',
   },
 }

@@ -1,6 +1,5 @@
-import * as v from 'valibot'
 import { route } from '../../endpoint.ts'
-import { LimitStatus } from '../../limits/schema.ts'
+import { LimitReset, LimitStatus } from '../../limits/schema.ts'
 import * as throttling from './service-throttling.ts'
 
 export const status = route({
@@ -24,6 +23,6 @@ export const reset = route({
   access: 'admin',
   sign_in: true,
   example: { address: '192.0.2.7' },
-  output: v.object({ reset: v.pipe(v.number(), v.description('The number of forgotten counts')) }),
+  output: LimitReset,
   run: throttling.reset,
 })

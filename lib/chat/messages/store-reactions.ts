@@ -136,7 +136,7 @@ export async function withReacted(db: Queries, userId: string, messages: Message
   return messages
 }
 
-/** The keys of the emoji with which a user has reacted to these messages. By (user_id, message_id), on SQLite without their rows. */
+/** The keys of the emoji with which a user has reacted to these messages. By (user_id, message_id, emoji_key), without their rows. */
 async function listOwn(db: Queries, userId: string, ids: string[]): Promise<Map<string, string[]>> {
   const rows = await db.all<{ message_id: string; keys: string }>(
     `SELECT message_id, string_agg(emoji_key, ' ') AS keys
