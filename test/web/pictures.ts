@@ -116,7 +116,7 @@ async function picture(name: string, address: string, options: object): Promise<
   await page.fill('[name=email]', 'ada@example.org')
   await page.fill('[name=password]', PASSWORD)
   await page.click('button[type=submit]')
-  await page.waitForSelector('.message[data-role=assistant] pre')
+  await page.waitForSelector('.message[data-role=assistant] pre .hljs-keyword')
   // Without the caret, and what the pointer or the focus show.
   await page.evaluate(`document.fonts.ready.then(() => document.activeElement?.blur())`)
   await page.waitForSelector('.message .name:has-text("Grace Hopper")')

@@ -1,25 +1,37 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** How many rows are rendered at once: more would keep the page from responding. */
+/** How many rows are rendered at once, at first and at most: more would keep the page from responding. */
 const STEP = 15
+
+/** The least of them, on a slow device. */
+const LEAST = 3
+
+/** How long a step may take, in milliseconds; as much again is for the browser to lay it out and to paint it. */
+const BUDGET_MS = 15
 
 /** The time in which the browser paints and answers to keys, between two steps. */
 const PAUSE_MS = 8
 
 /**
- * How many of some rows to render now: a few, and more of them step by step. A row that is added to those that are rendered
- * is rendered at once.
+ * How many of some rows to render now: a few, and more of them step by step, in smaller steps where they take long. A row
+ * that is added to those that are rendered is rendered at once.
  */
 export function useGrowing(count: number): number {
   const reached = useRef(0)
+  const step = useRef(STEP)
   const [, render] = useState(0)
+  const begun = performance.now()
   if (count - reached.current <= STEP) reached.current = count
   else if (reached.current === 0) reached.current = STEP
   const shown = Math.min(count, reached.current)
+  useLayoutEffect(() => {
+    const fitting = Math.floor((step.current * BUDGET_MS) / (performance.now() - begun))
+    step.current = Math.max(LEAST, Math.min(STEP, fitting))
+  }, [shown])
   useEffect(() => {
     if (shown >= count) return
     const timer = setTimeout(() => {
-      reached.current = shown + STEP
+      reached.current = shown + step.current
       render(reached.current)
     }, PAUSE_MS)
     return () => clearTimeout(timer)
