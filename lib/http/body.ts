@@ -59,11 +59,15 @@ async function readBytes(source: BodySource, maximum: number, seconds?: number):
  *
  * @throws ChatError `payload_too_large`; `unsupported_media_type`; `malformed_json` for invalid UTF-8
  */
-export async function readForm(source: BodySource, headers: Headers, maximum: number): Promise<Map<string, string>> {
+export async function readForm(
+  source: BodySource,
+  headers: Headers,
+  { bytes: maximum, seconds }: Pick<BodyLimits, 'bytes' | 'seconds'>,
+): Promise<Map<string, string>> {
   if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
   const type = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*utf-8\s*)?$/i
   if (!type.test(headers.get('content-type') ?? '')) throw new ChatError('unsupported_media_type')
-  const bytes = await readBytes(source, maximum)
+  const bytes = await readBytes(source, maximum, seconds)
   try {
     return new Map(new URLSearchParams(utf8.decode(bytes)))
   } catch (cause) {

@@ -155,8 +155,8 @@ function withTexts(params: Record<string, string>): Record<string, string> {
   }
 }
 
-/** How long a body of JSON may take, where Node's own limit is that of parts of files. */
-function secondsOf({ attachments, server }: Config): number | undefined {
+/** How long a body of JSON or of a form may take, where Node's own limit is that of parts of files. */
+export function secondsOf({ attachments, server }: Config): number | undefined {
   return attachments.enabled ? server.request_timeout_seconds : undefined
 }
 

@@ -6,7 +6,7 @@ import { contextOf } from '../../core/context-of.ts'
 import { ChatError } from '../../core/errors.ts'
 import { readCookies } from '../../core/headers.ts'
 import { readForm } from '../body.ts'
-import { perform } from '../call.ts'
+import { perform, secondsOf } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { type HeaderPair, requestIdOf } from '../headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from '../malformed.ts'
@@ -65,7 +65,10 @@ async function replyTo(service: Service, form: Form, event: H3Event): Promise<Re
     return { ...refusal, headers: [...refusal.headers, ['allow', 'GET, HEAD, POST']] }
   }
   const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
-  const fields = await readForm(source, headers, MAX_BYTES)
+  const fields = await readForm(source, headers, {
+    bytes: MAX_BYTES,
+    seconds: secondsOf(contextOf(service.chat).config),
+  })
   const token = (fields.get('token') ?? '').trim()
   const input = { token, ...Object.fromEntries(form.fields.map(({ name }) => [name, fields.get(name) ?? ''])) }
   try {
