@@ -96,7 +96,7 @@ export interface ThreadPage {
 /** A thread in a list; `unread` depends on the reader, and is not in events. */
 export interface ThreadSummary {
   root_id: string
-  /** The first 140 characters of the root */
+  /** The first 140 characters of the root, or the names of its files */
   root_excerpt: string
   /** The user who wrote the root */
   root_author?: string

@@ -64,6 +64,8 @@ export interface Page {
   tap(selector: string): Promise<void>
   hover(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
+  /** Chooses files in a field, which may be hidden. */
+  setInputFiles(selector: string, files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void>
   /** Chooses an option of a `select` by its value. */
   selectOption(selector: string, value: string): Promise<unknown>
   /** Presses a key, such as `Enter` or `Shift+Tab`, in an element. */

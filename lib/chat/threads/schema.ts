@@ -5,7 +5,7 @@ import { Message, PATHS } from '../messages/schema.ts'
 /** A thread in a list; `unread` depends on the reader, and is not in events. */
 export const ThreadSummary = v.object({
   root_id: Id,
-  root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root')),
+  root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root, or the names of its files')),
   root_author: v.optional(v.pipe(Id, v.description('The user who wrote the root'))),
   created_at: Instant,
   last_activity_at: Instant,

@@ -12,6 +12,8 @@ export interface ThreadRow {
   message_count: number
   participant_count: number
   root_excerpt: string
+  /** The list of files of a root without a text, as JSON. */
+  root_files: string | null
   root_author: string | null
 }
 
@@ -32,6 +34,7 @@ const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activ
     t.message_count - ${ofErased('sum(r.live_count)')} AS message_count,
     t.participant_count - ${ofErased('sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)')} AS participant_count,
     CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
+    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' AND m.content = '' THEN m.attachment_list END AS root_files,
     CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
@@ -39,13 +42,19 @@ const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activ
 export function toSummary(row: ThreadRow): ThreadSummary {
   return {
     root_id: row.root_id,
-    root_excerpt: row.root_excerpt,
+    root_excerpt: row.root_excerpt || namesIn(row.root_files).slice(0, EXCERPT_LENGTH),
     ...(row.root_author && { root_author: row.root_author }),
     created_at: toInstant(row.created_at),
     last_activity_at: toInstant(row.last_activity_at),
     message_count: row.message_count,
     participant_count: row.participant_count,
   }
+}
+
+/** What a message without a text says: the names of its files. */
+function namesIn(list: string | null): string {
+  const files = JSON.parse(list ?? '[]') as { name: string }[]
+  return files.map(({ name }) => name).join(', ')
 }
 
 /** The threads with these ids, in no order. By primary key. */

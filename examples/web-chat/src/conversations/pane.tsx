@@ -1,4 +1,4 @@
-import type { User } from 'chat-server/client'
+import type { Attachment, User } from 'chat-server/client'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { goTo, hrefOf } from '../app/route.ts'
@@ -35,8 +35,9 @@ export function ConversationPane({ id, conversation, user, root_id }: PaneProps)
   // The thread beside it takes the focus, if there is one.
   useLayoutEffect(() => void (root_id === undefined && focusIn(pane.current)), [])
 
-  async function begin(content: string, role: 'user' | 'assistant'): Promise<void> {
-    const posted = await store.post({ conversation_id: id, content, role })
+  async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
+    const files = attachments.length > 0 && { attachments }
+    const posted = await store.post({ conversation_id: id, content, role, ...files })
     if (posted && role === 'assistant') goTo({ name: 'thread', conversation_id: id, root_id: posted.root_id })
   }
 

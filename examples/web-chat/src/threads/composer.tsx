@@ -1,10 +1,16 @@
+import type { Attachment } from 'chat-server/client'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { keepDraft, readDraft } from '../app/drafts.ts'
+import { AttachButton } from '../files/attach-button.tsx'
+import { useFiles } from '../files/use-files.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { useMentions } from './use-mentions.tsx'
+
+const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
 
 interface ComposerProps {
   user_id: string
@@ -15,7 +21,7 @@ interface ComposerProps {
   placeholder: string
   /** The field gets the focus when this changes. */
   focus_key?: string | undefined
-  onSend: (content: string, role: 'user' | 'assistant') => Promise<void>
+  onSend: (content: string, role: 'user' | 'assistant', attachments: Attachment[]) => Promise<void>
   onTyping: () => void
 }
 
@@ -27,7 +33,11 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
   const [asks, setAsks] = useState(false)
   const field = useRef<HTMLTextAreaElement>(null)
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
-  const canSend = text.trim() !== '' && excess <= 0
+  const files = useFiles(conversation_id, place)
+  const [isDropping, setDropping] = useState(false)
+  // A question to the assistant has no files: they wait for the next message.
+  const hasFiles = !asks && files.uploads.length > 0
+  const canSend = (text.trim() !== '' || hasFiles) && (!hasFiles || files.areReady) && excess <= 0
   const mentions = useMentions(field, conversation_id, change)
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
@@ -43,7 +53,7 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
     if (!canSend) return
     change('')
     field.current?.focus()
-    void onSend(text.trim(), asks ? 'assistant' : 'user')
+    void onSend(text.trim(), asks ? 'assistant' : 'user', hasFiles ? files.take() : [])
   }
 
   return (
@@ -54,7 +64,11 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
         event.preventDefault()
         send()
       }}
+      {...(features.attachments && dropOf(files.add, setDropping))}
+      data-files={features.attachments !== undefined}
+      data-dropping={isDropping}
     >
+      {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} />}
       <button
         type="button"
         class="icon-button ask"
@@ -68,6 +82,7 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
       >
         <Icon name="spark" />
       </button>
+      {features.attachments && <AttachButton onFiles={files.add} />}
       {mentions.list}
       <textarea
         {...mentions.props}
@@ -100,6 +115,31 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
       )}
     </form>
   )
+}
+
+/** Takes files that are dropped, or pasted. */
+function dropOf(add: (files: Iterable<File>) => void, setDropping: (isDropping: boolean) => void) {
+  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true
+  return {
+    onDragOver(event: DragEvent) {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      setDropping(true)
+    },
+    onDragLeave: () => setDropping(false),
+    onDrop(event: DragEvent) {
+      setDropping(false)
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      add(event.dataTransfer!.files)
+    },
+    onPaste(event: ClipboardEvent) {
+      const { files } = event.clipboardData!
+      if (files.length === 0) return
+      event.preventDefault()
+      add(files)
+    },
+  }
 }
 
 /** As high as its text, up to what the style allows. */

@@ -5,9 +5,12 @@ import { Markdown } from '../markdown/lazy.tsx'
 import { MentionsContext } from '../markdown/mentions.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { useMentioned } from './mentioned.ts'
 import { PendingNote } from './pending-note.tsx'
+
+const MessageFiles = lazy(() => import('../files/message-files.tsx').then(({ MessageFiles }) => MessageFiles))
 
 /** What a message says, and what becomes of it. */
 export function MessageBody({ message, user_id }: { message: StoreMessage; user_id: string }) {
@@ -22,6 +25,7 @@ export function MessageBody({ message, user_id }: { message: StoreMessage; user_
         <p class="note">{messages.thinking}</p>
       )}
       <Markdown text={content} isGrowing={message.status === 'streaming'} />
+      {message.attachments && <MessageFiles files={message.attachments} />}
       {role === 'assistant' && !pending && <AnswerState message={message} />}
       {pending && <PendingNote post={pending} />}
     </MentionsContext.Provider>

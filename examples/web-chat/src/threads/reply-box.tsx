@@ -46,9 +46,10 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
         place={root_id}
         placeholder={composer.reply}
         focus_key={target?.id}
-        onSend={async (content, role) => {
+        onSend={async (content, role, attachments) => {
           onTarget(undefined)
-          await store.post({ conversation_id: conversation.id, root_id, parent_id: parent.id, content, role })
+          const files = attachments.length > 0 && { attachments }
+          await store.post({ conversation_id: conversation.id, root_id, parent_id: parent.id, content, role, ...files })
         }}
         onTyping={() => presence.sendTyping(conversation.id, root_id)}
       />

@@ -1,0 +1,45 @@
+import type { FileUpload } from 'chat-server/client/parts'
+import { IconButton } from '../parts/icon-button.tsx'
+import { texts } from '../texts/texts.ts'
+import { sizeText } from './size-text.ts'
+import type { DraftFiles } from './use-files.ts'
+
+/** The files of a message that is being written, and how far they are. */
+export function DraftList({ uploads, refusal, retry, remove }: DraftFiles) {
+  return (
+    <>
+      {refusal && (
+        <p class="error" role="alert">
+          {refusal}
+        </p>
+      )}
+      <ul class="draft-files" aria-label={texts.value.files.list}>
+        {uploads.map((upload) => (
+          <li key={upload.key} data-status={upload.status}>
+            <span class="file-name" dir="auto">
+              {upload.name}
+            </span>
+            <State {...upload} />
+            {upload.status === 'failed' && (
+              <IconButton icon="again" label={texts.value.files.retry(upload.name)} onClick={() => retry(upload.key)} />
+            )}
+            <IconButton icon="close" label={texts.value.files.remove(upload.name)} onClick={() => remove(upload.key)} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function State({ name, status, sent, size, error }: FileUpload) {
+  const { files } = texts.value
+  if (status === 'failed')
+    return (
+      <span class="error" role="alert">
+        {error instanceof TypeError ? files.failed : ((error as Error | undefined)?.message ?? files.failed)}
+      </span>
+    )
+  if (status === 'checking') return <small>{files.checking}</small>
+  if (status === 'ready') return <small>{sizeText(size)}</small>
+  return <progress max={size} value={sent} aria-label={files.uploading(name)} />
+}

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { hasBrowser, type Page } from '../support/browser.ts'
+import { look } from './looks.ts'
+import { openStage, signInAsAda } from './people.ts'
+
+/** A picture of 2 × 1 pixels that browsers show. */
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAD0lEQVR4nGP4z8DwHwwBABXvA/2AvzOQAAAAAElFTkSuQmCC',
+  'base64',
+)
+
+/** Gives files to the field of a pane, as dropping or pasting does. */
+function give(page: Page, kind: 'drop' | 'paste', name: string): Promise<unknown> {
+  return page.evaluate(`{
+    const data = new DataTransfer()
+    data.items.add(new File(['as ${kind}'], ${JSON.stringify(name)}, { type: 'text/plain' }))
+    const field = document.querySelector('.thread .composer textarea')
+    const init = { bubbles: true, cancelable: true }
+    field.dispatchEvent(${kind === 'drop' ? "new DragEvent('drop', { ...init, dataTransfer: data })" : "new ClipboardEvent('paste', { ...init, clipboardData: data })"})
+  }`)
+}
+
+async function open(attachments: object = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'chat-web-files-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}`, ...attachments } })
+  const { page, ada } = await signInAsAda(stage)
+  const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
+  const { root_id } = await stage.chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
+  await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}`)
+  await page.waitForSelector('.thread .composer textarea')
+  const upload = async (name: string) => {
+    const { attachment } = await stage.chat.attachments.create(ada, conversation_id, { name, size: 4 })
+    await stage.chat.attachments.putPart(ada, attachment.id, 1, { bytes: Buffer.from('plan') })
+    return attachment.id
+  }
+  return { ...stage, page, ada, conversation_id, root_id, upload }
+}
+
+const namesOf = (page: Page) => page.locator('.thread .draft-files .file-name').allTextContents()
+
+describe.skipIf(!hasBrowser)('files in the web chat', () => {
+  it('are chosen, dropped and pasted, and posted: pictures are shown, other files are links', async () => {
+    const { page, chat, ada, conversation_id, root_id, problems, upload } = await open()
+    await page.setInputFiles('.thread .composer input[type=file]', [
+      { name: 'engine.png', mimeType: 'image/png', buffer: PICTURE },
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('It runs.') },
+    ])
+    await give(page, 'drop', 'dropped.txt')
+    await give(page, 'paste', 'pasted.txt')
+    await page.waitForSelector('.thread .draft-files li:nth-child(4)[data-status=ready]')
+    expect(await namesOf(page)).toEqual(['engine.png', 'notes.txt', 'dropped.txt', 'pasted.txt'])
+    await look(page, 'files-draft')
+    await page.click('.thread [aria-label="Remove dropped.txt"]')
+    await page.press('.thread .composer textarea', 'Enter')
+    await page.waitForSelector('.thread .files .picture img')
+    await page.waitForSelector('.thread .draft-files', { state: 'detached' })
+    await page.waitForSelector('.thread .message:not([data-pending]) .files')
+    expect(await page.locator('.thread .files .file .file-name').allTextContents()).toEqual(['notes.txt', 'pasted.txt'])
+    const isShown = `new Promise((done) => {
+      const look = () => {
+        const { complete, naturalWidth } = document.querySelector('.thread .files img')
+        complete ? done(naturalWidth) : setTimeout(look, 20)
+      }
+      look()
+    })`
+    expect(await page.evaluate(isShown)).toBe(2)
+    await look(page, 'files')
+    const { messages } = await chat.threads.tree(ada, root_id)
+    expect(messages[1]?.attachments?.map(({ name }) => name)).toEqual(['engine.png', 'notes.txt', 'pasted.txt'])
+    // A thread of files alone is listed with their names.
+    await chat.messages.postRoot(ada, conversation_id, { content: '', attachment_ids: [await upload('plan.txt')] })
+    await page.waitForSelector('.thread-card .excerpt:has-text("plan.txt")')
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it('that are too large are refused, and those that fail are sent again', async () => {
+    const { page } = await open({ max_bytes: 2 ** 20 })
+    const file = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'a') })
+    await page.setInputFiles('.thread .composer input[type=file]', [file('large.txt', 2 ** 20 + 1)])
+    await page.waitForSelector('.thread .composer .error:has-text("at most 1 MB")')
+    let isBroken = true
+    await page.route(/\/api\/conversations\/[^/]+\/attachments/, async (route) => {
+      if (isBroken) await route.abort('connectionreset')
+      else await route.fetch()
+    })
+    await page.setInputFiles('.thread .composer input[type=file]', [file('small.txt', 10)])
+    await page.waitForSelector('.thread .draft-files [data-status=failed]')
+    isBroken = false
+    await page.unroute(/\/api\/conversations\/[^/]+\/attachments/)
+    await page.click('.thread [aria-label="Send small.txt again"]')
+    await page.waitForSelector('.thread .draft-files [data-status=ready]')
+  }, 60_000)
+})
