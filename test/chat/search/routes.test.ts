@@ -6,12 +6,13 @@ import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
 import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
-import { clearIndex, findEnds } from '../../../lib/chat/search/store-index.ts'
+import { clearIndex, findEnds, mergeIndex } from '../../../lib/chat/search/store-index.ts'
 import { findEntries } from '../../../lib/chat/search/store-lookup.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { PAGE_BYTES } from '../../../lib/core/pages.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { placementOf } from '../../support/placement.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 /** 500 characters of a script without spaces. */
@@ -421,6 +422,23 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await service.close()
   })
 
+  it('is no damage after another process has merged its parts', async ({ skip }) => {
+    const url = await openUrl()
+    if (!url.startsWith('sqlite:')) return skip()
+    const service = await startService(url)
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    for (const n of times(3, (n) => n)) {
+      await ada.messages.postRoot(conversation_id, { content: `part ${n}` })
+      await service.chat.idle()
+    }
+    const other = await openStorage({ database: url, ...placementOf(url) })
+    for (const isFirst of [true, false]) await other.db.write((tx) => mergeIndex(tx, 500, isFirst))
+    await other.close()
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    await service.close()
+  })
+
   it('goes on without a message that the database refuses, until it can be taken', async () => {
     const warnings: string[] = []
     const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) }
@@ -458,7 +476,8 @@ describeOnEachDatabase('the search index', (openUrl) => {
   })
 
   it('can be searched by a command before any service has started', async () => {
-    const storage = await openStorage({ database: await openUrl() })
+    const url = await openUrl()
+    const storage = await openStorage({ database: url, ...placementOf(url) })
     const chat = createChatService(parseConfig({}), storage)
     await chat.start({ background: false })
     const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
