@@ -35,10 +35,14 @@ export const COUNTS: Invariant[] = [
   {
     name: 'threads.counts',
     says: 'A thread has the correct counts of messages and authors, and the time of the latest message.',
+    // The authors are counted in their own rows, which `unread.written` and `unread.members` compare with the messages.
     find: `SELECT t.root_id AS id FROM threads t
-             JOIN (SELECT root_id, ${LIVE} AS live, ${PEOPLE} AS people, max(created_at) AS latest
+             JOIN (SELECT root_id, ${LIVE} AS live, max(created_at) AS latest
                      FROM messages GROUP BY root_id) m ON m.root_id = t.root_id
-            WHERE t.message_count <> m.live OR t.participant_count <> m.people OR t.last_activity_at <> m.latest`,
+             LEFT JOIN (SELECT root_id, count(*) AS people
+                          FROM thread_members WHERE live_count > 0 GROUP BY root_id) p ON p.root_id = t.root_id
+            WHERE t.message_count <> m.live OR t.participant_count <> coalesce(p.people, 0)
+               OR t.last_activity_at <> m.latest`,
     repair: `UPDATE threads SET
                message_count = (SELECT ${LIVE} FROM messages m WHERE m.root_id = threads.root_id),
                participant_count = (SELECT ${PEOPLE} FROM messages m WHERE m.root_id = threads.root_id),

@@ -55,6 +55,11 @@ const ORPHANS = Object.entries(OWNED).map(
 /** Every invariant, in the order of the checks. */
 export function invariants({ dialect, now, max_sessions_per_user, has_search }: Circumstances): Invariant[] {
   const positionOf = dialect === 'sqlite' ? 'instr' : 'strpos'
+  // PostgreSQL sorts a million ids in half of the time in which it groups them; SQLite does not.
+  const someTwice =
+    dialect === 'sqlite'
+      ? ''
+      : "AND (SELECT count(message_id) <> count(DISTINCT message_id) FROM events WHERE type = 'message.new')"
   const chunkOf =
     dialect === 'sqlite' ? "json_extract(e.detail, '$.idx')" : "CAST(CAST(e.detail AS json) ->> 'idx' AS integer)"
   return [
@@ -86,7 +91,8 @@ export function invariants({ dialect, now, max_sessions_per_user, has_search }: 
       name: 'messages.announced',
       says: 'A message has one `message.new` event, unless it was deleted with old events.',
       // A message without its event is searched for only if the numbers of both differ: counting takes half as long.
-      find: `SELECT message_id AS id FROM events WHERE type = 'message.new' GROUP BY message_id HAVING count(*) > 1
+      find: `SELECT message_id AS id FROM events
+              WHERE type = 'message.new' ${someTwice} GROUP BY message_id HAVING count(*) > 1
              UNION ALL
              SELECT m.id FROM messages m ${JOIN_LOG}
               WHERE m.created_at >= l.since
