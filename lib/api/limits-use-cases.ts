@@ -82,7 +82,13 @@ export interface LimitsUseCases {
    *
    * @throws ChatError `forbidden`; `not_found` for an unknown user; `validation_failed`
    */
-  status(actor: Actor, input?: { user_id?: string | undefined }): Promise<LimitStatus>
+  status(
+    actor: Actor,
+    input?: {
+      /** Only what this user has used */
+      user_id?: string | undefined
+    },
+  ): Promise<LimitStatus>
 
   /**
    * Forgets the calls of a user or an address, which may call again at once.

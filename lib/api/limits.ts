@@ -106,7 +106,13 @@ export interface LimitsAdminClient {
    *
    * @throws ChatError `not_found`, `validation_failed`
    */
-  status(input?: { user_id?: string | undefined }, options?: CallOptions): Promise<LimitStatus>
+  status(
+    input?: {
+      /** Only what this user has used */
+      user_id?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<LimitStatus>
 
   /**
    * Change the parameters and the description of a profile.

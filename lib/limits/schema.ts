@@ -92,7 +92,9 @@ export const LimitAssignmentInput = v.object({
 export type LimitAssignmentInput = v.InferOutput<typeof LimitAssignmentInput>
 
 /** The user whose limits are shown; without one, all callers. */
-export const LimitStatusQuery = v.object({ user_id: v.optional(Id) })
+export const LimitStatusQuery = v.object({
+  user_id: v.optional(v.pipe(Id, v.description('Only what this user has used'))),
+})
 
 /** The caller whose calls are forgotten: exactly one of the two. */
 export const LimitResetInput = v.pipe(
