@@ -104,6 +104,7 @@ export const LimitResetInput = v.pipe(
       v.pipe(
         text(64),
         v.check((address) => isAddress(address.replace(/\/64$/, '')), 'must be an IP address'),
+        v.metadata({ pattern: '^(?:[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*)(?:\\/64)?$' }),
         v.description('The address of callers who are not signed in, or its network, as the status shows it'),
       ),
     ),

@@ -62,6 +62,12 @@ describe('a page is', () => {
   })
 })
 
+/** The header of what the route takes. */
+function contentTypeOf({ body, bytes }: AnyRoute): Record<string, string> {
+  if (body) return { 'content-type': 'application/json' }
+  return bytes ? { 'content-type': 'application/octet-stream' } : {}
+}
+
 /** Every combination of headers with which a request comes from a page of another site. */
 const FOREIGN: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
@@ -105,7 +111,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
     const path = route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name] ?? 'unknown')
     const response = await checkedFetch(service.base_url + path + search, {
       method: route.method,
-      headers: { ...ada, ...(route.body && { 'content-type': 'application/json' }), ...headers },
+      headers: { ...ada, ...contentTypeOf(route), ...headers },
       // An invalid body for every route: a call that reaches validation was allowed, and changes nothing.
       ...(route.body && { body: '{"seconds":"no","content":5,"email":5,"title":5,"role":5,"path":5}' }),
     })

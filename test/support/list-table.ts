@@ -172,6 +172,8 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=1000',
     next: ['from', (_, last) => last && Number(last.idx) + 1],
   },
+  // Those who wait longest only.
+  limitsStatus: { key: 'until', expected: () => undefined, path: () => '/api/admin/limits/status' },
   limitsListProfiles: {
     key: 'name',
     expected: ({ profiles }) => profiles,
