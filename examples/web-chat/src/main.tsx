@@ -6,10 +6,13 @@ import { applyTheme } from './app/theme.ts'
 import { registerWorker } from './app/worker.ts'
 import { loadMarkdown } from './markdown/lazy.tsx'
 import { Root } from './root.tsx'
+import { loadTexts } from './texts/texts.ts'
 import './styles/all.css'
 
 const config = readConfig()
 applyTheme()
 loadMarkdown()
-render(<Root start={createStart(config)} brand={config.brand} />, document.getElementById('app')!)
+const start = createStart(config)
+await loadTexts()
+render(<Root start={start} brand={config.brand} />, document.getElementById('app')!)
 void registerWorker()
