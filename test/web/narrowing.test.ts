@@ -21,6 +21,7 @@ it.each([
   ['from:me from', { q: 'from', from: '@ada' }],
   ['from:grace', { q: '', from: '@grace' }],
   ['from:@grace has:LINK', { q: '', from: '@grace', has: 'link' }],
+  ['has:file x', { q: 'x', has: 'file' }],
   ['has:wings x', { q: 'has:wings x' }],
   ['before:2026-05-31 after:2026-01-01 a', { q: 'a', before: '2026-05-31', after: '2026-01-01' }],
   ['before:2026-13-31 before:soon', { q: 'before:2026-13-31 before:soon' }],

@@ -6,7 +6,7 @@ import type { Queries } from '../../storage/database.ts'
 import { isOutOfTime } from '../../storage/errors.ts'
 import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
-import { hasLink } from './rules.ts'
+import { fileNames, hasLink } from './rules.ts'
 import { excerptOf } from './rules-excerpt.ts'
 import { findPhrase, type Phrase } from './rules-query.ts'
 import { atomsOf } from './rules-words.ts'
@@ -181,14 +181,18 @@ function match(row: MessageRow, { all, none, needs_link }: Hunt): SearchExcerpt[
   // An answer is searched once it is written.
   const content = row.status === 'streaming' ? '' : row.content
   if (needs_link && !hasLink({ content, prompt: row.prompt })) return undefined
-  const fields = (['content', 'prompt'] as const).flatMap((field) => {
-    const text = field === 'content' ? content : row.prompt
-    return text ? [{ field, text, atoms: atomsOf(text) }] : []
-  })
+  const texts: { field: SearchExcerpt['field']; text: string | null }[] = [
+    { field: 'content', text: content },
+    { field: 'prompt', text: row.prompt },
+    ...fileNames(row.attachment_list).map((text) => ({ field: 'attachment' as const, text })),
+  ]
+  const fields = texts.flatMap(({ field, text }) => (text ? [{ field, text, atoms: atomsOf(text) }] : []))
   const has = (phrase: Phrase) => fields.some(({ atoms }) => findPhrase(atoms, phrase) !== undefined)
   if (!all.every(has) || none.some(has)) return undefined
-  return fields.flatMap(({ field, text, atoms }) => {
+  const excerpts = fields.flatMap(({ field, text, atoms }) => {
     const excerpt = excerptOf(text, atoms, all)
     return excerpt ? [{ field, ...excerpt }] : []
   })
+  // Of several files whose names match, the first.
+  return excerpts.filter(({ field }, n) => excerpts.findIndex((each) => each.field === field) === n)
 }

@@ -5,6 +5,7 @@ export const scopeWord = {
   conversation: (id: string) => `#c${id.slice(-8)}`,
   author: (id: string) => `#u${id.slice(-8)}`,
   thread: (id: string) => `#t${id.slice(-8)}`,
+  file: '#hf',
   link: '#hl',
   mention: '#hm',
 } as const
@@ -22,6 +23,8 @@ interface Text {
   posted_by: string | null
   content: string
   prompt: string | null
+  /** The list of its files, as JSON. */
+  attachment_list: string | null
   has_mention: number
 }
 
@@ -31,12 +34,20 @@ export function hasLink({ content, prompt }: { content: string; prompt?: string 
   return LINK.test(content) || LINK.test(prompt ?? '')
 }
 
+/** The names of the files of a message, from its list of them. */
+export function fileNames(list: string | null | undefined): string[] {
+  return list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : []
+}
+
 /** The words by which the index finds a message. */
 export function entryWords(message: Text): Set<string> {
-  const { conversation_id, root_id, posted_by, content, prompt } = message
+  const { conversation_id, root_id, posted_by, content, prompt, attachment_list } = message
   const words = indexWords(atomsOf(prompt === null ? content : `${content}\n${prompt}`))
+  // Apart from the text, of which only so many words count.
+  for (const name of fileNames(attachment_list)) for (const word of indexWords(atomsOf(name))) words.add(word)
   words.add(scopeWord.conversation(conversation_id)).add(scopeWord.thread(root_id))
   if (posted_by) words.add(scopeWord.author(posted_by))
+  if (attachment_list !== null) words.add(scopeWord.file)
   if (hasLink(message)) words.add(scopeWord.link)
   if (message.has_mention === 1) words.add(scopeWord.mention)
   return words

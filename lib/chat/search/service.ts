@@ -74,8 +74,7 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
   for (const id of narrowing.thread)
     await requireMember(db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
   const authors = await Promise.all(narrowing.from.map((from) => findAuthor(db, from)))
-  // Messages have no files.
-  if (has.has('file') || authors.includes(undefined)) return undefined
+  if (authors.includes(undefined)) return undefined
   const own =
     narrowing.in.length + narrowing.thread.length > 0
       ? undefined
@@ -85,6 +84,7 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
     ...narrowing.in.map((id) => [scopeWord.conversation(id)]),
     ...narrowing.thread.map((id) => [scopeWord.thread(id)]),
     ...(authors as string[]).map((id) => [scopeWord.author(id)]),
+    ...(has.has('file') ? [[scopeWord.file]] : []),
     ...(has.has('link') ? [[scopeWord.link]] : []),
     ...(has.has('mention') ? [[scopeWord.mention]] : []),
     ...(own && own.length <= MOST_CONVERSATIONS ? [own.map(scopeWord.conversation)] : []),
@@ -102,6 +102,7 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
       before,
       after,
       is_pinned: has.has('pin'),
+      has_file: has.has('file'),
       has_reaction: has.has('reaction'),
       has_mention: has.has('mention'),
     },

@@ -15,6 +15,8 @@ export interface IndexedText {
   posted_by: string | null
   content: string
   prompt: string | null
+  /** The list of its files, as JSON. */
+  attachment_list: string | null
   has_mention: number
   is_live: number
 }
@@ -85,7 +87,7 @@ export async function countChanges(db: Queries): Promise<{ waiting: number; refu
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
 export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
   const sizes = await db.all<{ doc: number; size: number }>(
-    `SELECT doc, octet_length(content) + coalesce(octet_length(prompt), 0) AS size FROM messages
+    `SELECT doc, octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(attachment_list), 0) AS size FROM messages
       WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
     asNumbers(docs),
   )
@@ -95,7 +97,7 @@ export async function listTexts(db: Queries, docs: readonly number[], bytes: num
     return room >= 0 || n === 0
   })
   return db.all<IndexedText>(
-    `SELECT doc, conversation_id, root_id, posted_by, content, prompt,
+    `SELECT doc, conversation_id, root_id, posted_by, content, prompt, attachment_list,
             CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
             CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
        FROM messages WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
@@ -152,6 +154,7 @@ export interface Narrowed {
   before: number
   after: number
   is_pinned: boolean
+  has_file: boolean
   has_reaction: boolean
   has_mention: boolean
 }
@@ -172,6 +175,7 @@ export async function listReadable(
   const conditions = [
     ...equal.map(([condition]) => condition),
     ...(wanted.is_pinned ? ['m.pinned_at IS NOT NULL'] : []),
+    ...(wanted.has_file ? ['m.attachment_list IS NOT NULL'] : []),
     ...(wanted.has_reaction ? ["coalesce(m.reaction_list, '[]') <> '[]'"] : []),
     ...(wanted.has_mention ? ['m.mention_all IS NOT NULL'] : []),
   ]

@@ -280,7 +280,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
       needs_link: false,
       oldest,
       newest,
-      narrowed: { ...narrowed, is_pinned: false, has_reaction: false, has_mention: false },
+      narrowed: { ...narrowed, is_pinned: false, has_file: false, has_reaction: false, has_mention: false },
     }
     const nothing = { all: [], groups: [] }
     expect((await findEntries(context.db, nothing, newest, 10, 1024)).docs).toEqual(times(4, (n) => newest - 1 - n))

@@ -35,7 +35,7 @@ export interface SearchRoute {
   from?: string
   before?: string
   after?: string
-  has?: 'link' | 'mention' | 'reaction' | 'pin'
+  has?: 'file' | 'link' | 'mention' | 'reaction' | 'pin'
 }
 
 /** The address of a route, for a link. */

@@ -21,13 +21,14 @@ export function FoundMessage({
   conversations: readonly ConversationSummary[]
 }) {
   const { people } = useApp()
-  const { id: message_id, root_id, role, author_user_id, created_at, content } = message
+  const { id: message_id, root_id, role, author_user_id, created_at, content, attachments = [] } = message
   const name = authorOf(message, people)
   const place = conversations.find(({ id }) => id === conversation.id) ?? conversation
+  const names = attachments.map((file) => file.name).join(', ')
   const parts =
     excerpts.length > 0
       ? excerpts
-      : [{ field: 'content', text: content.slice(0, MAX_LENGTH), ranges: [] as number[][] }]
+      : [{ field: 'content', text: (content || names).slice(0, MAX_LENGTH), ranges: [] as number[][] }]
   return (
     <li>
       <a href={hrefOf({ name: 'thread', conversation_id: conversation.id, root_id, message_id })}>

@@ -1,7 +1,7 @@
 import type { SearchRoute } from '../app/route.ts'
 
 /** What a message can have. */
-export const HAS = ['link', 'mention', 'reaction', 'pin'] as const
+export const HAS = ['file', 'link', 'mention', 'reaction', 'pin'] as const
 
 type Narrowing = Omit<SearchRoute, 'name'>
 

@@ -145,7 +145,7 @@ export const en = {
     me: 'Me',
     has: 'With',
     anything: 'Anything',
-    having: { link: 'a link', mention: 'a mention', reaction: 'a reaction', pin: 'a pin' },
+    having: { file: 'a file', link: 'a link', mention: 'a mention', reaction: 'a reaction', pin: 'a pin' },
     after: 'From this day on',
     before: 'Before this day',
     question: 'Question:',
