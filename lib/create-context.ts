@@ -85,7 +85,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     ...{ hub, poller, cluster, presence },
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log }),
-    databaseLevels: createDatabaseLevels(db),
+    databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
     passwords,
     get providers() {
       return providers()

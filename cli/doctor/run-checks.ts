@@ -5,6 +5,7 @@ import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migra
 import type { LoadedConfig } from '../config/load.ts'
 import { describeSystemError, messageOf } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
+import { checkAttachments } from './attachments.ts'
 import { checkBackups } from './backups.ts'
 import { checkConfiguration } from './configuration.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
@@ -82,6 +83,7 @@ async function checkDatabase(
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db)),
       ...(await checkSearch(config, storage.db)),
+      ...(await checkAttachments(config, storage.db, read_only)),
       ...(await next(storage)),
     ]
   } catch (error) {

@@ -9,6 +9,8 @@ export interface DatabaseLevels {
   pool: { in_use: number; idle: number; waiting: number }
   /** Rows, as they were counted some minutes ago at most. */
   rows: { users: number; conversations: number; messages: number }
+  /** The size of the files of messages, and the uploads under way; 0 while files are off. Counted with the rows. */
+  files: { bytes: number; uploading: number }
 }
 
 /** The values before anything was read. */
@@ -17,6 +19,7 @@ export const NO_LEVELS: DatabaseLevels = {
   wal_bytes: 0,
   pool: { in_use: 0, idle: 0, waiting: 0 },
   rows: { users: 0, conversations: 0, messages: 0 },
+  files: { bytes: 0, uploading: 0 },
 }
 
 /** The metrics of the database. */

@@ -3,6 +3,7 @@ import { VERSION } from '../core/version.ts'
 import { createBackupMetrics } from './backups.ts'
 import { createClusterMetrics } from './cluster.ts'
 import { type DatabaseLevels, databaseFamilies, NO_LEVELS } from './database.ts'
+import { createFileMetrics } from './files.ts'
 import { createHistogram } from './histogram.ts'
 import { createJobMetrics } from './jobs.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
@@ -36,6 +37,8 @@ export interface Metrics {
   job(name: string): (isDone: boolean) => void
   /** A message that the database refuses to take into the search index. */
   searchRefused(): void
+  /** A file that the scanner refused. */
+  fileRefused(): void
   /** A backup that failed and will be tried again. */
   backupFailed(): void
   /** The duration of a look at the signals of other processes. */
@@ -103,6 +106,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const jobs = createJobMetrics()
   const backups = createBackupMetrics()
   const search = createSearchMetrics()
+  const files = createFileMetrics()
   const cluster = createClusterMetrics()
   const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
@@ -118,6 +122,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...jobs.families,
     ...backups.families(levels),
     ...search.families(levels),
+    ...files.families(levels),
     ...cluster.families(levels),
     ...logAndBuildFamilies(levels, build),
     ...processMetrics.families,
@@ -142,6 +147,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     polled: cluster.poll.of({}),
     job: jobs.job,
     searchRefused: () => search.refused.add('', 1),
+    fileRefused: () => files.refused.add('', 1),
     backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),
     signalsDropped: (count) => cluster.dropped.add('', count),

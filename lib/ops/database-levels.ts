@@ -1,3 +1,4 @@
+import { sumOfFiles } from '../chat/attachments/store-checking.ts'
 import { withDeadline } from '../core/deadline.ts'
 import { type DatabaseLevels, NO_LEVELS } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
@@ -10,9 +11,12 @@ const COUNT_INTERVAL_MS = 5 * 60_000
 /** A database that does not respond must not delay the page for longer. */
 const DEADLINE_MS = 500
 
-/** @returns a function that reads the size of the database, and counts its rows now and then; late values are the last known */
-export function createDatabaseLevels(db: Database): () => Promise<DatabaseLevels> {
-  const known = { sizes: { bytes: 0, wal_bytes: 0 }, rows: NO_LEVELS.rows }
+/**
+ * @param options.files whether to count the files of messages, too
+ * @returns a function that reads the size of the database, and counts its rows now and then; late values are the last known
+ */
+export function createDatabaseLevels(db: Database, options: { files: boolean }): () => Promise<DatabaseLevels> {
+  const known = { sizes: { bytes: 0, wal_bytes: 0 }, rows: NO_LEVELS.rows, files: NO_LEVELS.files }
   let countedAt = -Infinity
 
   async function update(): Promise<void> {
@@ -20,11 +24,12 @@ export function createDatabaseLevels(db: Database): () => Promise<DatabaseLevels
     if (performance.now() - countedAt < COUNT_INTERVAL_MS) return
     countedAt = performance.now()
     known.rows = await countRows(db)
+    if (options.files) known.files = await sumOfFiles(db)
   }
 
   return async () => {
     await withDeadline(update(), DEADLINE_MS, undefined).catch(() => {})
-    return { ...known.sizes, rows: known.rows, pool: db.pool?.() ?? NO_LEVELS.pool }
+    return { ...known.sizes, rows: known.rows, files: known.files, pool: db.pool?.() ?? NO_LEVELS.pool }
   }
 }
 

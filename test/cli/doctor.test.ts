@@ -8,6 +8,7 @@ import { Client } from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../cli/config/load.ts'
 import { checkAddresses } from '../../cli/doctor/addresses.ts'
+import { checkStorage, judgeGone, judgeSize } from '../../cli/doctor/attachments.ts'
 import { checkConfiguration } from '../../cli/doctor/configuration.ts'
 import { judgeDatabase } from '../../cli/doctor/database.ts'
 import { checkFile, judgeFileSystem } from '../../cli/doctor/files.ts'
@@ -16,6 +17,7 @@ import { judgeSearch } from '../../cli/doctor/search.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
 import { startOpenId } from '../accounts/oauth/openid.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
+import { filesInFolder } from '../support/files-folder.ts'
 import { startCluster } from '../support/postgres.ts'
 import { answersModels } from './models.ts'
 import { folder, run } from './process.ts'
@@ -31,6 +33,50 @@ it.each<[string[], Parameters<typeof judgeSearch>[0]]>([
   [['search.refused', 'search.behind'], { waiting: 10_002, refused: 2, filling: false }],
 ])('finds %j about the search index', (codes, state) => {
   expect(judgeSearch(state).map(({ code }) => code)).toEqual(codes)
+})
+
+describe('the files of messages', () => {
+  it.each([
+    ['attachments.size', 10, 0],
+    ['attachments.size', 89, 100],
+    ['attachments.nearly_full', 90, 100],
+    ['attachments.full', 100, 100],
+  ])('have the finding %s with %i bytes of %i', (code, bytes, most) => {
+    expect(judgeSize(bytes, most).code).toBe(code)
+  })
+
+  it('are counted if they are gone', () => {
+    expect(judgeGone(0)).toEqual([])
+    expect(judgeGone(2)).toMatchObject([{ code: 'attachments.gone', severity: 'note' }])
+  })
+
+  it('can be stored, or the reason is found; nothing stays', async () => {
+    const { storage } = await filesInFolder()
+    const path = storage.slice('fs:'.length)
+    expect(await checkStorage(storage, false)).toMatchObject({ code: 'attachments.storage', severity: 'ok' })
+    expect(readdirSync(path)).toEqual([])
+    expect(await checkStorage(storage, true)).toMatchObject({ severity: 'skipped' })
+    // It is left to the service, which may be another user.
+    expect(await checkStorage(`${storage}/files`, false)).toMatchObject({ code: 'attachments.no_folder' })
+    expect(readdirSync(path)).toEqual([])
+    writeFileSync(join(path, 'file'), '')
+    const found = await checkStorage(`${storage}/file`, false)
+    expect(found).toMatchObject({ code: 'attachments.not_writable', message: expect.stringContaining('ENOTDIR') })
+    expect(await checkStorage('s3://', false)).toMatchObject({ code: 'attachments.not_writable' })
+  })
+
+  it('are looked at only where there are files', async () => {
+    const url = `sqlite:${join(folder(), 'chat.db')}`
+    const storage = await openStorage({ database: url })
+    await storage.migrate()
+    await storage.close()
+    const codes = async (attachments: object) =>
+      [...(await runDoctor({ server: { port: 9 }, database: { url }, attachments })).keys()].filter((code) =>
+        code.startsWith('attachments'),
+      )
+    expect(await codes({})).toEqual([])
+    expect(await codes({ enabled: true })).toEqual(['attachments.size', 'attachments.no_folder'])
+  })
 })
 
 describe('the URLs of a configuration', () => {

@@ -103,9 +103,13 @@ async function ask<T>(
 }
 
 /** Stores what the scanner said. */
-function decide(ctx: Context, { id, conversation_id }: AttachmentRow, { verdict, reason }: ScanVerdict): Promise<void> {
+async function decide(
+  ctx: Context,
+  { id, conversation_id }: AttachmentRow,
+  { verdict, reason }: ScanVerdict,
+): Promise<void> {
   if (verdict !== 'clean' && verdict !== 'refused') throw new Error(`${verdict} is no verdict`)
-  return change(ctx, { id, conversation_id }, async (tx, row) => {
+  const isDecided = await change(ctx, { id, conversation_id }, async (tx, row) => {
     if (row.status !== 'scanning') return false
     if (verdict === 'clean') await markScanned(tx, id)
     else {
@@ -115,6 +119,7 @@ function decide(ctx: Context, { id, conversation_id }: AttachmentRow, { verdict,
     }
     return true
   })
+  if (isDecided && verdict === 'refused') ctx.metrics.fileRefused()
 }
 
 /** Stores a thumbnail: its bytes, then its row. */
@@ -140,18 +145,24 @@ function assertThumbnail({ bytes, type, width, height }: Thumbnail): void {
   if (!THUMBNAIL_TYPES.includes(type) || sniff(bytes) !== type) throw new Error(`The thumbnail is no ${type}`)
 }
 
-/** Changes an attachment; if a message has it, with its list, and an event. Locks as a post does: the conversation first. */
+/**
+ * Changes an attachment; if a message has it, with its list, and an event. Locks as a post does: the conversation first.
+ *
+ * @returns whether `work` has changed it
+ */
 async function change(
   ctx: Context,
   { id, conversation_id }: { id: string; conversation_id: string },
   work: (tx: Tx, row: AttachmentRow) => Promise<boolean>,
-): Promise<void> {
-  await ctx.write(async (tx) => {
-    if ((await lockAsSystem(ctx, tx, conversation_id)) === undefined) return
+): Promise<boolean> {
+  return ctx.write(async (tx) => {
+    if ((await lockAsSystem(ctx, tx, conversation_id)) === undefined) return false
     const row = await lockAttachment(tx, id)
-    if (!row || !(await work(tx, row)) || row.message_id === null) return
+    if (!row || !(await work(tx, row))) return false
     const { message_id } = row
+    if (message_id === null) return true
     await setList(tx, message_id, toList((await listOfMessage(tx, message_id)).map(toAttachment)))
     tx.emit(conversation_id, { type: 'attachment.changed', message_id, detail: { attachment_id: id } })
+    return true
   })
 }

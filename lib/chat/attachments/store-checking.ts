@@ -87,6 +87,24 @@ export async function forgetBlob(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE thumbnail_blob_id = ?', id)
 }
 
+/** The size of the bytes that files have, and the number of uploads under way. Reads the rows of all blobs. */
+export async function sumOfFiles(db: Queries): Promise<{ bytes: number; uploading: number }> {
+  const row = await db.get<{ bytes: number; uploading: number }>(
+    `SELECT (SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM blobs WHERE released_at IS NULL) AS bytes,
+            (SELECT count(*) FROM attachments WHERE expires_at IS NOT NULL AND status = 'uploading') AS uploading`,
+  )
+  return { bytes: Number(row!.bytes), uploading: Number(row!.uploading) }
+}
+
+/** The number of files that messages show whose bytes were deleted, or lost. */
+export async function countGone(db: Queries): Promise<number> {
+  const row = await db.get<{ gone: number }>(
+    `SELECT count(*) AS gone FROM attachments a JOIN messages m ON m.id = a.message_id
+      WHERE a.status = 'gone' AND m.deleted_at IS NULL`,
+  )
+  return Number(row!.gone)
+}
+
 /** Files, and their bytes. */
 export interface FileTotals {
   attachments: number

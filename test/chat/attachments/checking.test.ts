@@ -82,6 +82,17 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     )
   })
 
+  it('are counted in the metrics', async () => {
+    await ada.attachments.create(place, { name: 'later', size: 7 })
+    const page = await service.client().ops.metrics()
+    expect(page.match(/^chat_attachments_\w+ \d+$/gm)).toEqual([
+      // Of the first file, and of the upload under way; the refused ones are to be deleted.
+      `chat_attachments_bytes ${PART + 10 + 7}`,
+      'chat_attachments_uploading 1',
+      'chat_attachments_refused_total 2',
+    ])
+  })
+
   it('are refused if the scanner fails three times, and not before', async () => {
     let calls = 0
     scan = () => {

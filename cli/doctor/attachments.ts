@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { sumOfBlobs } from '../../lib/chat/attachments/store-blobs.ts'
+import { countGone } from '../../lib/chat/attachments/store-checking.ts'
+import { filesPlace } from '../../lib/config/attachments.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { ChatError } from '../../lib/core/errors.ts'
+import { newId } from '../../lib/core/ids.ts'
+import { openFileStore } from '../../lib/files/file-store.ts'
+import type { Queries } from '../../lib/storage/database.ts'
+import { messageOf } from '../errors.ts'
+import { type Finding, note, ok, skipped, warning } from './finding.ts'
+
+const MIB = 1024 * 1024
+
+/** From this part of the maximum on, uploads are about to be refused. */
+const NEARLY_FULL = 0.9
+
+/** The findings about the files of messages; none if they are off, and then nothing is opened. */
+export async function checkAttachments(config: Config, db: Queries, read_only: boolean): Promise<Finding[]> {
+  const { enabled, total_bytes } = config.attachments
+  if (!enabled) return []
+  return [
+    judgeSize(await sumOfBlobs(db), total_bytes),
+    await checkStorage(filesPlace(config), read_only),
+    ...judgeGone(await countGone(db)),
+  ]
+}
+
+/** Compares the size of all files with `attachments.total_bytes`, of which 0 sets no limit. */
+export function judgeSize(bytes: number, most: number): Finding {
+  if (most === 0) return ok('attachments.size', `Files take ${inMib(bytes)}.`)
+  const message = `Files take ${inMib(bytes)} of ${inMib(most)} (attachments.total_bytes).`
+  const remedy = 'Raise attachments.total_bytes, or run "chat-server attachments gc" after the deletion of files.'
+  if (bytes >= most) return warning('attachments.full', `${message} Uploads are refused.`, remedy)
+  return bytes >= most * NEARLY_FULL
+    ? warning('attachments.nearly_full', message, remedy)
+    : ok('attachments.size', message)
+}
+
+/** The finding about files that messages show without their bytes. */
+export function judgeGone(gone: number): Finding[] {
+  if (gone === 0) return []
+  const message = `${gone} ${gone === 1 ? 'file' : 'files'} of messages can be read no more: their bytes were deleted, or lost.`
+  const remedy = 'If a restore or an import came without them, repeat it with --files. Else nothing is to be done.'
+  return [note('attachments.gone', message, remedy)]
+}
+
+/** Writes a value to the storage of files, reads it, and deletes it. */
+export async function checkStorage(place: string, read_only: boolean): Promise<Finding> {
+  const folder = /^fs:(.+)$/s.exec(place)?.[1]
+  // Otherwise this command would create it, maybe as another user than the service.
+  if (folder !== undefined && !existsSync(folder))
+    return note('attachments.no_folder', `${resolve(folder)} does not exist; the first upload creates it.`)
+  if (read_only) return skipped('attachments.storage', 'With --read-only nothing is written to the storage of files.')
+  try {
+    const shown = await writeValue(place)
+    return ok('attachments.storage', `Files can be stored in ${shown}.`)
+  } catch (error) {
+    return warning(
+      'attachments.not_writable',
+      `Files cannot be stored: ${reasonOf(error)}.`,
+      'Correct attachments.storage, or the permissions there. Until then uploads fail; messages without files do not.',
+    )
+  }
+}
+
+/** @returns the place, to print */
+async function writeValue(place: string): Promise<string> {
+  const files = openFileStore(place)
+  // As no upload has it: what is left of a test that was interrupted is deleted with other bytes that have no row.
+  const key = `${newId()}/1`
+  try {
+    await files.put(key, PROBE)
+    const found = await files.get(key)
+    if (found === undefined || !PROBE.equals(found)) throw new Error('what was stored is not read again')
+    return files.place
+  } finally {
+    await files.remove(key).catch(() => {})
+    await files.close()
+  }
+}
+
+const PROBE = Buffer.from('chat-server doctor')
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof ChatError ? error.cause : undefined
+  return cause === undefined ? messageOf(error) : `${messageOf(error).replace(/\.$/, '')} (${messageOf(cause)})`
+}
+
+function inMib(bytes: number): string {
+  return `${Math.ceil(bytes / MIB)} MiB`
+}
