@@ -32,7 +32,7 @@ export interface OpsUseCases {
   /**
    * Checks the invariants of the database, all on one consistent state of it.
    *
-   * @param options.repair corrects wrong counts; other findings are left as they are
+   * @param options.repair corrects wrong counts and lists; other findings are left as they are
    * @param options.onProgress called with the name of the next check, its number from 1, and the number of all
    */
   fsck(options?: {

@@ -6,7 +6,7 @@ import { isDamage } from '../storage/errors.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
 import { shapeAfter } from '../storage/schema/shape.ts'
 import { listChanges } from '../storage/schema/verify.ts'
-import { type Invariant, invariants } from './invariants.ts'
+import { type Invariant, invariants, type Repair } from './invariants.ts'
 
 /** Nothing else detects objects added to the service's tables, such as triggers, which can have any effect. */
 const SCHEMA = {
@@ -54,7 +54,7 @@ export interface Checkup {
 /**
  * Checks the invariants of the database, all on one consistent state of it.
  *
- * @param options.repair corrects wrong counts; other findings are left as they are
+ * @param options.repair corrects wrong counts and lists; other findings are left as they are
  * @param options.onProgress called with the name of the next check, its number from 1, and the number of all
  */
 export async function fsck(
@@ -149,12 +149,13 @@ function finding({ name, says, note, remedy = BACKUP }: Checked, lines: string[]
   return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, EXAMPLES), remedy }]
 }
 
-/** Recalculates a count. On PostgreSQL, messages wait for it: a count of an earlier state would undo theirs. */
-async function mend(db: Database, repair: string): Promise<void> {
+/** Recalculates a count or a list. On PostgreSQL, messages wait for it: a count of an earlier state would undo theirs. */
+async function mend(db: Database, repair: Repair): Promise<void> {
   await db.write(
     async (tx) => {
       if (tx.dialect === 'postgresql') await tx.run('LOCK TABLE conversations IN EXCLUSIVE MODE')
-      await tx.run(repair)
+      if (typeof repair === 'string') await tx.run(repair)
+      else await repair(tx)
     },
     { timeout: false },
   )

@@ -1,19 +1,47 @@
+import { toList } from '../chat/attachments/rules.ts'
+import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.ts'
+import { findState, noteChanged } from '../chat/search/store.ts'
+import type { Queries } from '../storage/database.ts'
 import type { Invariant } from './invariants.ts'
 
 const IS_LISTED = "m.attachment_list LIKE '%' || a.id || '%'"
+
+/** The number of files in a list: in a name, a quotation mark has a backslash before it. */
+const LISTED = `(length(m.attachment_list) - length(replace(m.attachment_list, '"status":', ''))) / ${'"status":'.length}`
+
+/** The messages whose list has other files than the rows that name them. */
+const WRONG_LISTS = `SELECT m.id FROM attachments a JOIN messages m ON m.id = a.message_id
+   WHERE m.attachment_list IS NULL OR NOT ${IS_LISTED}
+   UNION
+  SELECT m.id FROM messages m
+   WHERE m.attachment_list IS NOT NULL
+     AND (NOT EXISTS (SELECT 1 FROM attachments a WHERE a.message_id = m.id)
+          OR ${LISTED} <> (SELECT count(*) FROM attachments a WHERE a.message_id = m.id))`
+
+/** Makes those lists anew, of the rows. The search knows other names then. */
+async function repairLists(tx: Queries): Promise<void> {
+  const ids = (await tx.all<{ id: string }>(WRONG_LISTS)).map(({ id }) => id)
+  for (const id of ids) await setList(tx, id, toList((await listOfMessage(tx, id)).map(toAttachment)))
+  if (((await findState(tx)) ?? 'off') !== 'off') await noteChanged(tx, ids)
+}
+
+/** After a day, as after an upload. */
+const DAY = 24 * 60 * 60 * 1_000_000
 
 /** The invariants of files: of their rows. Whether their bytes are there, another check finds out. */
 export const ATTACHMENTS: Invariant[] = [
   {
     name: 'attachments-with-bytes',
     says: 'A file that can be read has its bytes, which nothing has released.',
-    remedy: 'Restore the files from a backup. Until then, reading the file is 404.',
+    remedy: 'Restore a backup, with its files. Until then, reading the file is 404.',
     find: `SELECT a.id FROM attachments a LEFT JOIN blobs b ON b.id = a.blob_id
             WHERE a.status IN ('uploading', 'scanning', 'ready') AND (b.id IS NULL OR b.released_at IS NOT NULL)`,
   },
   {
     name: 'attachments-complete',
     says: 'A complete file has all of its parts, and its bytes have a digest.',
+    remedy:
+      'Run "chat-server fsck --files --read": it says whether the bytes are there. If not, restore a backup, with its files.',
     find: `SELECT a.id FROM attachments a JOIN blobs b ON b.id = a.blob_id
             WHERE a.status IN ('scanning', 'ready')
               AND (b.digest IS NULL OR b.size <> a.size
@@ -22,16 +50,13 @@ export const ATTACHMENTS: Invariant[] = [
   {
     name: 'attachments-listed',
     says: 'The list of files of a message has the files whose rows name it, and no others.',
-    find: `SELECT m.id FROM attachments a JOIN messages m ON m.id = a.message_id
-            WHERE m.attachment_list IS NULL OR NOT ${IS_LISTED}
-            UNION
-           SELECT m.id FROM messages m
-            WHERE m.attachment_list IS NOT NULL
-              AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.message_id = m.id AND ${IS_LISTED})`,
+    find: WRONG_LISTS,
+    repair: repairLists,
   },
   {
     name: 'attachments-waiting',
     says: 'A file that no message has is deleted some time.',
     find: 'SELECT id FROM attachments WHERE message_id IS NULL AND expires_at IS NULL',
+    repair: `UPDATE attachments SET expires_at = created_at + ${DAY} WHERE message_id IS NULL AND expires_at IS NULL`,
   },
 ]

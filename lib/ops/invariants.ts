@@ -1,10 +1,13 @@
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect, Queries } from '../storage/database.ts'
 import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
+
+/** A statement, or a function that runs some. */
+export type Repair = string | ((tx: Queries) => Promise<void>)
 
 /** A condition that holds in every consistent database, also after a crash of its processes. */
 export interface Invariant {
@@ -16,8 +19,8 @@ export interface Invariant {
   params?: (string | number)[]
   /** What to do about a violation that `repair` does not correct. */
   remedy?: string
-  /** Restores the condition, where only a count is wrong. */
-  repair?: string
+  /** Restores the condition, where only a count, or a copy of rows, is wrong. */
+  repair?: Repair
   /** A violation is not an error, but worth reporting. */
   note?: true
 }

@@ -72,7 +72,7 @@ const BREAKS: Record<string, string> = {
   'sessions.cap': 'UPDATE sessions SET user_id = (SELECT min(id) FROM users)',
 }
 
-/** Counts that can be repaired. */
+/** What can be repaired: counts, and copies of rows. */
 const REPAIRABLE = [
   'messages.reply_count',
   'threads.counts',
@@ -84,6 +84,8 @@ const REPAIRABLE = [
   'unread-mentions-counted',
   'reactions-of-live-rows',
   'reactions-listed',
+  'attachments-listed',
+  'attachments-waiting',
   'search-covers-live',
   'search-no-ghost',
 ]
