@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import { LONGEST } from '../core/lengths.ts'
 import { isStorable } from '../core/schema.ts'
 
 /** The maximum length of a name: most file systems have no longer ones. */
-const MAX_NAME = 255
 
 /** No control characters, no separators of paths, and not the folder itself or the one above. */
 const NAME = '^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029/\\\\]+$'
@@ -18,7 +18,7 @@ const IS_MEDIA_TYPE = new RegExp(MEDIA_TYPE)
 export const FileName = v.pipe(
   v.string(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(MAX_NAME, `must be at most ${MAX_NAME} characters`),
+  v.maxLength(LONGEST.file_name, `must be at most ${LONGEST.file_name} characters`),
   v.check((name) => isStorable(name) && IS_NAME.test(name), 'must be a name without /, \\ and control characters'),
   v.metadata({ pattern: NAME }),
 )

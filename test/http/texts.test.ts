@@ -99,14 +99,15 @@ it('finds every text of an input', () => {
     expect(places).toContain(place)
 })
 
-describe.each(FIELDS)('$path in the $name', ({ whole, path, schema }) => {
+describe.each(FIELDS)('$path in the $name', ({ name, whole, path, schema }) => {
   it('is measured before any other check', () => {
+    const isFile = /attachments/i.test(name)
     const bound = boundOf(schema)
     expect(bound, 'has no longest length before its first check').toBeTypeOf('number')
     expect(bound).toBeLessThanOrEqual(LONGEST.message)
     if (/password/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.password)
     if (/e?mail/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.email)
-    if (/name|title|query/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.name)
+    if (/name|title|query/.test(path)) expect(bound).toBeLessThanOrEqual(isFile ? LONGEST.file_name : LONGEST.name)
   })
 
   it('is refused when it is too long, without another check', () => {
@@ -157,6 +158,7 @@ describe('over HTTP', () => {
         headers: {
           ...(route.access !== 'public' && headers),
           ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(route.bytes && { 'content-type': 'application/octet-stream' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })

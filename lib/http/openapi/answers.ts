@@ -11,7 +11,10 @@ export function responsesOf(each: AnyRoute): Json {
     ...(each.status_unless_created && { [each.status_unless_created]: success(each) }),
     ...(each.status_if_empty && { [each.status_if_empty]: success(each, { isEmpty: true }) }),
     ...Object.fromEntries(
-      (each.file_statuses ?? []).map((status) => [status, success(each, { isEmpty: status === 304 })]),
+      (each.file_statuses ?? []).map((status) => [
+        status,
+        success(each, { isEmpty: status === 304, isPart: status === 206 }),
+      ]),
     ),
     ...redirection(each),
     ...failuresOf(each),
@@ -19,8 +22,9 @@ export function responsesOf(each: AnyRoute): Json {
   }
 }
 
-function success(each: AnyRoute, { isEmpty = each.status === 204 } = {}): Json {
-  const maybe = [...namesOf(each, 'maybe'), ...(isLimited(each) ? LIMIT_HEADERS : [])]
+function success(each: AnyRoute, { isEmpty = each.status === 204, isPart = false } = {}): Json {
+  const isSent = (name: HeaderName) => isPart || name !== 'Content-Range'
+  const maybe = [...namesOf(each, 'maybe').filter(isSent), ...(isLimited(each) ? LIMIT_HEADERS : [])]
   return {
     description: each.summary,
     headers: headersOf(namesOf(each, 'always'), maybe),
