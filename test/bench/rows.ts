@@ -4,6 +4,7 @@ import { conversations } from './rows/conversations.ts'
 import { crossNodes } from './rows/cross-node.ts'
 import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { postsBesideUploads, rangeAtEnd, uploadMemory, uploadRate } from './rows/files.ts'
 import { foreignCommits } from './rows/foreign-commits.ts'
 import { inbox } from './rows/inbox.ts'
 import { clientSize, importTime } from './rows/loading.ts'
@@ -21,6 +22,7 @@ import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
 import { rooms } from './rows/room.ts'
+import { postsSearched } from './rows/searched-posts.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
 import { web } from './rows/web.ts'
@@ -51,6 +53,11 @@ export const ROWS: Row[] = [
   ...reaction,
   ...reactedTree,
   ...readers,
+  ...postsSearched,
+  uploadRate,
+  uploadMemory,
+  rangeAtEnd,
+  postsBesideUploads,
   durablePost,
   me,
   answersMe,
