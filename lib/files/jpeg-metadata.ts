@@ -1,5 +1,5 @@
 import { EXIF_BYTES, exifWith, orientationOf } from './exif.ts'
-import { END_OF_PICTURE, isAlone } from './jpeg-segments.ts'
+import { END_OF_PICTURE, MOST_SEGMENTS, nextMarker } from './jpeg-segments.ts'
 
 /** Where the end of a part has cut a JPEG; opaque for the caller, who passes it to the next part. */
 export interface JpegState {
@@ -37,7 +37,8 @@ const NO_APPLICATION = 0xef
 /**
  * Blanks the metadata of a JPEG, and all that follows the picture, part by part: lengths and positions stay, so that the file
  * has the size and the parts it was announced with. An Exif segment keeps the orientation only; the picture and its color
- * profile are untouched. A broken JPEG is blanked as far as decoders would read it, and other files are returned as they are.
+ * profile are untouched. A broken JPEG is blanked as far as decoders would read it, one with {@link MOST_SEGMENTS} from there on, and other
+ * files are returned as they are.
  *
  * @param part any part of the file, in order; in a first part of 4 MiB a picture has all its metadata but for exotic ones
  * @param state of the part before; left out for the first one
@@ -48,7 +49,10 @@ export function cleanJpeg(part: Uint8Array, state: JpegState = START): { bytes: 
   if (state.place === 'other') return { bytes: part, state }
   const bytes = Buffer.concat([state.head, part])
   const next = { ...state, head: START.head }
-  for (let at = finishCut(bytes, next); at < bytes.length; ) at = cleanNext(bytes, at, next, state.head.length)
+  for (let at = finishCut(bytes, next), looked = 0; at < bytes.length; looked++) {
+    if (looked === MOST_SEGMENTS) next.place = 'after'
+    at = cleanNext(bytes, at, next, state.head.length)
+  }
   return { bytes: bytes.subarray(state.head.length), state: next }
 }
 
@@ -66,12 +70,13 @@ function cleanNext(bytes: Buffer, at: number, state: JpegState, sent: number): n
     bytes.fill(0, at)
     return bytes.length
   }
-  const marked = bytes.indexOf(0xff, at)
+  const marked = nextMarker(bytes, at)
   if (marked === -1) return bytes.length
   const marker = bytes[marked + 1]
-  if (marker === 0xff) return marked + 1
-  if (marker === END_OF_PICTURE) state.place = 'after'
-  if (marker !== undefined && isAlone(marker)) return marked + 2
+  if (marker === END_OF_PICTURE) {
+    state.place = 'after'
+    return marked + 2
+  }
   if (bytes.length < marked + 4) return cutHead(bytes, marked, state)
   const end = marked + 2 + bytes.readUInt16BE(marked + 2)
   if (end < marked + 4) return marked + 2

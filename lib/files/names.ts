@@ -4,12 +4,13 @@
  * @param name any text; what a header cannot have is replaced
  */
 export function contentDisposition(kind: 'attachment' | 'inline', name: string): string {
-  // Quotes and backslashes would need escapes, and %41 is decoded by some browsers: neither is in the plain name.
+  // Quotes and backslashes would need escapes, and %41 is decoded by some browsers: neither is in the plain name. Of wide
+  // letters, NFKD makes separators of paths, and names of folders.
   const plain = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\x20-\x7E]/gu, '_')
-    .replace(/["\\%]/g, '_')
+    .replace(/["\\%/]|^\.{1,2}$/g, '_')
   return `${kind}; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`
 }
 

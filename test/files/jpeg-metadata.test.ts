@@ -73,6 +73,15 @@ describe('of a JPEG', () => {
     expect(clean(bytes)).toEqual(bytes)
   })
 
+  it('what follows more segments than a picture has is blanked: each takes time', () => {
+    const bytes = jpeg(...Array.from({ length: 10_001 }, () => segment(0xdb, bytesOf([1]))))
+    const cleaned = clean(bytes)
+    expect(cleaned).toHaveLength(bytes.length)
+    expect(cleaned.subarray(0, 1000).equals(bytes.subarray(0, 1000))).toBe(true)
+    expect(cleaned.subarray(-JPEG.picture.length).every((byte) => byte === 0)).toBe(true)
+    expect(pictureSize(bytes)).toBeUndefined()
+  })
+
   it('a segment that begins in one part is blanked in the next', () => {
     const bytes = jpeg(segment(0xe1, exif('II', 6, 'x'.repeat(500) + SECRET)))
     const cleaned = clean(bytes, 100)

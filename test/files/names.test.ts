@@ -44,6 +44,8 @@ describe('a disposition', () => {
     ['a"; x="b.html', 'a_; x=_b.html', 'a%22%3B%20x%3D%22b.html'],
     ["it's (1)*.txt", "it's (1)*.txt", 'it%27s%20%281%29%2A.txt'],
     ['100%41.txt', '100_41.txt', '100%2541.txt'],
+    ['．．／etc／＼x', '.._etc__x', '%EF%BC%8E%EF%BC%8E%EF%BC%8Fetc%EF%BC%8F%EF%BC%BCx'],
+    ['．．', '_', '%EF%BC%8E%EF%BC%8E'],
   ])('of %j', (name, plain, extended) => {
     expect(contentDisposition('attachment', name)).toBe(`attachment; filename="${plain}"; filename*=UTF-8''${extended}`)
   })
@@ -55,7 +57,7 @@ describe('a disposition', () => {
         const [, plain, extended] = /^inline; filename="([\x20-\x7E]*)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(
           header,
         )!
-        expect(plain).not.toMatch(/["\\%]/)
+        expect(plain).not.toMatch(/["\\%/]|^\.{1,2}$/)
         expect(decodeURIComponent(extended!)).toBe(name)
         expect(new Headers({ 'content-disposition': header }).get('content-disposition')).toBe(header)
       }),
