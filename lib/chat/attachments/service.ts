@@ -9,6 +9,7 @@ import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
 import { partsOf } from './rules.ts'
 import { type Attachment, AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
 import {
+  countUnderWay,
   deleteAttachments,
   findAttachment,
   insertAttachment,
@@ -66,13 +67,13 @@ export const create = useCase({
 /** @throws ChatError `rate_limited`, `quota_exceeded`, `storage_full` */
 async function assertRoom({ config, now }: Context, tx: Tx, { user_id }: Actor, size: number): Promise<void> {
   const { per_user_bytes, total_bytes } = config.attachments
-  const { bytes, under_way } = await sumOfUser(tx, user_id, now())
-  if (under_way >= MOST_UNDER_WAY)
+  if ((await countUnderWay(tx, user_id, now())) >= MOST_UNDER_WAY)
     throw new ChatError('rate_limited', {
       message: `You have ${MOST_UNDER_WAY} uploads under way: complete or remove one first.`,
       retry_after_seconds: RETRY_SECONDS,
     })
-  if (per_user_bytes > 0 && bytes + size > per_user_bytes) throw new ChatError('quota_exceeded')
+  if (per_user_bytes > 0 && (await sumOfUser(tx, user_id, now())) + size > per_user_bytes)
+    throw new ChatError('quota_exceeded')
   if (total_bytes > 0 && (await sumOfBlobs(tx)) + size > total_bytes) throw new ChatError('storage_full')
 }
 
@@ -123,7 +124,8 @@ export const remove = useCase({
       if (row!.message_id !== null)
         throw new ChatError('conflict', { message: 'A message has this file: edit or delete the message.' })
       await deleteAttachments(tx, [id])
-      await releaseUnused(tx, blobsOf([row!]), ctx.now())
+      // Nobody has an upload that was not completed: no backup needs its bytes.
+      await releaseUnused(tx, blobsOf([row!]), row!.status === 'uploading' ? 0 : ctx.now())
     })
   },
 })

@@ -116,20 +116,25 @@ export async function insertAttachment(
   )
 }
 
-/** What the files of a user take, and how many of them are being uploaded. By (uploaded_by). */
-export async function sumOfUser(
-  db: Queries,
-  userId: string,
-  now: Micros,
-): Promise<{ bytes: number; under_way: number }> {
-  const row = await db.get<{ bytes: number; under_way: number }>(
-    `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes,
-            count(CASE WHEN status = 'uploading' THEN 1 END) AS under_way
+/** How many uploads of a user are under way. By (uploaded_by) of those. */
+export async function countUnderWay(db: Queries, userId: string, now: Micros): Promise<number> {
+  const row = await db.get<{ count: number }>(
+    "SELECT count(*) AS count FROM attachments WHERE uploaded_by = ? AND status = 'uploading' AND expires_at > ?",
+    userId,
+    now,
+  )
+  return Number(row!.count)
+}
+
+/** What the files of a user take. By (uploaded_by): it reads all of them. */
+export async function sumOfUser(db: Queries, userId: string, now: Micros): Promise<number> {
+  const row = await db.get<{ bytes: number }>(
+    `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes
        FROM attachments WHERE uploaded_by = ? AND blob_id IS NOT NULL AND (status <> 'uploading' OR expires_at > ?)`,
     userId,
     now,
   )
-  return { bytes: Number(row!.bytes), under_way: Number(row!.under_way) }
+  return Number(row!.bytes)
 }
 
 /** Locks a user: other uploads of the user begin after this transaction. */

@@ -57,7 +57,7 @@ export function createFolder(path: string): Objects {
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
-      const keys = (await keysOf(root, '', prefix)).filter((key) => key > after).sort()
+      const keys = (await keysWith(root, prefix)).filter((key) => key > after).sort()
       const page = keys.slice(0, limit)
       const sizes = await Promise.all(page.map((key) => stat(join(root, key)).catch(ifMissing)))
       const objects = page.flatMap((key, n): ObjectInfo[] => (sizes[n] ? [{ key, bytes: sizes[n].size }] : []))
@@ -99,6 +99,13 @@ async function removeStalled(folder: string, dryRun: boolean): Promise<number> {
     count += found
   }
   return count
+}
+
+/** The keys with this prefix. Reads its folder, and not the root: that may have the ids of all files. */
+function keysWith(root: string, prefix: string): Promise<string[]> {
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  if (folder) assertKey(folder.slice(0, -1))
+  return keysOf(root, folder, prefix)
 }
 
 /** The keys with this prefix in a folder, whose own key with a slash is `path`. Enters no folder without such keys. */

@@ -24,6 +24,7 @@ import { inboxes } from './0022-inboxes.ts'
 import { search } from './0023-search.ts'
 import { attachments } from './0024-attachments.ts'
 import { ownReactions } from './0025-own-reactions.ts'
+import { uploadsUnderWay } from './0026-uploads-under-way.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   search,
   attachments,
   ownReactions,
+  uploadsUnderWay,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

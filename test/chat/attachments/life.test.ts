@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, type TestService, times } from '../../support/service.ts'
-import { type Bytes, bytesFor, bytesOf, PNG, startWithFiles, upload } from './files.ts'
+import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
 const DAY = 24 * 60 * 60 * 1_000_000
 
@@ -181,6 +181,16 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     expect(await codeOf(ada.attachments.get(id))).toBe('not_found')
     expect(await folders()).toContain(blob)
     clock += DAY + 1
+    await sweep()
+    expect(await folders()).not.toContain(blob)
+  })
+
+  it('lose the bytes of an upload that its user ends at once', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: PART + 1 })
+    await ofAda.put(attachment.id, 2, Buffer.from('x'))
+    const blob = await isKept(attachment.id)
+    expect(await folders()).toContain(blob)
+    await ada.attachments.remove(attachment.id)
     await sweep()
     expect(await folders()).not.toContain(blob)
   })
