@@ -5,6 +5,7 @@ import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
+import type { PartSlots } from './chat/attachments/part-slots.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { Notifier } from './chat/notifications/host.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
@@ -95,6 +96,8 @@ export interface Context {
   readonly files: () => Promise<FileStore>
   /** Breaks off what the storage of files does. */
   readonly closeFiles: () => Promise<void>
+  /** How many parts of files this process takes at once. */
+  readonly partSlots: PartSlots
   /** The key that signs links to files. */
   readonly linkKey: () => Promise<Uint8Array>
   readonly answers: Runner

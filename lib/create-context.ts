@@ -10,6 +10,7 @@ import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
+import { createPartSlots } from './chat/attachments/part-slots.ts'
 import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
@@ -150,13 +151,14 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
 function createFiles(
   config: Context['config'],
   { db, files }: Storage,
-): Pick<Context, 'files' | 'linkKey' | 'closeFiles'> {
+): Pick<Context, 'files' | 'partSlots' | 'linkKey' | 'closeFiles'> {
   let opened: Promise<FileStore> | undefined
   let key: Promise<Uint8Array> | undefined
   const open = async () => (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config))
   const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
     files: () => (opened ??= open()),
+    partSlots: createPartSlots(),
     linkKey() {
       key ??= derive()
       // The storage may fail now, and not later.

@@ -28,13 +28,14 @@ export async function readBytes(
   if (body === null) return filled.result()
   if ('getReader' in body) {
     if (body.locked) throw wrongLength(length)
-    for await (const chunk of readChunks(body, AbortSignal.timeout(seconds * 1000))) filled.add(chunk)
-    return filled.result()
+    return readWeb(body, filled, seconds)
   }
   if (body.readableEnded) {
     filled.add(readAlready(body))
     return filled.result()
   }
+  // The client left before anything was read: no event of the request says so any more.
+  if (body.destroyed) return filled.result()
   return readNode(body, filled, seconds)
 }
 
@@ -56,13 +57,32 @@ function fill(length: number) {
   }
 }
 
-function readNode(request: IncomingMessage, filled: ReturnType<typeof fill>, seconds: number): Promise<Uint8Array> {
+async function readWeb(body: ReadableStream<Uint8Array>, filled: Filled, seconds: number): Promise<Uint8Array> {
+  const late = AbortSignal.timeout(seconds * 1000)
+  const chunks = readChunks(body, late)
+  for (;;) {
+    // The runtime says in its own way that the client has left.
+    const next = await chunks.next().catch(() => undefined)
+    if (late.aborted) throw new ChatError('request_timeout')
+    if (!next || next.done) return filled.result()
+    try {
+      filled.add(next.value)
+    } catch (error) {
+      await chunks.return(undefined)
+      throw error
+    }
+  }
+}
+
+type Filled = ReturnType<typeof fill>
+
+function readNode(request: IncomingMessage, filled: Filled, seconds: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     // Not `for await`: leaving such a loop early would cut the connection before the answer.
     const done = (settle: () => void) => {
       clearTimeout(timer)
+      // It keeps flowing: what a refused request still sends is read and dropped while it is answered.
       request.off('data', onData).off('end', onEnd).off('error', onEnd).off('close', onEnd)
-      request.pause()
       settle()
     }
     const attempt = (step: () => void) => {

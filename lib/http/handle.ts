@@ -112,7 +112,8 @@ function endFile(exchange: Exchange, file: FileAnswer): unknown {
   const response = responseOf(exchange.event)
   if (response) exchange.stalls.watch(response)
   for (const cookie of exchange.set_cookie) response?.appendHeader('set-cookie', cookie)
-  return sendFile(exchange.event, fileHeaders(exchange.headers, file), file)
+  const lines = response ? [] : exchange.set_cookie.map((cookie): HeaderPair => ['set-cookie', cookie])
+  return sendFile(exchange.event, [...fileHeaders(exchange.headers, file), ...lines], file)
 }
 
 /** Node's response, on Node. */
@@ -172,7 +173,7 @@ async function call(
   const address = clientOf(event.req)
   const { outcome, actor, limit_result, set_cookie } = await perform(chat, route, {
     method,
-    headers,
+    headers: route.answer === 'file' && method === 'HEAD' ? withoutRange(headers) : headers,
     cookies,
     params: event.context.params ?? {},
     search: event.url.search,
@@ -204,6 +205,13 @@ async function call(
     return end(exchange, { status: route.status, headers: [], body })
   }
   return end(exchange, serialize(chat, route, result))
+}
+
+/** Only GET has ranges (RFC 9110, section 14.2). */
+function withoutRange(headers: Headers): Headers {
+  const others = new Headers(headers)
+  others.delete('range')
+  return others
 }
 
 /** Logs what the caller does not get: the cause of a bug or a storage failure; counts the latter. */

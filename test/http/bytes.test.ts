@@ -49,6 +49,24 @@ it('refuses a part that is cut off, too long, or takes too long', async () => {
   await expect(slow.result).rejects.toEqual(code('request_timeout'))
 })
 
+it('notices a client that left before the part was read', async () => {
+  const { socket, result } = await received('content-length: 5\r\n\r\nhe', async (request) => {
+    await new Promise((resolve) => request.socket.once('close', resolve))
+    return reading(0.5)(request)
+  })
+  socket.destroy()
+  await expect(result).rejects.toEqual(code('validation_failed'))
+})
+
+it('refuses a part of a web request that is cut off, or takes too long', async () => {
+  const read = (body: ReadableStream<Uint8Array>, seconds: number) =>
+    readBytes({ body, headers: new Headers() }, { length: 5, seconds })
+  const cut = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError('terminated')) })
+  await expect(read(cut, 300)).rejects.toEqual(code('validation_failed'))
+  await expect(read(new ReadableStream(), 0.02)).rejects.toEqual(code('request_timeout'))
+  await expect(read(new Response('hello!').body!, 300)).rejects.toEqual(code('validation_failed'))
+})
+
 it('refuses a part with another length than announced before it reads it', async () => {
   const headers = new Headers({ 'content-length': '6' })
   const body = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('read')) })

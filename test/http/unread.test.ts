@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { filesInFolder } from '../support/files-folder.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
 
 const MIB = 1024 * 1024
@@ -10,7 +11,7 @@ const JSON_TYPE = 'Content-Type: application/json'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startService('sqlite::memory:')
+  service = await startService('sqlite::memory:', { config: { attachments: await filesInFolder() } })
   await service.signIn('ada')
 })
 afterAll(() => service.close())
@@ -40,6 +41,19 @@ describe.each(['a length', 'chunks'])('an upload with %s', (framing) => {
     expect(answer).toMatch(/^connection: close$/im)
     expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toContain(`"${code}"`)
   })
+})
+
+it('gets the reason of a refusal after sending all of a part of a file that is too long', async () => {
+  const ada = await service.signIn('ida')
+  const { conversation_id } = await ada.conversations.create({ title: 'Files' })
+  const { attachment } = await ada.attachments.create(conversation_id, { name: 'a', size: 10 })
+  const { key } = await service.chat.keys.create(await service.chat.users.actor(ada.id), { name: 'files' })
+  const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/octet-stream', 'Transfer-Encoding: chunked']
+  const socket = open(`/api/attachments/${attachment.id}/parts/1`, ...headers)
+  socket.pause()
+  for (let sent = 0; sent < 200; sent++) await send(socket, CHUNK)
+  await send(socket, '0\r\n\r\n')
+  expect(await readAll(socket)).toMatch(/^HTTP\/1.1 422 [\s\S]*"validation_failed"/)
 })
 
 it('is read up to a limit after it was refused', async () => {
@@ -82,7 +96,8 @@ it('keeps its connection if it is small and was refused', async () => {
 
 function open(path: string, ...headers: string[]): Socket {
   const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
-  socket.write(`POST ${path} HTTP/1.1\r\n${['Host: chat', ...headers].join('\r\n')}\r\n\r\n`)
+  const method = path.includes('/parts/') ? 'PUT' : 'POST'
+  socket.write(`${method} ${path} HTTP/1.1\r\n${['Host: chat', ...headers].join('\r\n')}\r\n\r\n`)
   return socket
 }
 

@@ -31,7 +31,8 @@ export interface PartInput {
  * @returns the attachment, for the call that completes the upload
  * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have; `forbidden`;
  *   `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with other bytes;
- *   `unsupported_media_type` for a type that is not allowed; `storage_full`, `unavailable`
+ *   `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at once; `storage_full`,
+ *   `unavailable`
  */
 export async function putPart(
   ctx: Context,
@@ -45,15 +46,24 @@ export async function putPart(
   await requireUploader(ctx.db, actor, row.conversation_id)
   const length = lengthOfPart(row.size, n)
   if (length === 0) throw new ChatError('not_found')
+  return ctx.partSlots.take(actor.user_id, () => take(ctx, row, n, { ...part, length }))
+}
 
+/** Reads a part, and stores it if it is not there. */
+async function take(
+  ctx: Context,
+  row: AttachmentRow,
+  n: number,
+  { length, ...part }: PartInput & { length: number },
+): Promise<{ attachment: Attachment } | undefined> {
   const given = typeof part.bytes === 'function' ? await part.bytes(length) : part.bytes
   assertWhole(given, length, part.content_digest)
   const { bytes, ...seen } = toStoredPart(ctx.config.attachments, given, n)
   const digest = digestOf(bytes)
   const noted =
     row.status === 'uploading'
-      ? await ctx.write((tx) => notePart(tx, attachmentId, { n, digest }, ctx.now()))
-      : await findPart(ctx.db, attachmentId, n)
+      ? await ctx.write((tx) => notePart(tx, row.id, { n, digest }, ctx.now()))
+      : await findPart(ctx.db, row.id, n)
   if (!noted) throw new ChatError('not_found')
   if (noted.digest !== digest)
     throw new ChatError('conflict', { message: 'This part is there already, with other bytes.' })

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { type Person, type TestService, times } from '../../support/service.ts'
@@ -152,6 +154,8 @@ describeOnEachDatabase('uploads', (openUrl) => {
     const whole = await ofAda.read(path, {}, 'HEAD')
     expect([whole.status, whole.headers.get('content-length')]).toEqual([200, String(content.length)])
     const etag = whole.headers.get('etag')!
+    const ranged = await ofAda.read(path, { range: 'bytes=0-1' }, 'HEAD')
+    expect([ranged.status, ranged.headers.get('content-length')]).toEqual([200, String(content.length)])
 
     const across = await ofAda.read(path, { range: `bytes=${PART - 5}-${PART + 4}` })
     expect([across.status, across.headers.get('content-range')]).toEqual([
@@ -209,6 +213,25 @@ describeOnEachDatabase('uploads', (openUrl) => {
       return (await bytes.read(`/api/attachments/${id}/content`)).status
     })
     expect(await Promise.all(statuses)).toEqual([200, 200, 404])
+  })
+
+  it('takes a number of parts of a user at once: each is in memory', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: 2 })
+    const { key } = await service.chat.keys.create(await service.chat.users.actor(ada.id), { name: 'slow' })
+    const { port } = new URL(service.base_url)
+    const sockets = times(61, () => {
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.write(
+        `PUT /api/attachments/${attachment.id}/parts/1 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/octet-stream\r\ncontent-length: 2\r\n\r\nx`,
+      )
+      return socket
+    })
+    const [first] = await Promise.race(sockets.map((socket) => once(socket, 'data')))
+    expect(String(first)).toMatch(/^HTTP\/1.1 429 [\s\S]*retry-after: 1\r\n/i)
+    const closed = sockets.map((socket) => once(socket, 'close'))
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(closed)
+    await expect.poll(async () => (await ofAda.put(attachment.id, 1, Buffer.from('xy'))).status).toBe(200)
   })
 
   it('has at most twenty of a user under way', async () => {
