@@ -66,7 +66,8 @@ export interface AttachmentsUseCases {
    * @returns the attachment, for the call that completes the upload
    * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have;
    * `forbidden`; `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with
-   * other bytes; `unsupported_media_type` for a type that is not allowed; `storage_full`, `unavailable`
+   * other bytes; `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at
+   * once; `storage_full`, `unavailable`
    */
   putPart(
     actor: Actor,

@@ -28,8 +28,8 @@ export interface SessionsUseCases {
   revoke(actor: Actor, input: { session_id: string } | { user_id: string } | { all: true }): Promise<Revoked>
 
   /**
-   * Ends the open streams of a person of the host's, on all nodes: call it when the person has logged out. A stream
-   * that is opened after this call stays open. A subject without a user has no streams.
+   * Ends the open streams of a person of the host's, on all nodes, and the links to files: call it when the person
+   * has logged out. A stream that is opened after this call stays open. A subject without a user has no streams.
    *
    * @throws ChatError `validation_failed` for a subject that is none
    */

@@ -17,6 +17,9 @@ export interface Cors {
 /** Headers that a page may read besides the safe-listed ones. */
 const EXPOSED = [
   ...Object.keys(RESULT_HEADERS),
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
   'X-Request-Id',
   'X-Session-Rotated',
   'Retry-After',
@@ -27,7 +30,7 @@ const EXPOSED = [
 ].join(', ')
 
 /** Headers that a page may send besides the safe-listed ones and the CSRF token's. */
-const TAKEN = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id']
+const TAKEN = ['Authorization', 'Content-Digest', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id']
 
 /** How long a browser may cache a preflight, in seconds: Chromium's maximum. */
 const MAX_AGE = '7200'

@@ -146,7 +146,7 @@ describeOnEachDatabase('a response', (openUrl) => {
       'access-control-allow-credentials': 'true',
       'access-control-allow-methods': methods.join(', '),
       'access-control-allow-headers':
-        'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, X-Own',
+        'Authorization, Content-Digest, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, X-Own',
       'access-control-max-age': '7200',
       vary: 'Origin',
     })
@@ -231,6 +231,9 @@ const PREFLIGHT = [
 ]
 
 const EXPOSED = [
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
   'Idempotency-Replayed',
   'RateLimit-Limit',
   'RateLimit-Remaining',

@@ -48,7 +48,11 @@ it('gets the reason of a refusal after sending all of a part of a file that is t
   const { conversation_id } = await ada.conversations.create({ title: 'Files' })
   const { attachment } = await ada.attachments.create(conversation_id, { name: 'a', size: 10 })
   const { key } = await service.chat.keys.create(await service.chat.users.actor(ada.id), { name: 'files' })
-  const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/octet-stream', 'Transfer-Encoding: chunked']
+  const headers = [
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/octet-stream',
+    'Transfer-Encoding: chunked',
+  ]
   const socket = open(`/api/attachments/${attachment.id}/parts/1`, ...headers)
   socket.pause()
   for (let sent = 0; sent < 200; sent++) await send(socket, CHUNK)

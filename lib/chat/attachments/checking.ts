@@ -10,7 +10,7 @@ import { piecesOf } from './content.ts'
 import { keyOfPart, toList } from './rules.ts'
 import { PART_BYTES, THUMBNAIL_TYPES } from './schema.ts'
 import { type AttachmentRow, findAttachment, listOfMessage, lockAttachment, setList, toAttachment } from './store.ts'
-import { blobsOf, insertBlob, releaseUnused } from './store-blobs.ts'
+import { blobsOf, insertBlob, lockLive, releaseUnused } from './store-blobs.ts'
 import { markRefused, markScanned, setThumbnail } from './store-verdicts.ts'
 
 /** How long the host may take for a file. */
@@ -122,17 +122,22 @@ async function decide(
   if (isDecided && verdict === 'refused') ctx.metrics.fileRefused()
 }
 
-/** Stores a thumbnail: its bytes, then its row. */
+/**
+ * Stores a thumbnail: the row of its bytes, the bytes, and then that the file has them. What is left of it, if the file is gone
+ * or this process dies, is a row that nothing refers to: the sweep deletes it, with the bytes.
+ */
 async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: Thumbnail | undefined): Promise<void> {
   if (made === undefined) return
   assertThumbnail(made)
   const { bytes, type } = made
   const blob_id = ctx.id()
+  await ctx.write((tx) => insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now() }))
   const files = await ctx.files()
   await files.put(keyOfPart(blob_id, 1), bytes)
   await change(ctx, { id, conversation_id }, async (tx, row) => {
     if (row.status !== 'ready' || row.thumbnail_blob_id !== null) return false
-    await insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now() })
+    // The sweep may have taken it for one that nothing refers to.
+    if (!(await lockLive(tx, blob_id))) return false
     await setThumbnail(tx, id, { blob_id, type })
     return true
   })

@@ -55,9 +55,13 @@ export async function openLink(ctx: Context, token: string, options?: LinkOption
   return open(ctx, actor, claims.id, { inline: claims.inline, is_shared: true, ...options })
 }
 
-/** Whether the user is not disabled, and the session or API key has not ended. */
-async function isStillIn({ db, now }: Context, { user_id, session_id, key_id }: LinkClaims): Promise<boolean> {
-  if (!(await listEnabledUsers(db, [user_id])).has(user_id)) return false
+/** Whether the user is not disabled, and the session, the API key, or the sign-in of a host has not ended. */
+async function isStillIn({ config, db, now }: Context, claims: LinkClaims): Promise<boolean> {
+  const { user_id, session_id, key_id, expires_at } = claims
+  const ended_at = (await listEnabledUsers(db, [user_id])).get(user_id)
+  if (ended_at === undefined) return false
+  const created_at = expires_at - config.attachments.link_seconds * SECOND
+  if (session_id === undefined && key_id === undefined && created_at <= ended_at) return false
   if (session_id !== undefined && (await listLiveSessions(db, [session_id], now())).length === 0) return false
   return key_id === undefined || (await listLiveKeys(db, [key_id], now())).length > 0
 }

@@ -48,6 +48,12 @@ export async function lockLiveBlob(tx: Queries, digest: string, size: number): P
   return row?.id
 }
 
+/** Locks a blob, so that nothing releases it meanwhile. By primary key. @returns whether it is live */
+export async function lockLive(tx: Queries, id: string): Promise<boolean> {
+  const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
+  return (await tx.get(`SELECT id FROM blobs WHERE id = ? AND released_at IS NULL${lock}`, id)) !== undefined
+}
+
 export async function setDigest(tx: Queries, id: string, digest: string): Promise<void> {
   await tx.run('UPDATE blobs SET digest = ? WHERE id = ?', digest, id)
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/index.ts'
 import { type Identity, type IdentityRequest, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { filesInFolder } from '../../support/files-folder.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { followResponse, type TestStream } from '../../support/stream.ts'
 
@@ -19,7 +20,7 @@ describeOnEachDatabase('streams and the login of the host', (openUrl) => {
   }
   beforeAll(async () => {
     const url = await openUrl()
-    service = await startService(url, { ports: { identity } })
+    service = await startService(url, { ports: { identity }, config: { attachments: await filesInFolder() } })
     node = await startService(url, { ports: { identity } })
   })
   beforeEach(() => {
@@ -66,6 +67,31 @@ describeOnEachDatabase('streams and the login of the host', (openUrl) => {
     await call()
     return seen[0]!
   }
+
+  it('sets the cookies of the host with a file, also where fetch is served, and ends links to it with the sign-in', async () => {
+    const set_cookie = ['host=1; Path=/', 'other=2; HttpOnly']
+    sessions.set('ada-1', { subject: 'ada', set_cookie })
+    const app = createChatApp(service.chat)
+    const call = (method: string, path: string, body?: string, type = 'application/json') =>
+      app.fetch(
+        new Request(`http://host.example${path}`, {
+          method,
+          headers: { authorization: 'ada-1', ...(body && { 'content-type': type }) },
+          ...(body && { body }),
+        }),
+      )
+    const { conversation_id } = await (await call('POST', '/api/conversations', '{"title":"Files"}')).json()
+    const about = JSON.stringify({ name: 'a', size: 5 })
+    const { attachment } = await (await call('POST', `/api/conversations/${conversation_id}/attachments`, about)).json()
+    const path = `/api/attachments/${attachment.id}`
+    expect((await call('PUT', `${path}/parts/1`, 'hello', 'application/octet-stream')).status).toBe(200)
+    const file = await call('GET', `${path}/content`)
+    expect([file.headers.getSetCookie(), await file.text()]).toEqual([set_cookie, 'hello'])
+    const { url } = await (await call('POST', `${path}/link`, '{}')).json()
+    expect(await (await call('GET', url)).text()).toBe('hello')
+    await service.chat.sessions.endForSubject('ada')
+    expect((await call('GET', url)).status).toBe(404)
+  })
 
   it('sets the cookies of the host with an answer, an error and a stream, and leaves out what is no header', async () => {
     const set_cookie = ['host=1; Path=/', 'other=2; HttpOnly']

@@ -11,7 +11,7 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
   let bytes: Bytes
   let place: string
   let scan: (file: FileToCheck) => ScanVerdict | Promise<ScanVerdict>
-  let thumbnail: (file: FileToCheck) => Thumbnail | undefined
+  let thumbnail: (file: FileToCheck) => Thumbnail | undefined | Promise<Thumbnail>
   beforeAll(async () => {
     service = await startWithFiles(await openUrl(), {
       config: { attachments: { scan: 'after', thumbnail_pixels: 100 } },
@@ -114,6 +114,17 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     expect(picture.headers.get('content-type')).toBe('image/png')
     expect(Buffer.from(await picture.arrayBuffer()).equals(PNG)).toBe(true)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('leave no bytes behind if they are removed while the host makes a thumbnail', async () => {
+    thumbnail = async ({ attachment }) => {
+      await ada.attachments.remove(attachment.id)
+      return { bytes: PNG, type: 'image/png', width: 3, height: 2 }
+    }
+    const id = await upload(ada, bytes, place, { content: Buffer.concat([PNG, Buffer.from('removed')]) })
+    await settle()
+    expect(await codeOf(get(id))).toBe('not_found')
+    expect((await service.chat.ops.fsckFiles()).findings).toEqual([])
   })
 
   it('have none if it is no picture, is too large, or the picture has too many pixels', async () => {
