@@ -9,7 +9,7 @@ export default defineCommand({
   meta: { name: 'fsck', description: 'Check that the database is consistent, and with --files the storage of files' },
   example: 'chat-server fsck --json',
   args: {
-    repair: { type: 'boolean', description: 'Correct wrong counts; mark files without bytes as gone' },
+    repair: { type: 'boolean', description: 'Correct wrong counts and lists; mark files without bytes as gone' },
     files: { type: 'boolean', description: 'Compare the files of messages with attachments.storage' },
     read: { type: 'boolean', description: 'With --files: read all bytes, and compare their digests' },
     ...commonArgs,
