@@ -55,7 +55,7 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
       const published = ephemeral.list()
       const offered = rendering.offered()
       const news = await feed.news(place!, PAGE)
-      let wanted = news.rows.filter(([row]) => isRead(row, followers))
+      let wanted = wantedOf(news.rows, followers)
       while (wanted.length > 0) {
         const events = await rendering.render(wanted, epoch)
         await beforeDelivery()
@@ -80,7 +80,14 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
   }
 }
 
-/** Whether a row concerns one of the readers. */
-function isRead({ type, conversation_id, user_id }: EventRow, followers: Followers): boolean {
-  return followers.isRead(conversation_id) || (type === 'membership.changed' && followers.hasUser(user_id!))
+/**
+ * The rows that concern a reader. What follows in a conversation to which one of their users is added concerns it, too:
+ * its reader follows the conversation only once the row before is delivered.
+ */
+function wantedOf<Placed extends [row: EventRow, place: Place]>(rows: Placed[], followers: Followers): Placed[] {
+  const changed = new Set<string>()
+  return rows.filter(([{ type, conversation_id, user_id }]) => {
+    if (type === 'membership.changed' && followers.hasUser(user_id!)) changed.add(conversation_id)
+    return changed.has(conversation_id) || followers.isRead(conversation_id)
+  })
 }

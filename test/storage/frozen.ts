@@ -25,7 +25,7 @@ export const FROZEN = {
     '0022-inboxes': 'mta0HMrQzqk1Q0yfRGpL-s_aQw0fXgzGYqHJxnrGqIw',
     '0023-search': 't7kKX31cSJ2n8A26NjdplqG0lce8IrK_b5kyg0bn5xM',
     '0024-attachments': 'W52M9zO-BuN3CTQiBZbFyTJeLfzN-JOg5_07931qiak',
-    '0025-own-reactions': 'R3_9rEUKEm5JawPTiq6HD6bpKM5SqYzP8h-_3SDr0L8',
+    '0025-own-reactions': 'u1n8bwv41dj5QARxxKiG5GWLgAB_UXaZWlsTPf8nVCM',
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
   },
   postgresql: {
@@ -53,7 +53,7 @@ export const FROZEN = {
     '0022-inboxes': 'Hn51qrSolC55x72xExUBN1Led7ujARzDdblTfV-OZSY',
     '0023-search': 'ecwKJQw-E2BWf1DPvfOBZlhuCeQA2GXGfXZI0j44JB8',
     '0024-attachments': 'Kg_v64JqFzXxhNk4PMydAspTyAjR9MiyG2s8V1m3hFU',
-    '0025-own-reactions': 'R3_9rEUKEm5JawPTiq6HD6bpKM5SqYzP8h-_3SDr0L8',
+    '0025-own-reactions': 'u1n8bwv41dj5QARxxKiG5GWLgAB_UXaZWlsTPf8nVCM',
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
   },
 }

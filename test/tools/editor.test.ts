@@ -14,6 +14,7 @@ describe('an editor', () => {
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
+    attachment_ids?: string[] | undefined;
     idempotency_key?: string | undefined;
 }): Promise<PostedMessage>`)
     expect(text).toContain('Adds a reply under a message')
@@ -27,6 +28,7 @@ describe('an editor', () => {
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
+    attachment_ids?: string[] | undefined;
 }, options?: CallOptions): Promise<PostedMessage>`)
     expect(text).toContain('Reply to a message.')
     expect(text).toMatch(/@throws ChatError `not_found`[^@]*`message_deleted`/)
@@ -52,6 +54,8 @@ describe('an editor', () => {
       'notify',
       'now',
       'operator',
+      'scan',
+      'thumbnail',
     ])
     expect(editor.completions('field')).toEqual(['idempotency_key', 'mentions', 'metadata', 'role'])
   })

@@ -19,10 +19,15 @@ export async function canIndex(db: Queries): Promise<boolean> {
   return (await db.get("SELECT 1 AS one FROM pragma_module_list WHERE name = 'fts5'")) !== undefined
 }
 
-/** Makes the index if it is not there. @returns whether the database can have it: SQLite needs FTS5 */
+/** Whether SQLite was opened for reading only, such as by `chat-server fsck`. */
+async function isReadOnly(db: Queries): Promise<boolean> {
+  return (await db.get<{ query_only: number }>('PRAGMA query_only'))!.query_only === 1
+}
+
+/** Makes the index if it is not there. @returns whether it is there: SQLite needs FTS5, and to be opened for writing */
 export async function openIndex(db: Database): Promise<boolean> {
   if (db.dialect === 'postgresql' || (await hasTable(db, 'search_index'))) return true
-  if (!(await canIndex(db))) return false
+  if (!(await canIndex(db)) || (await isReadOnly(db))) return false
   await db.write((tx) => tx.run(CREATE))
   return true
 }

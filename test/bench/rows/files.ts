@@ -75,8 +75,8 @@ export const uploadMemory: Row = {
         const look = setInterval(() => {
           most = Math.max(most, residentBytes(service.pid))
         }, LOOK_MS)
-        await Promise.all(Array.from({ length: UPLOADS }, () => upload(sizeFor(bench) / UPLOADS))).finally(() =>
-          clearInterval(look),
+        await Promise.all(Array.from({ length: UPLOADS }, () => upload(Math.ceil(sizeFor(bench) / UPLOADS)))).finally(
+          () => clearInterval(look),
         )
         return (most - rest) / UPLOADS / MIB
       })
