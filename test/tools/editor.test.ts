@@ -57,6 +57,6 @@ describe('an editor', () => {
       'scan',
       'thumbnail',
     ])
-    expect(editor.completions('field')).toEqual(['idempotency_key', 'mentions', 'metadata', 'role'])
+    expect(editor.completions('field')).toEqual(['attachment_ids', 'idempotency_key', 'mentions', 'metadata', 'role'])
   })
 })
