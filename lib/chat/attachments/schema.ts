@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { FileName, MediaType } from '../../files/schema.ts'
 
@@ -93,12 +92,15 @@ export const ContentQuery = v.object({
   ),
 })
 
+/** The longest header about a range, in characters: all of them together fit into what Node takes. */
+const MAX_HEADER = 2048
+
 export const ContentHeaders = v.object({
   range: v.optional(
-    v.pipe(opaque(LONGEST.header), v.description('One range of bytes; anything else is answered with the whole file')),
+    v.pipe(opaque(MAX_HEADER), v.description('One range of bytes; anything else is answered with the whole file')),
   ),
-  'if-range': v.optional(v.pipe(opaque(LONGEST.header), v.description('The `ETag` of which a part is asked for'))),
-  'if-none-match': v.optional(v.pipe(opaque(LONGEST.header), v.description('The `ETag` that the caller has'))),
+  'if-range': v.optional(v.pipe(opaque(MAX_HEADER), v.description('The `ETag` of which a part is asked for'))),
+  'if-none-match': v.optional(v.pipe(opaque(MAX_HEADER), v.description('The `ETag` that the caller has'))),
 })
 
 export const LinkInput = v.object({ inline: v.optional(v.boolean()) })
