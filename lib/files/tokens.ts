@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** Whom a link lets read which file, how, and until when. */
+/** The user that a link lets read a file, how, and until when. */
 export interface LinkClaims {
   /** The attachment. */
   id: string
@@ -26,7 +26,7 @@ export function linkKey(secret: Uint8Array): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, '', 'chat-server links of files', 32))
 }
 
-/** A token that only the holder of the key can make. Whoever has it can read its claims: they are no secrets. */
+/** A token that only the holder of the key can make. Its reader can read its claims, too: they are no secrets. */
 export function signLink(key: Uint8Array, claims: LinkClaims): string {
   const { id, user_id, session_id = '', key_id = '', inline, expires_at } = claims
   const text = [id, user_id, session_id, key_id, inline ? 'inline' : '', String(expires_at)].join(' ')

@@ -18,7 +18,7 @@ it('is sent as it is stored', () => {
   expect(storedJsonOf({}, 'list')).toBeUndefined()
 })
 
-it('is a value like any other for whom reads it', () => {
+it('is a value like any other for a reader', () => {
   const list = JSON.parse(LIST)
   expect(withList()).toEqual({ id: '1', list })
   expect({ ...withList() }).toEqual({ id: '1', list })

@@ -114,7 +114,7 @@ async function decide(
     if (verdict === 'clean') await markScanned(tx, id)
     else {
       await markRefused(tx, id, reason?.slice(0, 500) ?? null)
-      // Nobody is to read these bytes, nor to restore them.
+      // No user may read these bytes, nor restore them.
       await releaseUnused(tx, blobsOf([row]), 0)
     }
     return true

@@ -124,7 +124,7 @@ export const remove = useCase({
       if (row!.message_id !== null)
         throw new ChatError('conflict', { message: 'A message has this file: edit or delete the message.' })
       await deleteAttachments(tx, [id])
-      // Nobody has an upload that was not completed: no backup needs its bytes.
+      // No message has an upload that was not completed: no backup needs its bytes.
       await releaseUnused(tx, blobsOf([row!]), row!.status === 'uploading' ? 0 : ctx.now())
     })
   },

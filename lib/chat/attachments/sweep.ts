@@ -56,7 +56,7 @@ async function sweepExpired(ctx: Context): Promise<number> {
   }
 }
 
-/** Deletes uploads, and files that no message has taken. An upload that was not completed needs no grace: nobody has it. */
+/** Deletes uploads, and files that no message has taken. An upload that was not completed needs no grace: no message has it. */
 async function dropUploads(ctx: Context, rows: readonly Released[], now: number): Promise<number> {
   const ids = rows.filter((row) => row.message_id === null).map((row) => row.id)
   if (ids.length === 0) return 0

@@ -170,7 +170,7 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     await ada.messages.remove(message_id)
   })
 
-  it('are deleted when nobody completes or takes them', async () => {
+  it('are deleted when they are neither completed nor taken', async () => {
     const { attachment } = await ada.attachments.create(place, { name: 'late', size: 10 })
     const id = await upload(ada, ofAda, place, { content: randomBytes(10) })
     const blob = await isKept(id)

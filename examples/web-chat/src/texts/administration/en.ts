@@ -111,7 +111,7 @@ export const en = {
     path_hint: 'As in the API, or a beginning followed by *: /api/messages/*',
     throttled: 'Refused now',
     throttled_text: 'Whose next request would be refused by an assigned profile, or by the limit of sign-ins.',
-    none_throttled: 'Nobody is refused.',
+    none_throttled: 'No caller is refused.',
     until: (time: string) => `until ${time}`,
     forget: 'Let through',
     forget_of: (name: string) => `Let ${name} through`,
