@@ -3,36 +3,56 @@ import { randomBytes } from 'node:crypto'
 // Unknown outside of this process: no text of a user contains it.
 const MARK = `stored-json-${randomBytes(16).toString('hex')}`
 
-const texts = new WeakMap<object, Record<string, string>>()
+/** The stored JSON of an object's fields, by their names. No reader of the object sees it. */
+const STORED = Symbol('stored JSON')
+
+type WithStored = { [STORED]?: Record<string, string> }
+
 let inserts: string[] | undefined
+
+const accessors = new Map<string, PropertyDescriptor>()
 
 /**
  * Sets a field from the JSON that is stored of it, which clients get as it is. It is parsed when the field is read first:
  * a page of messages can have ten times more users who reacted than text, and no caller over HTTP needs them parsed.
  */
 export function setStoredJson(target: object, field: string, json: string): void {
-  const setValue = (value: unknown) =>
+  const stored = (target as WithStored)[STORED]
+  if (stored) stored[field] = json
+  else Object.defineProperty(target, STORED, { value: { [field]: json } })
+  Object.defineProperty(target, field, accessorOf(field))
+}
+
+/** Shared by all objects with the field: one for each would take several times longer to set. */
+function accessorOf(field: string): PropertyDescriptor {
+  const known = accessors.get(field)
+  if (known) return known
+  const setValue = (target: object, value: unknown) =>
     Object.defineProperty(target, field, { value, enumerable: true, configurable: true, writable: true })
-  texts.set(target, { ...texts.get(target), [field]: json })
-  Object.defineProperty(target, field, {
+  const accessor: PropertyDescriptor & ThisType<object> = {
     enumerable: true,
     configurable: true,
     get() {
+      const json = storedJsonOf(this, field)!
       if (inserts) {
         inserts.push(json)
         return MARK
       }
       const value = JSON.parse(json)
-      setValue(value)
+      setValue(this, value)
       return value
     },
-    set: setValue,
-  })
+    set(value: unknown) {
+      setValue(this, value)
+    },
+  }
+  accessors.set(field, accessor)
+  return accessor
 }
 
 /** The JSON from which a field of this object was set. */
 export function storedJsonOf(target: object, field: string): string | undefined {
-  return texts.get(target)?.[field]
+  return (target as WithStored)[STORED]?.[field]
 }
 
 /**

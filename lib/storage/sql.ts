@@ -19,7 +19,12 @@ export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }
 
-/** The same with numbers, given as JSON. */
+/** The same parameter as a table `each` with the column `value`. */
+export function eachOf(dialect: Dialect): string {
+  return dialect === 'sqlite' ? 'json_each(?) AS each' : 'jsonb_array_elements_text(?::jsonb) AS each(value)'
+}
+
+/** {@link isOneOf} with numbers, given as JSON. */
 export function isOneOfNumbers(dialect: Dialect): string {
   return dialect === 'sqlite'
     ? 'IN (SELECT value FROM json_each(?))'

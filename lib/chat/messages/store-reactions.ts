@@ -2,7 +2,7 @@ import { emojiKey } from '../../core/emoji.ts'
 import { setStoredJson, storedJsonOf } from '../../core/stored-json.ts'
 import type { Dialect, Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
+import { eachOf, isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
 import { type Message, NAMED_USERS, type Reaction } from './schema.ts'
 
 /** What a change of reactions, or an event about them, needs of a message. */
@@ -80,34 +80,51 @@ export function composeReactionLists(tx: Queries, ids: string[]): Promise<{ reac
   )
 }
 
-/** A kind of reactions in a stored list, as JSON. */
+/** A kind of reactions in a stored list. */
 interface StoredKind {
+  /** As JSON, without its quotes. */
   emoji: string
-  /** What follows the emoji. */
-  rest: string
+  count: number
+  /** Where it ends in the list. */
+  end: number
 }
 
-const BEGIN = '[{"emoji":"'
+const BEGIN = '{"emoji":"'
 const COUNT = '","count":'
 
-/** The kinds of the stored list of a message: its users are not parsed. */
-function kindsOf(message: Message): StoredKind[] {
+/** The stored list of a message as {@link kindsOf} takes it; a list that the database has composed may have spaces. */
+function compactList(message: Message): string | undefined {
   const json = storedJsonOf(message, 'reactions')
-  if (json === undefined) return []
-  // A list that the database has composed may have spaces.
-  const compact = json.startsWith(BEGIN) ? json : JSON.stringify(JSON.parse(json))
-  return compact
-    .slice(BEGIN.length)
-    .split(',{"emoji":"')
-    .map((kind) => {
-      const end = kind.indexOf('"')
-      return { emoji: kind.slice(0, end), rest: kind.slice(end) }
-    })
+  return json === undefined || json.startsWith(BEGIN, 1) ? json : JSON.stringify(JSON.parse(json))
+}
+
+/** The kinds of a list. Its users are not parsed: a page of messages can name ten thousand. */
+function kindsOf(list: string): StoredKind[] {
+  const kinds: StoredKind[] = []
+  for (let begin = list.indexOf(BEGIN); begin >= 0; ) {
+    const from = begin + BEGIN.length
+    const to = list.indexOf('"', from)
+    begin = list.indexOf(BEGIN, to)
+    const count = Number.parseInt(list.slice(to + COUNT.length, to + COUNT.length + 8), 10)
+    kinds.push({ emoji: list.slice(from, to), count, end: begin < 0 ? list.length : begin })
+  }
+  return kinds
+}
+
+/** Whether each kind of a list names a user. */
+function kindsNaming(list: string, kinds: StoredKind[], userId: string): boolean[] {
+  let found = list.indexOf(userId)
+  return kinds.map(({ end }) => {
+    const isNamed = found >= 0 && found < end
+    if (isNamed) found = list.indexOf(userId, end)
+    return isNamed
+  })
 }
 
 /** The maximum size of the reactions of a message in a response, in bytes. Each emoji may be in `reacted`, too. */
 export function sizeOfReactions(message: Message): number {
-  return kindsOf(message).reduce((sum, { emoji, rest }) => sum + 6 * emoji.length + rest.length + 20, 0)
+  const list = compactList(message)
+  return list === undefined ? 0 : kindsOf(list).reduce((sum, { emoji }) => sum + 6 * emoji.length + 20, list.length)
 }
 
 /**
@@ -115,34 +132,43 @@ export function sizeOfReactions(message: Message): number {
  * messages with more users than they name.
  */
 export async function withReacted(db: Queries, userId: string, messages: Message[]): Promise<Message[]> {
-  const all = messages
-    .filter((message) => storedJsonOf(message, 'reactions') !== undefined)
-    .map((message) => ({
-      message,
-      kinds: kindsOf(message).map(({ emoji, rest }) => ({
-        emoji,
-        isOwn: rest.includes(userId),
-        hasMore: Number.parseInt(rest.slice(COUNT.length), 10) > NAMED_USERS,
-      })),
-    }))
-  const unsure = all.filter(({ kinds }) => kinds.some(({ isOwn, hasMore }) => hasMore && !isOwn))
+  const all = messages.flatMap((message) => {
+    const list = compactList(message)
+    if (list === undefined) return []
+    const kinds = kindsOf(list)
+    return [{ message, kinds, isNamed: kindsNaming(list, kinds, userId) }]
+  })
+  const unsure = all.filter(({ kinds, isNamed }) => kinds.some(({ count }, n) => count > NAMED_USERS && !isNamed[n]))
   const ids = unsure.map(({ message }) => message.id)
   const own = ids.length > 0 ? await listOwn(db, userId, ids) : new Map<string, string[]>()
-  for (const { message, kinds } of all) {
+  // A page has a thousand kinds, but few different ones.
+  const keyOf = memoized((emoji) => emojiKey(JSON.parse(`"${emoji}"`)))
+  for (const { message, kinds, isNamed } of all) {
     const keys = own.get(message.id)
-    const reacted = kinds.filter(({ emoji, isOwn }) => isOwn || keys?.includes(emojiKey(JSON.parse(`"${emoji}"`))))
+    const reacted = kinds.filter(({ emoji }, n) => isNamed[n] || keys?.includes(keyOf(emoji)))
     if (reacted.length > 0) setStoredJson(message, 'reacted', `[${reacted.map(({ emoji }) => `"${emoji}"`).join()}]`)
   }
   return messages
 }
 
+function memoized(compute: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>()
+  return (text) => {
+    const value = known.get(text) ?? compute(text)
+    known.set(text, value)
+    return value
+  }
+}
+
 /** The keys of the emoji with which a user has reacted to these messages. By (user_id, message_id, emoji_key), without their rows. */
 async function listOwn(db: Queries, userId: string, ids: string[]): Promise<Map<string, string[]>> {
-  const rows = await db.all<{ message_id: string; keys: string }>(
-    `SELECT message_id, string_agg(emoji_key, ' ') AS keys
-       FROM reactions WHERE user_id = ? AND message_id ${isOneOf(db.dialect)} GROUP BY message_id`,
+  // For each message by itself: from its statistics PostgreSQL may prefer to read the reactions of all users to all of them.
+  const rows = await db.all<{ id: string; keys: string | null }>(
+    `SELECT each.value AS id, (SELECT string_agg(emoji_key, ' ') FROM reactions
+              WHERE user_id = ? AND message_id = each.value) AS keys
+       FROM ${eachOf(db.dialect)}`,
     userId,
     jsonList(ids),
   )
-  return new Map(rows.map(({ message_id, keys }) => [message_id, keys.split(' ')]))
+  return new Map(rows.map(({ id, keys }) => [id, keys?.split(' ') ?? []]))
 }

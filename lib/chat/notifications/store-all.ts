@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, type Micros } from '../../storage/sql.ts'
+import { eachOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 
 /** A message that mentions all participants. */
@@ -55,10 +55,9 @@ export async function insertSilently(
   { id, at, read_at, hidden }: { id: string; at: Micros; read_at: Micros | null; hidden: 0 | 1 },
   userIds: readonly string[],
 ): Promise<void> {
-  const each = tx.dialect === 'sqlite' ? 'json_each(?)' : 'jsonb_array_elements_text(?::jsonb) AS one(value)'
   await tx.run(
     `INSERT INTO notifications (user_id, id, kind, at, read_at, hidden)
-     SELECT value, CAST(? AS TEXT), 'mention_all', CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER) FROM ${each}`,
+     SELECT value, CAST(? AS TEXT), 'mention_all', CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER) FROM ${eachOf(tx.dialect)}`,
     ...[id, at, read_at, hidden, jsonList(userIds)],
   )
 }
