@@ -21,7 +21,7 @@ export async function checkAttachments(config: Config, db: Queries, read_only: b
   const { enabled, total_bytes } = config.attachments
   if (!enabled) return []
   return [
-    judgeSize(await sumOfBlobs(db), total_bytes),
+    judgeSize((await sumOfBlobs(db)).bytes, total_bytes),
     await checkStorage(filesPlace(config), read_only),
     ...judgeGone(await countGone(db)),
   ]

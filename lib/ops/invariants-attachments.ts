@@ -2,6 +2,7 @@ import { toList } from '../chat/attachments/rules.ts'
 import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.ts'
 import { findState, noteChanged } from '../chat/search/store.ts'
 import type { Queries } from '../storage/database.ts'
+import { CORRECT_SIZES } from '../storage/schema/0027-blob-sizes.ts'
 import type { Invariant } from './invariants.ts'
 
 const IS_LISTED = "m.attachment_list LIKE '%' || a.id || '%'"
@@ -58,5 +59,15 @@ export const ATTACHMENTS: Invariant[] = [
     says: 'A file that no message has is deleted some time.',
     find: 'SELECT id FROM attachments WHERE message_id IS NULL AND expires_at IS NULL',
     repair: `UPDATE attachments SET expires_at = created_at + ${DAY} WHERE message_id IS NULL AND expires_at IS NULL`,
+  },
+  {
+    name: 'attachments-size',
+    says: 'The size of all files is the sum of the sizes of their bytes.',
+    find: `SELECT 'blob_sizes' AS id
+             FROM (SELECT coalesce(sum(size), 0) AS bytes,
+                          coalesce(sum(CASE WHEN released_at IS NOT NULL THEN size END), 0) AS released_bytes FROM blobs) b,
+                  (SELECT coalesce(sum(bytes), 0) AS bytes, coalesce(sum(released_bytes), 0) AS released_bytes FROM blob_sizes) s
+            WHERE b.bytes <> s.bytes OR b.released_bytes <> s.released_bytes`,
+    repair: CORRECT_SIZES,
   },
 ]

@@ -54,6 +54,7 @@ const BREAKS: Record<string, string> = {
   'attachments-complete': `INSERT INTO blobs (id, size, parts, created_at) VALUES ('b', 1, 1, 0); ${attachment('a', 'ready', "'b'")}`,
   'attachments-listed': "UPDATE messages SET attachment_list = '[]' WHERE id = (SELECT min(id) FROM messages)",
   'attachments-waiting': `${attachment('a', 'gone', 'NULL')}; UPDATE attachments SET expires_at = NULL`,
+  'attachments-size': 'INSERT INTO blob_sizes (bytes, released_bytes) VALUES (1, 0)',
   'conversations.clock': 'UPDATE conversations SET clock = 0',
   'conversations.direct': 'UPDATE conversations SET is_group = 0',
   'pair-key-matches-participants': "UPDATE conversations SET pair_key = id || ':' || id, is_direct = 1, is_group = 0",
@@ -86,6 +87,7 @@ const REPAIRABLE = [
   'reactions-listed',
   'attachments-listed',
   'attachments-waiting',
+  'attachments-size',
   'search-covers-live',
   'search-no-ghost',
 ]

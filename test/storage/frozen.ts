@@ -27,6 +27,7 @@ export const FROZEN = {
     '0024-attachments': 'W52M9zO-BuN3CTQiBZbFyTJeLfzN-JOg5_07931qiak',
     '0025-own-reactions': 'u1n8bwv41dj5QARxxKiG5GWLgAB_UXaZWlsTPf8nVCM',
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
+    '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -55,5 +56,6 @@ export const FROZEN = {
     '0024-attachments': 'Kg_v64JqFzXxhNk4PMydAspTyAjR9MiyG2s8V1m3hFU',
     '0025-own-reactions': 'u1n8bwv41dj5QARxxKiG5GWLgAB_UXaZWlsTPf8nVCM',
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
+    '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
   },
 }

@@ -18,7 +18,7 @@ import {
   sumOfUser,
   toAttachment,
 } from './store.ts'
-import { blobsOf, insertBlob, releaseUnused, sumOfBlobs } from './store-blobs.ts'
+import { blobsOf, insertBlob, lockSizes, releaseUnused, sumOfBlobs } from './store-blobs.ts'
 import { listStored } from './store-parts.ts'
 
 /** How long an upload may take, and how long a file waits for a message. */
@@ -74,7 +74,9 @@ async function assertRoom({ config, now }: Context, tx: Tx, { user_id }: Actor, 
     })
   if (per_user_bytes > 0 && (await sumOfUser(tx, user_id, now())) + size > per_user_bytes)
     throw new ChatError('quota_exceeded')
-  if (total_bytes > 0 && (await sumOfBlobs(tx)) + size > total_bytes) throw new ChatError('storage_full')
+  if (total_bytes === 0) return
+  await lockSizes(tx)
+  if ((await sumOfBlobs(tx)).bytes + size > total_bytes) throw new ChatError('storage_full')
 }
 
 /**

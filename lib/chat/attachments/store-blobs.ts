@@ -21,12 +21,7 @@ export async function insertBlob(tx: Queries, blob: BlobRow & { created_at: Micr
     blob.parts,
     blob.created_at,
   )
-}
-
-/** What all bytes take, with those that are to be deleted. */
-export async function sumOfBlobs(db: Queries): Promise<number> {
-  const row = await db.get<{ bytes: number }>('SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM blobs')
-  return Number(row!.bytes)
+  await addSizes(tx, { bytes: blob.size, released_bytes: 0 })
 }
 
 /**
@@ -66,21 +61,32 @@ const UNUSED = `NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_id = blobs.
  * Releases those of these blobs that no attachment has any more: their bytes are deleted later.
  *
  * @param at since when they count as released; 0 for bytes that are to be deleted at once
+ * @returns the number of them
  */
 export async function releaseUnused(tx: Queries, ids: Iterable<string>, at: Micros): Promise<number> {
   const list = jsonList(ids)
   if (list === '[]') return 0
   // Locked first, and looked at then: an upload of the same bytes may be taking one.
-  if (tx.dialect === 'postgresql')
-    await tx.all(`SELECT id FROM blobs WHERE id ${isOneOf(tx.dialect)} ORDER BY id FOR UPDATE`, list)
-  return tx.run(
+  const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
+  const before = await tx.all<{ id: string; size: number; released_at: Micros | null }>(
+    `SELECT id, size, released_at FROM blobs WHERE id ${isOneOf(tx.dialect)} ORDER BY id${lock}`,
+    list,
+  )
+  const released = await tx.all<{ id: string }>(
     `UPDATE blobs SET released_at = ?
-      WHERE id ${isOneOf(tx.dialect)} AND (released_at IS NULL OR released_at > ?) AND ${UNUSED}`,
+      WHERE id ${isOneOf(tx.dialect)} AND (released_at IS NULL OR released_at > ?) AND ${UNUSED} RETURNING id`,
     at,
     list,
     at,
   )
+  const changed = new Set(released.map(({ id }) => id))
+  // One that was released before is only to be deleted sooner.
+  const now = before.filter(({ id, released_at }) => released_at === null && changed.has(id))
+  if (now.length > 0) await addSizes(tx, { bytes: 0, released_bytes: sizeOf(now) })
+  return released.length
 }
+
+const sizeOf = (blobs: readonly { size: number }[]) => blobs.reduce((sum, { size }) => sum + Number(size), 0)
 
 /** Up to `limit` live blobs after one, of which no attachment has any. @returns also the last id that was looked at */
 export async function listUnused(
@@ -107,7 +113,52 @@ export function listReleased(db: Queries, before: Micros, limit: number): Promis
   )
 }
 
-/** Deletes blobs whose bytes are deleted. */
+/** Deletes released blobs whose bytes are deleted. Of two processes that do so at once, one counts each of them. */
 export async function deleteBlobs(tx: Queries, ids: Iterable<string>): Promise<void> {
-  await tx.run(`DELETE FROM blobs WHERE id ${isOneOf(tx.dialect)}`, jsonList(ids))
+  const deleted = await tx.all<{ size: number }>(
+    `DELETE FROM blobs WHERE id ${isOneOf(tx.dialect)} AND released_at IS NOT NULL RETURNING size`,
+    jsonList(ids),
+  )
+  const size = sizeOf(deleted)
+  if (size > 0) await addSizes(tx, { bytes: -size, released_bytes: -size })
+}
+
+/** What blobs take. */
+export interface BlobSizes {
+  /** All of them, also those that are being uploaded, or are to be deleted. */
+  bytes: number
+  /** Those among them that nothing refers to any more. */
+  released_bytes: number
+}
+
+/** Adds a change of the sizes, in the transaction that changes the blobs. */
+async function addSizes(tx: Queries, { bytes, released_bytes }: BlobSizes): Promise<void> {
+  await tx.run('INSERT INTO blob_sizes (bytes, released_bytes) VALUES (?, ?)', bytes, released_bytes)
+}
+
+/** What all blobs take. Reads the changes since the last sweep. */
+export async function sumOfBlobs(db: Queries): Promise<BlobSizes> {
+  const row = await db.get<BlobSizes>(
+    `SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes,
+            CAST(coalesce(sum(released_bytes), 0) AS BIGINT) AS released_bytes FROM blob_sizes`,
+  )
+  return { bytes: Number(row!.bytes), released_bytes: Number(row!.released_bytes) }
+}
+
+/** Whether there is more than one change to sum up. */
+export async function canFoldSizes(db: Queries): Promise<boolean> {
+  return (await db.all('SELECT 1 AS found FROM blob_sizes LIMIT 2')).length === 2
+}
+
+/** Makes one row of all changes. Of two processes that do so at once, each takes rows that the other does not have. */
+export async function foldSizes(tx: Queries): Promise<void> {
+  const taken = await tx.all<BlobSizes>('DELETE FROM blob_sizes RETURNING bytes, released_bytes')
+  const sum = (of: keyof BlobSizes) => taken.reduce((total, row) => total + Number(row[of]), 0)
+  if (taken.length > 0) await addSizes(tx, { bytes: sum('bytes'), released_bytes: sum('released_bytes') })
+}
+
+/** Locks the size of all blobs until the transaction ends, on PostgreSQL: uploads that begin at once are counted one by one. */
+export async function lockSizes(tx: Queries): Promise<void> {
+  if (tx.dialect === 'postgresql')
+    await tx.get("SELECT pg_advisory_xact_lock(hashtextextended('blob_sizes', 0)) IS NULL AS done")
 }

@@ -87,10 +87,10 @@ export async function forgetBlob(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE thumbnail_blob_id = ?', id)
 }
 
-/** The size of the bytes that files have, and the number of uploads under way. Reads the rows of all blobs. */
+/** The size of the bytes that files have, and the number of uploads under way. By (expires_at), and the changes of sizes. */
 export async function sumOfFiles(db: Queries): Promise<{ bytes: number; uploading: number }> {
   const row = await db.get<{ bytes: number; uploading: number }>(
-    `SELECT (SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM blobs WHERE released_at IS NULL) AS bytes,
+    `SELECT (SELECT CAST(coalesce(sum(bytes - released_bytes), 0) AS BIGINT) FROM blob_sizes) AS bytes,
             (SELECT count(*) FROM attachments WHERE expires_at IS NOT NULL AND status = 'uploading') AS uploading`,
   )
   return { bytes: Number(row!.bytes), uploading: Number(row!.uploading) }

@@ -4,7 +4,16 @@ import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { lockConversation } from '../conversations/store.ts'
 import { keyOfPart, toList } from './rules.ts'
 import { listOfMessage, setList, toAttachment } from './store.ts'
-import { type BlobRow, blobsOf, deleteBlobs, listReleased, listUnused, releaseUnused } from './store-blobs.ts'
+import {
+  type BlobRow,
+  blobsOf,
+  canFoldSizes,
+  deleteBlobs,
+  foldSizes,
+  listReleased,
+  listUnused,
+  releaseUnused,
+} from './store-blobs.ts'
 import { listExpired, markGone, type Released, takeExpired } from './store-releasing.ts'
 
 /** The number of rows of one step. */
@@ -39,7 +48,9 @@ export async function sweepFiles(ctx: Context, round: SweepRound): Promise<Swept
   if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0 }
   const expired = await sweepExpired(ctx)
   round.after = (await releaseSome(ctx, round.after)) ?? ''
-  return { expired, blobs: await sweepBlobs(ctx) }
+  const blobs = await sweepBlobs(ctx)
+  if (await canFoldSizes(ctx.db)) await ctx.write(foldSizes)
+  return { expired, blobs }
 }
 
 async function sweepExpired(ctx: Context): Promise<number> {

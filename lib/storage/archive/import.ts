@@ -4,6 +4,7 @@ import { findTooLong } from '../lengths.ts'
 import { RECOUNT } from '../schema/0012-unread-totals.ts'
 import { FIND_ACTIVITY } from '../schema/0019-people.ts'
 import { RECOUNT_MENTIONS } from '../schema/0022-inboxes.ts'
+import { CORRECT_SIZES } from '../schema/0027-blob-sizes.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
@@ -224,8 +225,9 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
       )
     // The plans of what follows depend on the sizes.
     if (tx.dialect === 'postgresql') await tx.run(`ANALYZE ${TABLES.map(([table]) => table).join(', ')}`)
-    // An older archive has no such counts and no last activity, and no archive has the messages that an erasure was removing.
-    for (const sql of [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS]) await tx.run(sql)
+    // An older archive has no such counts and no last activity, and no archive has the messages that an erasure was removing,
+    // nor the size of all blobs.
+    for (const sql of [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES]) await tx.run(sql)
     await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
     await tx.run("DELETE FROM meta WHERE name = 'import'")
   })

@@ -25,6 +25,7 @@ import { search } from './0023-search.ts'
 import { attachments } from './0024-attachments.ts'
 import { ownReactions } from './0025-own-reactions.ts'
 import { uploadsUnderWay } from './0026-uploads-under-way.ts'
+import { blobSizes } from './0027-blob-sizes.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -87,6 +88,7 @@ export const MIGRATIONS: readonly Migration[] = [
   attachments,
   ownReactions,
   uploadsUnderWay,
+  blobSizes,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type BlobSizes, sumOfBlobs } from '../../../lib/chat/attachments/store-blobs.ts'
+import { fileTotals } from '../../../lib/ops/file-collection.ts'
 import type { FilesLike } from '../../../lib/storage/objects/unstorage.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
@@ -68,6 +70,12 @@ export async function upload(
     if (!response.ok) throw new Error(`part ${n}: ${response.status} ${await response.text()}`)
   }
   return attachment.id
+}
+
+/** The size of all blobs as their rows have it, and as it is kept. */
+export async function sizesOf({ chat }: TestService): Promise<{ counted: BlobSizes; kept: BlobSizes }> {
+  const { bytes, released_bytes } = await fileTotals(chat.context)
+  return { counted: { bytes, released_bytes }, kept: await sumOfBlobs(chat.context.db) }
 }
 
 /** The storage of a host, in memory, whose writes a test can fail. */

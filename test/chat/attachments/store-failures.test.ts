@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
-import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, upload } from './files.ts'
+import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 describeOnEachDatabase('a storage of files of the host', (openUrl) => {
   let service: TestService
@@ -91,6 +92,8 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
   })
 })
 
+const sameSizes = <T>(sizes: T) => ({ counted: sizes, kept: sizes })
+
 describeOnEachDatabase('the limits of files', (openUrl) => {
   it('are kept: the size of all, of a user, and the types', async () => {
     const limits = { enabled: true, per_user_bytes: 100, total_bytes: 150, types: ['image/png'] }
@@ -107,6 +110,35 @@ describeOnEachDatabase('the limits of files', (openUrl) => {
     const bytes = await bytesFor(service, ada)
     expect((await bytes.put(attachment.id, 1, bytesOf(100))).status).toBe(415)
     expect(await service.client().capabilities.get()).toMatchObject({ attachments: { types: ['image/png'] } })
+    await service.close()
+  })
+
+  it('hold for uploads that begin at once, and the size that is kept is that of all files', async () => {
+    const service = await startService(await openUrl(), {
+      config: { attachments: { enabled: true, total_bytes: 100, grace_hours: 0 } },
+      wrap: (storage) => ({ ...storage, files: memoryFiles() }),
+    })
+    const people = [
+      await service.signIn('ada'),
+      await service.signIn('grace'),
+      await service.signIn('eve'),
+      await service.signIn('tom'),
+    ]
+    const places = await Promise.all(people.map((each) => each.conversations.create({ title: 'Files' })))
+    const begin = (n: number) => people[n]!.attachments.create(places[n]!.conversation_id, { name: 'a', size: 30 })
+    const outcomes = await Promise.allSettled([0, 1, 2, 3, 0, 1, 2, 3].map(begin))
+    const begun = outcomes.flatMap((each, n) =>
+      each.status === 'fulfilled' ? [{ person: people[n % 4]!, id: each.value.attachment.id }] : [],
+    )
+    expect(begun).toHaveLength(3)
+    expect(await sizesOf(service)).toEqual(sameSizes({ bytes: 90, released_bytes: 0 }))
+    const sweep = () => sweepFiles(service.chat.context, { after: '' })
+    await Promise.all([...begun.map(({ person, id }) => person.attachments.remove(id)), sweep(), sweep(), sweep()])
+    await Promise.all(times(3, sweep))
+    expect(await sizesOf(service)).toEqual(sameSizes({ bytes: 0, released_bytes: 0 }))
+    const { rows } = (await service.chat.context.db.get<{ rows: number }>('SELECT count(*) AS rows FROM blob_sizes'))!
+    expect(Number(rows)).toBeLessThanOrEqual(1)
+    await begin(0)
     await service.close()
   })
 
