@@ -1,8 +1,10 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { openTarget } from '../lib/backups/backups.ts'
+import { filesFolder } from '../lib/backups/files.ts'
 import type { Keys } from '../lib/backups/packing.ts'
-import { isBackupName } from '../lib/backups/rules.ts'
+import { isBackupName, ownerIn } from '../lib/backups/rules.ts'
 import type { Config } from '../lib/config/parse.ts'
+import type { Objects } from '../lib/storage/objects/objects.ts'
 import { UsageError } from './args/command.ts'
 import { assertPipedIn, STANDARD } from './standard-streams.ts'
 
@@ -16,6 +18,8 @@ export interface BackupSource {
   bytes: AsyncIterable<Uint8Array>
   /** The file, if it is one. */
   path?: string
+  /** The folder of `backup.target` with its files of messages, if it is there, and they are copied there, too. */
+  files?: Objects
 }
 
 /** Opens a backup: a file, `-` for standard input, or the name of one in `backup.target`. */
@@ -28,7 +32,8 @@ export async function findBackup(name: string, config: Config): Promise<BackupSo
   if (isBackupName(name) && config.backup.target !== undefined) {
     const objects = openTarget(config)
     const bytes = await objects.get(name)
-    if (bytes) return { bytes }
+    const files = config.backup.files && openTarget(config, filesFolder(ownerIn(name)))
+    if (bytes) return { bytes, ...(files && { files }) }
     throw new Error(`There is no backup ${name} in ${objects.place}: "chat-server backup list" lists them`)
   }
   throw new Error(`There is no backup at ${name}`)

@@ -1,8 +1,9 @@
 import { filesPlace } from '../lib/config/attachments.ts'
 import { type CopiedFiles, copyFiles } from '../lib/files/copy.ts'
-import { openFileStore } from '../lib/files/file-store.ts'
+import { type FileStore, openFileStore, openFileStoreIn } from '../lib/files/file-store.ts'
 import { hasTable } from '../lib/storage/catalog.ts'
 import type { Database } from '../lib/storage/database.ts'
+import type { Objects } from '../lib/storage/objects/objects.ts'
 import { UsageError } from './args/command.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
 import { printNote } from './output.ts'
@@ -22,19 +23,26 @@ type FilesFlags = ConfigFlags & { files?: string | undefined }
 
 /** Copies the files that the database names into the folder, after a copy of the database. @returns nothing without one */
 export async function saveFiles(flags: FilesFlags, db: Database): Promise<{ files?: CopiedFiles }> {
-  return flags.files === undefined ? {} : copyBetween(flags, db, 'to the folder')
+  if (flags.files === undefined) return {}
+  return copyBetween(flags, db, (storage) => ({ from: storage, to: openFileStore(`fs:${flags.files}`) }))
 }
 
-/** Copies the files that a filled database names from the folder. Those that are missing there show as gone. */
-export async function loadFiles(flags: FilesFlags): Promise<{ files?: CopiedFiles }> {
-  if (flags.files === undefined) return {}
-  const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, 'from the folder'))
+/**
+ * Copies the files that a filled database names from the folder. Those that are missing there show as gone.
+ *
+ * @param beside where the files are without the flag
+ */
+export async function loadFiles(flags: FilesFlags, beside?: Objects): Promise<{ files?: CopiedFiles }> {
+  const { files } = flags
+  if (files === undefined && (beside === undefined || !loadConfig(flags).config.attachments.enabled)) return {}
+  const from = files === undefined ? openFileStoreIn(beside!) : openFileStore(`fs:${files}`)
+  const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, (to) => ({ from, to })))
   if (copied.files?.missing) await withChat(flags, (chat) => chat.ops.fsckFiles({ repair: true }))
   return copied
 }
 
 /** Such as `, and 12 files (3 MiB)`. */
-export function filesText({ files }: { files?: CopiedFiles }): string {
+export function filesText({ files }: { files?: Pick<CopiedFiles, 'files' | 'parts' | 'bytes'> }): string {
   if (!files) return ''
   return `, and ${files.files} files (${files.parts} parts copied, ${Math.round(files.bytes / 2 ** 20)} MiB)`
 }
@@ -42,7 +50,7 @@ export function filesText({ files }: { files?: CopiedFiles }): string {
 async function copyBetween(
   flags: FilesFlags,
   db: Database,
-  direction: 'to the folder' | 'from the folder',
+  places: (storage: FileStore) => { from: FileStore; to: FileStore },
 ): Promise<{ files?: CopiedFiles }> {
   const { config } = loadConfig(flags)
   if (!config.attachments.enabled) throw new UsageError('--files: attachments.enabled is false, so there are no files')
@@ -50,8 +58,7 @@ async function copyBetween(
     printNote('The database is of a version without files.')
     return {}
   }
-  const [storage, folder] = [openFileStore(filesPlace(config)), openFileStore(`fs:${flags.files}`)]
-  const between = direction === 'to the folder' ? { from: storage, to: folder } : { from: folder, to: storage }
+  const between = places(openFileStore(filesPlace(config)))
   const onProgress = ({ files, bytes }: CopiedFiles) =>
     showProgress(`${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
   const copied = await copyFiles(db, between, { onProgress })

@@ -77,6 +77,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const addresser: Addresser = (order, options) =>
     order.mail === 'notification' ? addressNotification(ctx, order) : addressOf(ctx, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })
+  const files = createFiles(config, storage)
   const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
     config,
@@ -98,11 +99,11 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     posts: createPostQueue({ config, db, now, id, write }),
     reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),
-    ...createFiles(config, storage),
+    ...files,
     search: createSearch({ config, db, log, metrics, now }),
     answers,
     tasks,
-    backups: createBackups({ config, db, metrics, log, now }),
+    backups: createBackups({ config, db, metrics, log, now, files: files.files }),
     ...asked(ports),
     hooks,
     afterEvents,

@@ -1,8 +1,11 @@
 import { type Backups, createBackups, listBackups, type MadeBackup, openTarget } from '../../lib/backups/backups.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
+import { filesPlace } from '../../lib/config/attachments.ts'
+import { openFileStore } from '../../lib/files/file-store.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, keysOf } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
+import { filesText } from '../files.ts'
 import { createLogger } from '../logging/logger.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { withStorage } from '../with-chat.ts'
@@ -16,9 +19,12 @@ export const run = defineCommand({
       const { config } = loadConfig(args)
       const objects = openTarget(config)
       const now = () => Date.now() * 1000
-      const backups = createBackups({ config, db, metrics: { backupFailed() {} }, log: createLogger(config.log), now })
+      const metrics = { backupFailed() {} }
+      const files = async () => openFileStore(filesPlace(config))
+      const backups = createBackups({ config, db, metrics, log: createLogger(config.log), now, files })
       const made = await untilInterrupted(backups)
-      const text = `Written to ${objects.place} as ${made.name}, ${made.bytes} bytes; deleted ${made.deleted.length} old ones.`
+      if (made.files_error !== undefined) process.exitCode = 1
+      const text = `Written to ${objects.place} as ${made.name}, ${made.bytes} bytes${filesText(made)}; deleted ${made.deleted.length} old ones.`
       print(args, { target: objects.place, ...made }, oneLine(text))
     }),
 })

@@ -1,4 +1,4 @@
-import { openTarget } from '../../lib/backups/backups.ts'
+import { type MadeBackup, openTarget } from '../../lib/backups/backups.ts'
 import { overdueFor } from '../../lib/backups/rules.ts'
 import { type BackupState, findState } from '../../lib/backups/store.ts'
 import type { Config } from '../../lib/config/parse.ts'
@@ -20,7 +20,7 @@ export async function checkBackups(config: Config, db: Queries): Promise<Finding
   if (!schedule) return []
   const state = await findState(db)
   const late = state ? overdueFor(schedule, state, Date.now() * 1000) : 0
-  return [judgeAge(state, late), await checkTarget(config)]
+  return [judgeAge(state, late), ...judgeFiles(config, state), await checkTarget(config)]
 }
 
 /** Whether the last backup is as recent as it should be. @param late how long the next one has been due, in microseconds */
@@ -36,6 +36,28 @@ export function judgeAge(state: BackupState | undefined, late: number): Finding 
       'Correct what fails, and try "chat-server backup run". Without a failure: is the service running?',
     )
   return state?.succeeded_at ? ok('backup.last', `${last}${why}.`) : note('backup.none', `${last}${why}.`)
+}
+
+/** Whether the last backup has the files of messages. */
+export function judgeFiles(
+  { attachments, backup }: Pick<Config, 'attachments' | 'backup'>,
+  state: Pick<BackupState, 'detail'> | undefined,
+): Finding[] {
+  if (!attachments.enabled) return []
+  if (!backup.files)
+    return [
+      note('backup.no_files', 'Backups have no files of messages: set backup.files, or copy them by other means.'),
+    ]
+  const { files, files_error } = JSON.parse(state?.detail ?? '{}') as Partial<MadeBackup>
+  if (files_error !== undefined)
+    return [
+      warning(
+        'backup.files_missing',
+        `The last backup has not all files of messages: ${files_error.replace(/\.$/, '')}.`,
+        'Correct attachments.storage or backup.target, and run "chat-server backup run". For lost files: "chat-server fsck --files".',
+      ),
+    ]
+  return files ? [ok('backup.files', `The last backup has all ${files.files} files of messages.`)] : []
 }
 
 async function checkTarget(config: Config): Promise<Finding> {

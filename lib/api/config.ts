@@ -109,6 +109,11 @@ export interface ConfigInput {
     keep?: number | undefined
     /** Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule. */
     target?: string | undefined
+    /**
+     * Whether the files of messages are copied to backup.target, too, after each backup. They are not encrypted.
+     * Default: `false`.
+     */
+    files?: boolean | undefined
     /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
     passphrase?: string | undefined
     /** Encrypts backups for the owner of this public key of age; the service cannot read them. */
@@ -598,6 +603,8 @@ export interface Config {
     keep: number
     /** Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule. */
     target?: string
+    /** Whether the files of messages are copied to backup.target, too, after each backup. They are not encrypted. */
+    files: boolean
     /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
     passphrase?: string
     /** Encrypts backups for the owner of this public key of age; the service cannot read them. */

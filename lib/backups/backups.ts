@@ -5,10 +5,12 @@ import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { parseSchedule } from '../core/schedule.ts'
 import { SECOND } from '../core/time.ts'
+import type { FileStore } from '../files/file-store.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
 import { openObjects } from '../storage/objects/open.ts'
+import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
 import { endsOf, pack } from './packing.ts'
 import { dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf } from './rules.ts'
 import { withSource } from './source.ts'
@@ -37,6 +39,10 @@ export interface MadeBackup {
   bytes: number
   /** The names of the backups deleted since. */
   deleted: string[]
+  /** The files of messages, if they are copied, too. */
+  files?: SavedFiles
+  /** Why not all of them could be copied: the backup itself is whole. */
+  files_error?: string
 }
 
 /** The backups of a service. */
@@ -50,11 +56,13 @@ export interface Backups {
 }
 
 interface BackupDeps {
-  config: Pick<Config, 'backup'>
+  config: Pick<Config, 'attachments' | 'backup'>
   db: Database
   metrics: Pick<Metrics, 'backupFailed'>
   log: Log
   now: () => number
+  /** The storage of the files of messages. */
+  files: () => Promise<FileStore>
 }
 
 /** Creates the backups of a service; none is made before `check` or `run`. */
@@ -75,7 +83,8 @@ export function createBackups(deps: BackupDeps): Backups {
     }, RENEW_MS).unref()
     try {
       const made = await makeBackup(deps, state.owner, signal)
-      const detail = JSON.stringify({ name: made.name, bytes: made.bytes })
+      const { deleted, ...kept } = made
+      const detail = JSON.stringify(kept)
       await db.write((tx) => storeSuccess(tx, writer, now(), detail))
       return made
     } catch (error) {
@@ -122,18 +131,15 @@ async function stateOf({ db, log, now }: BackupDeps): Promise<BackupState> {
   return (await findState(db))!
 }
 
-/** The place of the backups. @throws Error without `backup.target` */
-export function openTarget({ backup }: Pick<Config, 'backup'>): Objects {
+/** The place of the backups, or a folder in it. @throws Error without `backup.target` */
+export function openTarget({ backup }: Pick<Config, 'backup'>, folder?: string): Objects {
   if (backup.target === undefined) throw new Error('There is no place for backups: set backup.target')
-  return openObjects(backup.target, backup.s3)
+  return openObjects(folder ? `${backup.target.replace(/\/$/, '')}/${folder}` : backup.target, backup.s3)
 }
 
 /** Writes a backup, reads it again, and deletes the oldest ones. */
-async function makeBackup(
-  { config, db, log, now }: BackupDeps,
-  owner: string,
-  signal: AbortSignal,
-): Promise<MadeBackup> {
+async function makeBackup(deps: BackupDeps, owner: string, signal: AbortSignal): Promise<MadeBackup> {
+  const { config, db, log, now } = deps
   const { backup } = config
   const objects = openTarget(config)
   const hash = createHash('sha256')
@@ -159,7 +165,36 @@ async function makeBackup(
     log.warn('Old backups could not be deleted', { cause: causeText(error) })
     return []
   })
-  return { ...made, deleted }
+  return { ...made, deleted, ...(await addFiles(deps, objects, { owner, signal })) }
+}
+
+/**
+ * Copies the files of messages, after the database: whatever the copy names is there still. A failure leaves the backup as
+ * it is, and the next one goes on; otherwise no database would be backed up while one file cannot be read.
+ */
+async function addFiles(
+  { config, db, metrics, log, files }: BackupDeps,
+  objects: Objects,
+  { owner, signal }: { owner: string; signal: AbortSignal },
+): Promise<Pick<MadeBackup, 'files' | 'files_error'>> {
+  if (!config.backup.files || !config.attachments.enabled) return {}
+  const failed = (files_error: string) => {
+    // The next one goes on after a stop.
+    if (signal.aborted) return { files_error }
+    metrics.backupFailed()
+    log.warn('A backup has not all files of messages', { cause: files_error })
+    return { files_error }
+  }
+  try {
+    const names = (await listBackups(objects, prefixOf(owner))).map(({ key }) => key)
+    const to = openPlaces(owner, (folder) => openTarget(config, folder))
+    const saved = await saveFiles(db, { from: await files(), to }, { names, signal })
+    const { missing, missing_ids } = saved
+    if (missing === 0) return { files: saved }
+    return { files: saved, ...failed(`The storage of files lacks ${missing} files: ${missing_ids.join(', ')}`) }
+  } catch (error) {
+    return failed(causeText(error))
+  }
 }
 
 async function* hashed(

@@ -53,6 +53,11 @@ export function prefixOf(owner: string): string {
   return `chat-server-${owner}-`
 }
 
+/** The owner in the name of a backup. */
+export function ownerIn(name: string): string {
+  return name.slice(prefixOf('').length - 1).split('-')[0]!
+}
+
 /** Whether it is the name of a backup, of any owner. */
 export function isBackupName(name: string): boolean {
   return /^chat-server-[0-9a-f]{8}-\d{8}T\d{6}Z\.(db|jsonl)\.gz(\.age)?$/.test(name)
@@ -71,6 +76,6 @@ export function outdated(names: string[], made: string, keep: number): { old: st
 }
 
 /** The time in a name; such texts sort by age. */
-function timeOf(name: string): string {
+export function timeOf(name: string): string {
   return /\d{8}T\d{6}Z/.exec(name)![0]
 }

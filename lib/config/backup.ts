@@ -28,6 +28,11 @@ export const BackupSection = section({
     undefined,
     'Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule.',
   ),
+  files: key(
+    flag,
+    false,
+    'Whether the files of messages are copied to backup.target, too, after each backup. They are not encrypted.',
+  ),
   passphrase: key(
     v.pipe(text, v.minLength(12, 'must have at least 12 characters'), v.maxLength(1024, 'is too long')),
     undefined,

@@ -54,6 +54,11 @@ export function openFileStore(
   return createFileStore(openPlace(target, env))
 }
 
+/** A store of files in a place for objects. */
+export function openFileStoreIn(objects: Objects): FileStore {
+  return createFileStore(objects)
+}
+
 function openPlace(target: string | FilesLike, env: NodeJS.ProcessEnv): Objects {
   if (typeof target !== 'string') return createObjectsOf(target)
   if (target.startsWith('s3://')) return createBucket(toBucket(target, env))

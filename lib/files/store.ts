@@ -1,4 +1,5 @@
 import type { Queries } from '../storage/database.ts'
+import { isOneOf, jsonList } from '../storage/sql.ts'
 
 /** Bytes in the storage of files. */
 export interface StoredBlob {
@@ -17,4 +18,10 @@ export function listBlobs(db: Queries, after: string, limit: number): Promise<St
     after,
     limit,
   )
+}
+
+/** Those of these ids that are blobs. By primary key. */
+export async function listKnown(db: Queries, ids: Iterable<string>): Promise<Set<string>> {
+  const rows = await db.all<{ id: string }>(`SELECT id FROM blobs WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
+  return new Set(rows.map(({ id }) => id))
 }

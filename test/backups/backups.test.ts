@@ -42,6 +42,7 @@ async function open(url: string, backup: object) {
     metrics: { backupFailed: () => void failed++ },
     log: { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') },
     now: () => clock.now,
+    files: () => Promise.reject(new Error('not needed')),
   })
   return { storage, backups, clock, lines, failures: () => failed, state: () => findState(storage.db) }
 }

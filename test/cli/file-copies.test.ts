@@ -53,6 +53,18 @@ it('a backup takes the files with it, only what is new, and a restored database 
   expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({ code: 0, result: { files: 2, findings: [] } })
 })
 
+it('a backup of the schedule has the files, and a restore by its name brings them back', async () => {
+  const { cwd, stored } = await withFiles()
+  const settings = { ...env, CHAT_BACKUP__TARGET: './backups', CHAT_BACKUP__FILES: 'true' }
+  const made = await run(['backup', 'run', '--json'], { cwd, env: settings })
+  const { name, files } = JSON.parse(made.stdout)
+  expect(files).toMatchObject({ files: 2, parts: 3, missing: 0 })
+  rmSync(join(cwd, 'data'), { recursive: true })
+  const restored = await run(['restore', name, '--json'], { cwd, env: settings })
+  expect(JSON.parse(restored.stdout).files).toMatchObject({ files: 2, parts: 3, missing: 0 })
+  expect(readdirSync(stored).length).toBe(2)
+})
+
 it('an archive is imported with its files, and what is missing shows as gone', async () => {
   const { cwd, stored } = await withFiles()
   expect((await json(['export', 'chat.jsonl', '--files', 'saved'], cwd)).result.files.parts).toBe(3)
