@@ -1,19 +1,19 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** How many rows are rendered at once, at first and at most: more would keep the page from responding. */
-const STEP = 15
+/** How many rows are rendered at first, and at most in a step: more would keep the page from responding. */
+const STEP = 12
 
 /** The least of them, on a slow device. */
 const LEAST = 3
 
-/** How long a step may take, in milliseconds; as much again is for the browser to lay it out and to paint it. */
-const BUDGET_MS = 15
+/** How long a step may take, in milliseconds: the browser then takes twice as long to lay it out and to paint it. */
+const BUDGET_MS = 5
 
-/** The time in which the browser paints and answers to keys, between two steps. */
-const PAUSE_MS = 8
+/** The time between two steps while nothing is painted, in milliseconds. */
+const HIDDEN_PAUSE_MS = 20
 
 /**
- * How many of some rows to render now: a few, and more of them step by step, in smaller steps where they take long. A row
+ * How many of some rows to render now: a few, and more of them with each frame, fewer at once where they take long. A row
  * that is added to those that are rendered is rendered at once.
  */
 export function useGrowing(count: number): number {
@@ -30,11 +30,21 @@ export function useGrowing(count: number): number {
   }, [shown])
   useEffect(() => {
     if (shown >= count) return
-    const timer = setTimeout(() => {
+    return afterFrame(() => {
       reached.current = shown + step.current
       render(reached.current)
-    }, PAUSE_MS)
-    return () => clearTimeout(timer)
+    })
   }, [shown, count])
   return shown
+}
+
+/** Calls it once the frame that comes is painted. @returns a function that cancels it */
+function afterFrame(act: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  if (document.hidden) timer = setTimeout(act, HIDDEN_PAUSE_MS)
+  const frame = document.hidden ? 0 : requestAnimationFrame(() => (timer = setTimeout(act)))
+  return () => {
+    cancelAnimationFrame(frame)
+    clearTimeout(timer)
+  }
 }

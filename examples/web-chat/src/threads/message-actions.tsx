@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -8,21 +8,37 @@ import { Menu } from '../parts/menu.tsx'
 import { texts } from '../texts/texts.ts'
 import type { MessageProps } from './message.tsx'
 import { type MessageChoice, useMessageChoices } from './message-choices.ts'
+import { useIsNear } from './near.ts'
 import { EmojiButtons, ReactionMenu } from './reactions.tsx'
 
 const Readers = lazy(() => import('./readers.tsx').then(({ ReadersDialog }) => ReadersDialog))
 
-/** What the user may do with a message: the most frequent beside it, where there is a pointer; all of it in a menu. */
-export function MessageActions(props: MessageProps & { onEdit: () => void }) {
+type ActionsProps = MessageProps & { onEdit: () => void }
+
+/**
+ * What the user may do with a message: the most frequent beside it, where there is a pointer; all of it in a menu. They are
+ * half of what a message consists of, and are rendered once it comes near the view.
+ */
+export function MessageActions(props: ActionsProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const isNear = useIsNear(place)
+  if (props.message.deleted_at) return null
+  return (
+    <div ref={place} class="actions">
+      {isNear && <Actions {...props} />}
+    </div>
+  )
+}
+
+function Actions(props: ActionsProps) {
   const { message, canWrite, onReply, onEdit, user_id } = props
   const { client } = useApp()
   const [opened, setOpened] = useState<'remove' | 'readers'>()
   const choices = useMessageChoices(props, setOpened)
   const { messages } = texts.value
-  if (message.deleted_at) return null
   const isOwn = message.author_user_id === user_id
   return (
-    <div class="actions">
+    <>
       {canWrite && (
         <div class="at-hand">
           <ReactionMenu message={message} />
@@ -56,7 +72,7 @@ export function MessageActions(props: MessageProps & { onEdit: () => void }) {
           onClose={() => setOpened(undefined)}
         />
       )}
-    </div>
+    </>
   )
 }
 

@@ -15,7 +15,8 @@ import { texts } from '../texts/texts.ts'
 import { useAnnouncements } from './announcements.ts'
 import { FirstUnread } from './first-unread.tsx'
 import { useGrowing } from './growing.ts'
-import { MessageRow } from './message.tsx'
+import { MessageRows } from './message-rows.tsx'
+import { NearContext, useNearness } from './near.ts'
 import { useReadMarker } from './read-marker.ts'
 import { ReplyBox } from './reply-box.tsx'
 import { lastOwnOf, rowsOf } from './rows.ts'
@@ -53,6 +54,7 @@ export function ThreadPane({
   const scroller = useRef<HTMLDivElement>(null)
   const end = useRef<HTMLDivElement>(null)
   const pane = useRef<HTMLElement>(null)
+  const nearness = useNearness(scroller)
   useVisible(end, () => void thread.loadMore(), has_more && isRendered)
   useStickToEnd(scroller, status === 'ready', has_more, message_id !== undefined, messages)
   const isMissing = useShowTarget({
@@ -121,18 +123,14 @@ export function ThreadPane({
           has_more={has_more}
           loadMore={thread.loadMore}
         />
-        <ol class="messages">
-          {rows.map(({ message, level, below, branch }) => (
-            <MessageRow
-              key={message.id}
-              message={message}
-              level={level}
-              below={below}
-              branch={branch}
-              isTarget={message.id === message_id}
-              isNew={fresh.has(message.id)}
-              isFirstNew={message.id === first}
-              isLastOwn={message.id === last_own}
+        <NearContext.Provider value={nearness}>
+          <ol class="messages">
+            <MessageRows
+              rows={rows}
+              fresh={fresh}
+              first={first}
+              target={message_id}
+              last_own={last_own}
               user_id={user.id}
               role={conversation?.role}
               canWrite={canWrite}
@@ -140,8 +138,8 @@ export function ThreadPane({
               onReply={setTarget}
               onToggle={toggle}
             />
-          ))}
-        </ol>
+          </ol>
+        </NearContext.Provider>
         {has_more && isRendered && (
           <div ref={end} class="quiet">
             {loading}
