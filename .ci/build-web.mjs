@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
@@ -10,11 +11,34 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
 const OUT = `${ROOT}dist/web`
 const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
+/** What the first screen consists of, besides `main.tsx`, which waits for a part. */
+const FIRST = ['app/start.ts', 'app/worker.ts', 'root.tsx']
 const PACKAGES = ['preact', '@preact/signals', 'marked', 'lowlight', 'highlight.js', 'esbuild']
 
 /** What of the packages that build it is not installed. */
 export function missingPackages() {
   return PACKAGES.filter((name) => !existsSync(`${ROOT}node_modules/${name}`))
+}
+
+/**
+ * Makes one file of all modules of the first screen. The bundler puts modules in one file that the same entry points need, and each
+ * part that is loaded later is one: it would make a file for each set of parts that share something with the first screen,
+ * dozens in all. Here each part needs all of the first screen, which is there when the part is loaded.
+ */
+const JOINED = {
+  name: 'joined',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\./ }, ({ kind, resolveDir, path }) =>
+      kind === 'dynamic-import' ? { path: resolve(resolveDir, path), namespace: 'part' } : undefined,
+    )
+    onLoad({ filter: /./, namespace: 'part' }, ({ path }) => ({
+      contents: [
+        ...FIRST.map((name) => `import '${SOURCE}/src/${name}'`),
+        `export * from ${JSON.stringify(path)}`,
+      ].join('\n'),
+      resolveDir: SOURCE,
+    }))
+  },
 }
 
 /** Writes the module. @returns the files of the first screen, compressed, in bytes */
@@ -35,6 +59,7 @@ export async function buildWeb() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
+    plugins: [JOINED],
     metafile: true,
     write: false,
     logLevel: 'warning',

@@ -52,7 +52,16 @@ describe('the page', () => {
       first.map(async (path) => (await raw(url + path, { 'accept-encoding': 'gzip' })).body.length),
     )
     expect(sizes.length).toBeGreaterThan(1)
+    // A browser loads six at once: more would wait for each other.
+    expect(sizes.length).toBeLessThan(8)
     expect(sizes.reduce((sum, size) => sum + size, Buffer.byteLength(html))).toBeLessThan(70_000)
+  })
+
+  it('shows its name before a script runs', async () => {
+    const { url } = await start({ brand: { name: 'Acme & <Co>' } })
+    expect(await (await fetch(url)).text()).toMatch(
+      /<div id="app"><div class="starting"><p>Acme &#38; &#60;Co&#62;<\/p>/,
+    )
   })
 
   it('has a policy that allows no inline script, no other host and no frame', async () => {

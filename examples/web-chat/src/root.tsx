@@ -9,15 +9,18 @@ import { SetUp } from './screens/set-up.tsx'
 import { SignIn } from './screens/sign-in.tsx'
 import { texts } from './texts/texts.ts'
 
-/** What is shown before the service is known: nothing for a moment, then that it takes its time, or fails. */
+/** What is shown before the service is known: the name, as in the HTML of the page; then that it takes its time, or fails. */
 export function Root({ start, brand }: { start: Start; brand: Brand }) {
   const state = start.state.value
   if (state.at === 'failed') return <Failure error={state.error} onRetry={start.begin} brand={brand} />
   if (state.at === 'starting')
     return (
-      <p class="starting" role="status">
-        {texts.value.starting}
-      </p>
+      <div class="starting">
+        <p>{brand.name}</p>
+        <p class="patience" role="status">
+          {texts.value.starting}
+        </p>
+      </div>
     )
   return (
     <AppContext.Provider value={state.app}>

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { ChatError, createChatClient } from 'chat-server/client'
+import { type ChatClient, ChatError, createChatClient } from 'chat-server/client'
 import { presenceOf } from 'chat-server/client/parts'
 import { createChatStore } from 'chat-server/client/store'
 import type { Config } from './config.ts'
@@ -38,13 +38,18 @@ export function createStart({ api, brand }: Config): Start {
     }
   }
 
+  // A page that shows no sign-in asks no service whether it is set up.
+  const hasOtherSignIn = brand.sign_in_url !== undefined
+
   async function open(): Promise<App> {
     const snapshot = createSnapshot()
     const keptFetch = createKeptFetch(api, snapshot)
     const anonymous = createChatClient({ base_url: api, fetch: keptFetch })
-    const [features, user] = await Promise.all([
+    const asking = anonymous.auth.me().then(({ user }) => user, ifSignedOut)
+    const [features, user, isSetUp] = await Promise.all([
       anonymous.capabilities.get(),
-      anonymous.auth.me().then(({ user }) => user, ifSignedOut),
+      asking,
+      asking.then((user) => user !== undefined || hasOtherSignIn || knowsSetUp(anonymous)),
     ])
     const { cookie_name, header_name } = features.csrf ?? {}
     const csrf_token = sessionStorage.getItem(CSRF_KEY)
@@ -61,7 +66,6 @@ export function createStart({ api, brand }: Config): Start {
     )
     const { client } = unsent
     const shared = shareStream(client, () => `chat:stream:${api}:${userId()}`)
-    const isSetUp = user !== undefined || !features.sign_in || (await client.setup.get()).is_setup
     const store = unsent.storeOf(createChatStore(forgetByEvents(shared, snapshot, userId)))
     const session = createSession(client, store, { user, isSetUp }, api)
     resend(unsent, store, session)
@@ -74,6 +78,17 @@ export function createStart({ api, brand }: Config): Start {
 
   void begin()
   return { state, begin }
+}
+
+/** A service in which the application signs in has no set-up. */
+async function knowsSetUp(client: ChatClient): Promise<boolean> {
+  const { is_setup } = await client.setup.get().catch(ifMissing)
+  return is_setup
+}
+
+function ifMissing(error: unknown): { is_setup: boolean } {
+  if (error instanceof ChatError && error.status === 404) return { is_setup: true }
+  throw error
 }
 
 function ifSignedOut(error: unknown): undefined {

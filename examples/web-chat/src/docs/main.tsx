@@ -11,6 +11,8 @@ import type { OpenApi } from './types.ts'
 
 const { api, brand } = readConfig()
 const root = document.getElementById('app')!
+// What the HTML of the page shows until now.
+root.replaceChildren()
 document.documentElement.lang = language
 document.title = texts.title(brand.name)
 

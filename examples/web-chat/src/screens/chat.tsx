@@ -7,6 +7,7 @@ import { ConversationPane } from '../conversations/pane.tsx'
 import { Sidebar } from '../conversations/sidebar.tsx'
 import { titleOf } from '../conversations/title.ts'
 import { useConversation } from '../conversations/use-conversation.ts'
+import { loadMarkdown } from '../markdown/lazy.tsx'
 import { Announcer } from '../parts/announcer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -32,6 +33,7 @@ export function Chat({ user }: { user: User }) {
   const { root_id, message_id } = at.name === 'thread' ? at : {}
   const conversation = useConversation(conversation_id, user)
   useTitle(conversation && titleOf(conversation))
+  useEffect(loadMarkdown, [])
   useEffect(() => {
     if (connection.status === 'ended' && connection.error === undefined) session.end()
   }, [connection])
