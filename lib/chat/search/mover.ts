@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../context.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { singleFlight, warnOnce } from '../../core/once.ts'
@@ -8,15 +8,17 @@ import { entryWords } from './rules.ts'
 import { type Change, type IndexedText, listChanges, listTexts, refuseChange, takeChanges } from './store.ts'
 import { writeEntries } from './store-index.ts'
 
-/** The pause after a change, in which others come; and between batches, in which posts are written. */
+/** The pause after a change, in which others come: a few large batches cost half as much as many small ones. */
 const PAUSE_MS = 250
-const BETWEEN_MS = 5
+
+/** With so many changes, it does not pause: searches read what waits. */
+const MOST_WAITING = 500
 
 /** The pause after a failure. */
 const RETRY_MS = 5_000
 
 /** The messages of a batch, and the size of their texts: what a post may have to wait for on SQLite. */
-const BATCH = 100
+const BATCH = 250
 const BATCH_BYTES = 256 * 1024
 
 /** How long texts are analysed before others have a turn. */
@@ -26,8 +28,8 @@ const TURN_MS = 5
 export interface Mover {
   /** Begins: there may be changes from before. */
   start(): void
-  /** There are changes. */
-  wake(): void
+  /** There are changes, at least so many. */
+  wake(changes?: number): void
   /** Moves what is there now. */
   move(): Promise<void>
   /** Ends after the batch in progress. */
@@ -44,30 +46,40 @@ interface MoverDeps {
 export function createMover(deps: MoverDeps): Mover {
   const { log } = deps
   const moveBatch = createBatches(deps)
-  let timer: NodeJS.Timeout | undefined
+  const alarm = createAlarm(run)
   let isOn = false
   const fail = warnOnce((error: unknown) =>
     log.warn('The search index could not be brought up to date', { cause: causeText(error) }),
   )
-  const move = singleFlight(moveAll)
+  const moving = singleFlight(moveAll)
 
   async function moveAll(): Promise<void> {
-    while (isOn && (await moveBatch())) await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
+    for (let isMore = true; isOn && isMore; ) {
+      const began = performance.now()
+      isMore = await moveBatch()
+      // Posts get at least half of the time.
+      if (isMore) await sleep(performance.now() - began)
+    }
+  }
+
+  async function move(): Promise<void> {
+    // One in progress may have read the changes before the latest.
+    await moving.current()?.catch(() => {})
+    await moving()
   }
 
   async function run(): Promise<void> {
-    timer = undefined
     try {
       await move()
       fail.reset()
     } catch (error) {
       fail(error)
-      wake(RETRY_MS)
+      if (isOn) alarm.retry()
     }
   }
 
-  function wake(pause_ms = PAUSE_MS): void {
-    if (isOn) timer ??= setTimeout(run, pause_ms).unref()
+  function wake(changes = 1): void {
+    if (isOn) alarm.set(changes)
   }
 
   return {
@@ -75,13 +87,39 @@ export function createMover(deps: MoverDeps): Mover {
       isOn = true
       wake()
     },
-    wake: () => wake(),
+    wake,
     move,
     async close() {
       isOn = false
-      clearTimeout(timer)
-      await move.current()?.catch(() => {})
+      alarm.stop()
+      await moving.current()?.catch(() => {})
     },
+  }
+}
+
+/** Calls `run` once for several changes: after a pause, or as soon as there are many. */
+function createAlarm(run: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  let waiting = 0
+  const after = (ms: number) => setTimeout(ring, ms).unref()
+  function ring(): void {
+    timer = undefined
+    waiting = 0
+    run()
+  }
+  return {
+    set(changes: number): void {
+      const isEnough = waiting < MOST_WAITING && waiting + changes >= MOST_WAITING
+      waiting += changes
+      if (isEnough) clearTimeout(timer)
+      timer = isEnough ? after(0) : (timer ?? after(PAUSE_MS))
+    },
+    /** After a failure. More changes do not end this pause. */
+    retry(): void {
+      waiting = MOST_WAITING
+      timer ??= after(RETRY_MS)
+    },
+    stop: () => clearTimeout(timer),
   }
 }
 
@@ -114,29 +152,29 @@ function createBatches({ db, log, metrics }: MoverDeps): () => Promise<boolean> 
   }
 }
 
-/** Moves one batch, of which `onRead` gets the changes. @returns whether there may be more */
+/** Moves one batch, of which `onRead` gets the changes. @returns whether more may have waited when it was read */
 async function moveBatch(db: Database, size: number, onRead: (changes: Change[]) => void): Promise<boolean> {
   if (db.dialect === 'postgresql')
     // The movers of other processes skip these changes meanwhile.
     return db.write(async (tx) => {
       const batch = await read(tx, size)
       onRead(batch.changes)
-      if (batch.changes.length === 0) return false
-      await store(tx, batch, await analyse(batch.texts))
-      return true
+      if (batch.changes.length > 0) await store(tx, batch, await analyse(batch.texts))
+      return batch.isMore
     })
   // Posts need not wait for the analysis. A message that changes meanwhile is not taken, and moved again.
   const batch = await db.snapshot((tx) => read(tx, size))
   onRead(batch.changes)
   if (batch.changes.length === 0) return false
   const words = await analyse(batch.texts)
-  await db.write((tx) => store(tx, batch, words))
-  return true
+  const taken = await db.write((tx) => store(tx, batch, words))
+  return batch.isMore || taken < batch.changes.length
 }
 
 interface Batch {
   changes: Change[]
   texts: IndexedText[]
+  isMore: boolean
 }
 
 /** Changes and texts of one moment: at least one, and not many bytes. */
@@ -146,7 +184,8 @@ async function read(db: Queries, size: number): Promise<Batch> {
   const texts = found.length > 0 ? await listTexts(db, docs, BATCH_BYTES) : []
   // The texts may end earlier; a removed message has none.
   const last = found.length > texts.length ? (texts.at(-1)?.doc ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
-  return { changes: found.filter(({ doc }) => doc <= last), texts }
+  const changes = found.filter(({ doc }) => doc <= last)
+  return { changes, texts, isMore: found.length === size || changes.length < found.length }
 }
 
 async function analyse(texts: readonly IndexedText[]): Promise<Map<number, Set<string>>> {
@@ -161,7 +200,8 @@ async function analyse(texts: readonly IndexedText[]): Promise<Map<number, Set<s
   return words
 }
 
-async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number, Set<string>>): Promise<void> {
+/** @returns the number of changes that it took away */
+async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number, Set<string>>): Promise<number> {
   const taken = await takeChanges(tx, changes)
   const entries = changes.filter(({ doc }) => taken.has(doc))
   if (entries.length > 0)
@@ -169,6 +209,7 @@ async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number,
       tx,
       entries.map(({ doc }) => ({ doc, words: words.get(doc) ?? NONE })),
     )
+  return taken.size
 }
 
 const NONE: ReadonlySet<string> = new Set()

@@ -92,7 +92,8 @@ export function createSearch(deps: {
     },
     noteMessages,
     changed(events) {
-      if (isOn() && changedBy(events).length > 0) mover.wake()
+      const { length } = changedBy(events)
+      if (isOn() && length > 0) mover.wake(length)
     },
     async remove(tx, messageIds) {
       if (!isOn()) return

@@ -13,6 +13,13 @@ export interface Entry {
 const CREATE = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5 (
   words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'")`
 
+/**
+ * The pages of FTS5's parts that are merged with each batch: enough that the parts do not pile up, and little enough that
+ * a post does not wait for it.
+ */
+const MERGED_PAGES = 4
+const MERGED_PAGES_EACH = 0.1
+
 /** Whether the database can have an index: SQLite needs FTS5. */
 export async function canIndex(db: Queries): Promise<boolean> {
   if (db.dialect === 'postgresql') return true
@@ -26,9 +33,14 @@ async function isReadOnly(db: Queries): Promise<boolean> {
 
 /** Makes the index if it is not there. @returns whether it is there: SQLite needs FTS5, and to be opened for writing */
 export async function openIndex(db: Database): Promise<boolean> {
-  if (db.dialect === 'postgresql' || (await hasTable(db, 'search_index'))) return true
-  if (!(await canIndex(db)) || (await isReadOnly(db))) return false
-  await db.write((tx) => tx.run(CREATE))
+  if (db.dialect === 'postgresql') return true
+  const has = await hasTable(db, 'search_index')
+  if (await isReadOnly(db)) return has
+  if (!has && !(await canIndex(db))) return false
+  if (!has) await db.write((tx) => tx.run(CREATE))
+  // FTS5 would merge a megabyte within one batch. FTS5 takes no number with a fraction, which a parameter has.
+  if (!(await db.get("SELECT 1 AS one FROM search_index_config WHERE k = 'automerge' AND v = 0")))
+    await db.write((tx) => tx.run(`INSERT INTO search_index (${commandColumn(tx)}, rank) VALUES ('automerge', 0)`))
   return true
 }
 
@@ -44,9 +56,13 @@ export async function hasTombstones(db: Queries): Promise<boolean> {
 /** Merges so many pages; at first it begins a merge of everything into one part. @returns whether nothing is left to merge */
 export async function mergeIndex(tx: Queries, pages: number, isFirst: boolean): Promise<boolean> {
   const before = await countWritten(tx)
-  await tx.run(`INSERT INTO search_index (${commandColumn(tx)}, rank) VALUES ('merge', ?)`, isFirst ? -pages : pages)
+  await mergePages(tx, isFirst ? -pages : pages)
   // The statement itself is one change.
   return !isFirst && (await countWritten(tx)) - before < 2
+}
+
+async function mergePages(tx: Queries, pages: number): Promise<void> {
+  await tx.run(`INSERT INTO search_index (${commandColumn(tx)}, rank) VALUES ('merge', ?)`, pages)
 }
 
 async function countWritten(tx: Queries): Promise<number> {
@@ -72,6 +88,7 @@ export async function writeEntries(tx: Queries, entries: readonly Entry[]): Prom
     await tx.run(`DELETE FROM search_index WHERE rowid ${isOneOfNumbers(tx.dialect)}`, gone)
     for (const { doc, words } of made)
       await tx.run('INSERT INTO search_index (rowid, words) VALUES (?, ?)', doc, [...words].join(' '))
+    if (made.length > 0) await mergePages(tx, MERGED_PAGES + Math.ceil(made.length * MERGED_PAGES_EACH))
     return
   }
   await tx.run(`DELETE FROM search_docs WHERE doc ${isOneOfNumbers(tx.dialect)}`, gone)

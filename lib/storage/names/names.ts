@@ -64,7 +64,13 @@ function refuse(name: string, problem: string | undefined): void {
  * SQLite, which the service makes at its start.
  */
 function allTables(): Set<string> {
-  const tables = new Set(['migrations', 'search_index', 'search_index_data', 'search_index_docsize'])
+  const tables = new Set([
+    'migrations',
+    'search_index',
+    'search_index_config',
+    'search_index_data',
+    'search_index_docsize',
+  ])
   for (const { statements } of MIGRATIONS)
     for (const dialect of ['sqlite', 'postgresql'] as const)
       for (const statement of statements(COLUMN_TYPES[dialect], dialect)) {
