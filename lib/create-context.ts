@@ -6,11 +6,13 @@ import { createAttempts } from './accounts/passwords/throttle.ts'
 import { addressOf } from './accounts/recipients/address.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
 import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
+import type { OpenFile } from './assistant/ask.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
 import { createPartSlots } from './chat/attachments/part-slots.ts'
+import { openFor } from './chat/attachments/reading.ts'
 import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
@@ -73,7 +75,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const after = afterCommits(() => ctx)
   const write = createWrite({ db, hub, metrics, now, id, insertAuditEntry, ...after })
   const provider = ports.assistant ?? createAssistant(config.assistant)
-  const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider })
+  const openFile: OpenFile = (userId, fileId) => openFor(ctx, userId, fileId)
+  const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
   const addresser: Addresser = (order, options) =>
     order.mail === 'notification' ? addressNotification(ctx, order) : addressOf(ctx, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })

@@ -463,6 +463,11 @@ export interface ConfigInput {
     model?: string | undefined
     /** Instructions for the model, sent before the thread. */
     system_prompt?: string | undefined
+    /**
+     * Whether a model of openai gets the pictures of the thread: the newest 8, up to 8 MiB together. Otherwise it gets
+     * the names of files only. Default: `false`.
+     */
+    images?: boolean | undefined
     /** Additional headers for the model server, each as "Name: value". Default: `[]`. */
     headers?: string[] | undefined
     /** An answer that takes longer fails. Default: `120` seconds. */
@@ -923,6 +928,11 @@ export interface Config {
     model?: string
     /** Instructions for the model, sent before the thread. */
     system_prompt?: string
+    /**
+     * Whether a model of openai gets the pictures of the thread: the newest 8, up to 8 MiB together. Otherwise it gets
+     * the names of files only.
+     */
+    images: boolean
     /** Additional headers for the model server, each as "Name: value". */
     headers: string[]
     /** An answer that takes longer fails. */

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { RETRY_MS } from './chunk-writer.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
-import type { Assistant, Turn } from './provider.ts'
+import type { Assistant, AssistantRequest, Turn } from './provider.ts'
 
 /** The reason of an abort: the answer was ended in the database, or the service stops. */
 export const ENDED = new Error('The answer has ended')
@@ -21,7 +21,10 @@ export interface AnswerOutcome {
   failure?: AnswerFailure
 }
 
-type AskContext = Pick<Context, 'config' | 'db' | 'metrics' | 'log'> & { provider: Assistant }
+/** The bytes of a file that a user may read. */
+export type OpenFile = (userId: string, attachmentId: string) => AsyncIterable<Uint8Array>
+
+type AskContext = Pick<Context, 'config' | 'db' | 'metrics' | 'log'> & { provider: Assistant; openFile: OpenFile }
 
 /**
  * Runs the provider for a message, within the configured time.
@@ -64,13 +67,31 @@ async function read(
   const started = performance.now()
   const { id: message_id, conversation_id, root_id } = row
   const turns = await readTurns(ctx, row, signal)
-  const pieces = ctx.provider({ message_id, conversation_id, root_id, requested_by: row.posted_by!, turns, signal })
+  const requested_by = row.posted_by!
+  const open = openerOf(ctx, turns, { requested_by, signal })
+  const pieces = ctx.provider({ message_id, conversation_id, root_id, requested_by, turns, open, signal })
   let isFirst = true
   return readAnswer(pieces, { signal, answer_bytes: ctx.config.assistant.answer_bytes }, (text) => {
     if (isFirst) ctx.metrics.firstDelta((performance.now() - started) / 1000)
     isFirst = false
     onText(text)
   })
+}
+
+/** Opens the files of these turns, and no others: the text of a message must not lead a provider to another file. */
+function openerOf(
+  { openFile }: AskContext,
+  turns: Turn[],
+  { requested_by, signal }: { requested_by: string; signal: AbortSignal },
+): AssistantRequest['open'] {
+  const ids = new Set(turns.flatMap(({ attachments = [] }) => attachments.map(({ id }) => id)))
+  return async function* open(id) {
+    if (!ids.has(id)) throw new ChatError('not_found')
+    for await (const piece of openFile(requested_by, id)) {
+      signal.throwIfAborted()
+      yield piece
+    }
+  }
 }
 
 /** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */

@@ -4,10 +4,17 @@ import { createOpenAi } from './openai/provider.ts'
 import type { Assistant } from './provider.ts'
 
 /** The assistant of the configured provider. */
-export function createAssistant({ provider, base_url, model, api_key, headers }: Config['assistant']): Assistant {
+export function createAssistant({
+  provider,
+  base_url,
+  model,
+  api_key,
+  headers,
+  images,
+}: Config['assistant']): Assistant {
   if (provider === 'echo') return createEcho()
   // `parseConfig` refuses `openai` without a model.
-  return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader) })
+  return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader), images })
 }
 
 function splitHeader(header: string): [name: string, value: string] {

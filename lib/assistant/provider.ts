@@ -22,6 +22,12 @@ export interface AssistantRequest {
   requested_by: string
   /** The path from the thread's root to the message, oldest first; the last turn is the prompt. Never empty. */
   turns: Turn[]
+  /**
+   * The bytes of a file of these turns, read as they are needed, with the rights of the user who asked, at the time of the
+   * call. Reading them throws a `ChatError`: `not_found` for another file, and for one that was deleted, or that the user
+   * may not read any more; `attachment_not_ready`, `attachment_refused`; `unavailable`.
+   */
+  open(attachment_id: string): AsyncIterable<Uint8Array>
   /** Aborts when the rest is not needed any more: cancelled, deleted, timed out, or the service stops. */
   signal: AbortSignal
 }

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { singleFlight } from '../core/once.ts'
 import type { Tx } from '../live/transaction.ts'
-import { type AnswerOutcome, ask, ENDED, STOPPING } from './ask.ts'
+import { type AnswerOutcome, ask, ENDED, type OpenFile, STOPPING } from './ask.ts'
 import { createChunkWriter } from './chunk-writer.ts'
 import type { Draft } from './drafts.ts'
 import { createLeases } from './leases.ts'
@@ -19,6 +19,7 @@ interface Run extends Draft {
 
 type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id' | 'presence'> & {
   provider: Assistant
+  openFile: OpenFile
 }
 
 /** The answers this process writes. */

@@ -225,6 +225,11 @@ export const ConfigSchema = v.object({
     }),
     model: key(someText, undefined, 'Name of the model on its server. Required for openai.'),
     system_prompt: key(someText, undefined, 'Instructions for the model, sent before the thread.'),
+    images: key(
+      flag,
+      false,
+      'Whether a model of openai gets the pictures of the thread: the newest 8, up to 8 MiB together. Otherwise it gets the names of files only.',
+    ),
     headers: key(headerList, [] as string[], 'Additional headers for the model server, each as "Name: value".', {
       secret: 'header',
     }),

@@ -1,10 +1,16 @@
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
+import { ChatError } from '../../lib/core/errors.ts'
 
 /** The input of an assistant for a thread that begins with `prompt`. */
 export function asking(prompt: string, signal = new AbortController().signal): AssistantRequest {
   const [message_id, conversation_id, requested_by] = ['message', 'conversation', 'ada']
   const turns = [{ role: 'user' as const, content: prompt, user_id: requested_by }]
-  return { message_id, conversation_id, root_id: message_id, requested_by, turns, signal }
+  return { message_id, conversation_id, root_id: message_id, requested_by, turns, open: () => missing(), signal }
+}
+
+// biome-ignore lint/correctness/useYield: these threads have no files.
+async function* missing(): AsyncGenerator<Uint8Array> {
+  throw new ChatError('not_found')
 }
 
 /** A whole answer: its texts, and the last metadata. */

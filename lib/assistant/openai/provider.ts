@@ -3,6 +3,7 @@ import { parseField } from '../../core/event-stream.ts'
 import type { Assistant, Turn } from '../provider.ts'
 import { connectionError, readLines, readWhole } from './body.ts'
 import { type ChunkPiece, parseChunk } from './chunk.ts'
+import { readPictures } from './pictures.ts'
 import { createQuote, createSummary } from './redact.ts'
 
 /** The address of a model server, and the parameters of its requests. */
@@ -13,6 +14,8 @@ export interface OpenAiOptions {
   api_key?: string | undefined
   /** Sent with every request; they override the default headers. */
   headers?: [name: string, value: string][]
+  /** Whether the model gets the pictures of a thread. Default: only their names. */
+  images?: boolean
 }
 
 const OPENAI_URL = 'https://api.openai.com/v1'
@@ -24,7 +27,13 @@ type Quote = (said: string) => string
  * Calls any server with OpenAI's chat completions protocol, such as Ollama, llama.cpp and vLLM. It only throws {@link
  * AnswerFailure}; the cause has the status and the code of the server's error, never its text.
  */
-export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = [] }: OpenAiOptions): Assistant {
+export function createOpenAi({
+  base_url = OPENAI_URL,
+  model,
+  api_key,
+  headers = [],
+  images = false,
+}: OpenAiOptions): Assistant {
   const url = `${base_url.replace(/\/+$/, '')}/chat/completions`
   const sent = new Headers({ 'content-type': 'application/json' })
   if (api_key) sent.set('authorization', `Bearer ${api_key}`)
@@ -32,9 +41,11 @@ export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = 
   const quote = createQuote(secretsOf(api_key, headers))
   const summary = createSummary(quote)
 
-  return async function* openAi({ turns, signal }) {
-    const body = JSON.stringify(toRequest(model, turns))
+  return async function* openAi(request) {
+    const { turns, signal } = request
     try {
+      const pictures = images ? await readPictures(request) : new Map<string, string>()
+      const body = JSON.stringify(toRequest(model, turns, pictures))
       const response = await ask(
         url,
         { method: 'POST', headers: sent, body, signal, redirect: 'error' },
@@ -52,12 +63,20 @@ export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = 
   }
 }
 
-function toRequest(model: string, turns: Turn[]) {
-  const messages = turns.map((turn) => ({ role: turn.role, content: withFiles(turn) }))
+function toRequest(model: string, turns: Turn[], pictures: Map<string, string>) {
+  const messages = turns.map((turn) => ({ role: turn.role, content: withPictures(turn, pictures) }))
   return { model, messages, stream: true, stream_options: { include_usage: true } }
 }
 
-/** The text of a turn, with the names of its files, which the model does not get. */
+/** The text of a turn; with pictures, a list of parts. */
+function withPictures(turn: Turn, pictures: Map<string, string>) {
+  const urls = (turn.attachments ?? []).flatMap(({ id }) => pictures.get(id) ?? [])
+  const text = withFiles(turn)
+  if (urls.length === 0) return text
+  return [{ type: 'text', text }, ...urls.map((url) => ({ type: 'image_url', image_url: { url } }))]
+}
+
+/** The text of a turn, with the names of its files. */
 function withFiles({ content, attachments = [] }: Turn): string {
   const lines = attachments.map(({ name, type, size }) => `[File: ${name}, ${type}, ${size} bytes]`)
   return [...(content ? [content] : []), ...lines].join('\n')

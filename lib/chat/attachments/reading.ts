@@ -1,5 +1,6 @@
+import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { requireAttachment } from './access.ts'
 import { answerWith, type FileAnswer, type Readable, type RequestHeaders } from './content.ts'
@@ -34,6 +35,18 @@ export async function open(
   const file = toReadable(row)
   const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
   return answerWith(await ctx.files(), file, { inline, is_shared, headers })
+}
+
+/**
+ * The bytes of a file for the assistant, with the rights of the user who asked it, and no others.
+ *
+ * @throws ChatError while it is read: as {@link open}; `not_found` for a disabled user
+ */
+export async function* openFor(ctx: Context, userId: string, attachmentId: string): AsyncGenerator<Uint8Array> {
+  const user = await findUser(ctx.db, userId)
+  if (!user || user.disabled_at) throw new ChatError('not_found')
+  const { bytes } = await open(ctx, { user_id: user.id, roles: splitRoles(user.roles) }, attachmentId)
+  yield* bytes
 }
 
 /**

@@ -150,33 +150,3 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     expect((await read(id, 'thumbnail')).status).toBe(404)
   })
 })
-
-describeOnEachDatabase('the assistant', (openUrl) => {
-  it('gets the names of the files of a thread', async () => {
-    let turns: unknown
-    const service = await startWithFiles(await openUrl(), {
-      ports: {
-        async *assistant(request) {
-          turns = request.turns
-          yield 'I see'
-        },
-      },
-    })
-    const ada = await service.signIn('ada')
-    const { conversation_id } = await ada.conversations.create()
-    const id = await upload(ada, await bytesFor(service, ada), conversation_id, { name: 'plan.png', content: PNG })
-    const { message_id } = await ada.messages.postRoot(conversation_id, { content: '', attachment_ids: [id] })
-    await ada.messages.reply(message_id, { content: 'What is it?', role: 'assistant' })
-    await service.chat.idle()
-    expect(turns).toEqual([
-      {
-        role: 'user',
-        content: '',
-        user_id: ada.id,
-        attachments: [{ id, name: 'plan.png', type: 'image/png', size: PNG.length }],
-      },
-      { role: 'user', content: 'What is it?', user_id: ada.id },
-    ])
-    await service.close()
-  })
-})
