@@ -99,7 +99,19 @@ const playwright = await loadPlaywright()
 export const hasBrowser = playwright !== undefined && executablePath !== undefined
 if (!hasBrowser) console.log(`Browser test skipped: ${executablePath ? 'playwright-core' : 'chromium'} not found`)
 
-const OPTIONS = { executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] }
+/** A host of this machine that is no `localhost` to the browser: without HTTPS, pages of it have less. */
+export const PLAIN_HOST = 'chat.test'
+
+const OPTIONS = {
+  executablePath,
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
+  ],
+}
 
 /** Starts a browser, which the caller closes. */
 export function launchBrowser(): Promise<Browser> {

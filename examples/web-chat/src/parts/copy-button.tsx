@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import { texts } from '../texts/texts.ts'
 import { announce } from './announcer.tsx'
+import { copyText } from './copy-text.ts'
 import { Icon } from './icon.tsx'
+import { showToast } from './toast.tsx'
 
 /** How long it shows that it has copied. */
 const SHOWN_MS = 2_000
@@ -10,13 +12,11 @@ const SHOWN_MS = 2_000
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    if (!(await copyText(text))) return showToast(texts.value.people.not_copied, { isError: true })
     setCopied(true)
     announce(texts.value.people.copied)
     setTimeout(() => setCopied(false), SHOWN_MS)
   }
-  // Browsers have it on HTTPS and localhost only.
-  if (!navigator.clipboard) return null
   return (
     <button type="button" class="copy" aria-label={label} onClick={() => void copy()}>
       <Icon name={isCopied ? 'check' : 'copy'} />

@@ -202,6 +202,7 @@ export const de: Texts = {
     invite_link: 'Link',
     copy: 'Kopieren',
     copied: 'Kopiert',
+    not_copied: 'Der Browser hat das Kopieren nicht erlaubt.',
     remove: (name) => `${name} entfernen`,
     remove_title: (name) => `${name} entfernen?`,
     remove_text: 'Was diese Person geschrieben hat, bleibt.',
@@ -301,6 +302,7 @@ export const de: Texts = {
     refused: 'abgelehnt',
     too_large: (megabytes: number) => `Eine Datei hat höchstens ${megabytes} MB und ist nicht leer.`,
     too_many: 'Eine Nachricht hat höchstens 10 Dateien.',
+    not_asked: 'Der Assistent bekommt keine Dateien: Sie bleiben hier für die nächste Nachricht.',
   },
   composer: {
     thread: 'Ein Thema beginnen…',

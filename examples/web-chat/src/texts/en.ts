@@ -193,6 +193,7 @@ export const en = {
     invite_link: 'Link',
     copy: 'Copy',
     copied: 'Copied',
+    not_copied: 'The browser did not allow to copy it.',
     remove: (name: string) => `Remove ${name}`,
     remove_title: (name: string) => `Remove ${name}?`,
     remove_text: 'What this person has written stays.',
@@ -287,6 +288,7 @@ export const en = {
     refused: 'refused',
     too_large: (megabytes: number) => `A file has at most ${megabytes} MB, and is not empty.`,
     too_many: 'A message has at most 10 files.',
+    not_asked: 'The assistant does not get files: they stay here for your next message.',
   },
   composer: {
     thread: 'Begin a thread…',

@@ -1,5 +1,6 @@
 import { useApp } from '../app/context.ts'
 import { goTo, linkTo } from '../app/route.ts'
+import { copyText } from '../parts/copy-text.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { showToast } from '../parts/toast.tsx'
@@ -37,8 +38,9 @@ export function useMessageChoices(
   }
 
   async function copyLink(): Promise<void> {
-    await navigator.clipboard.writeText(linkTo({ name: 'thread', conversation_id, root_id, message_id: id }))
-    showToast(texts.value.people.copied)
+    const isCopied = await copyText(linkTo({ name: 'thread', conversation_id, root_id, message_id: id }))
+    const { copied, not_copied } = texts.value.people
+    showToast(isCopied ? copied : not_copied, { isError: !isCopied })
   }
 
   const choices: (MessageChoice | false)[] = [
