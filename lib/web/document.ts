@@ -69,6 +69,7 @@ export function contentPolicy(api: string): string {
     "style-src 'self'",
     `connect-src 'self'${origin}`,
     "img-src 'self' data: blob:",
+    "media-src 'self'",
     "manifest-src 'self'",
     "worker-src 'self'",
     "base-uri 'none'",

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { hasBrowser, type Page } from '../support/browser.ts'
+import { wave } from '../support/wave.ts'
 import { look } from './looks.ts'
 import { openStage, signInAsAda } from './people.ts'
 
@@ -76,6 +77,53 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.waitForSelector('.thread-card .excerpt:has-text("plan.txt")')
     expect(problems).toEqual([])
   }, 90_000)
+
+  it('are not sent with a question to the assistant, and wait for the next message', async () => {
+    const { page, chat, ada, root_id, problems } = await open()
+    await page.setInputFiles('.thread .composer input[type=file]', [
+      { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('It runs.') },
+    ])
+    await page.waitForSelector('.thread .draft-files [data-status=ready]')
+    const NOTE = '.thread .composer [role=status]:has-text("The assistant does not get files")'
+    await page.waitForSelector(NOTE, { state: 'detached' })
+    await page.click('.thread .composer .ask')
+    await page.waitForSelector(NOTE)
+    await look(page, 'files-question')
+    await page.click('.thread .composer .ask')
+    await page.waitForSelector(NOTE, { state: 'detached' })
+    await page.press('.thread .composer textarea', 'Enter')
+    await page.waitForSelector('.thread .message:not([data-pending]) .files')
+    const { messages } = await chat.threads.tree(ada, root_id)
+    expect(messages[1]?.attachments?.map(({ name }) => name)).toEqual(['notes.txt'])
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('of sound are played in the page, and can be saved', async () => {
+    const { page, problems } = await open()
+    await page.setInputFiles('.thread .composer input[type=file]', [
+      { name: 'engine.wav', mimeType: 'audio/wav', buffer: wave(0.2) },
+    ])
+    await page.waitForSelector('.thread .draft-files [data-status=ready]')
+    await page.press('.thread .composer textarea', 'Enter')
+    await page.waitForSelector('.thread .message:not([data-pending]) .media audio[aria-label="engine.wav"]')
+    expect(await page.locator('.thread .media a[download="engine.wav"] .file-name').allTextContents()).toHaveLength(1)
+    await look(page, 'files-sound')
+    const played = await page.evaluate(`(async () => {
+      const audio = document.querySelector('.thread .media audio')
+      const before = audio.readyState
+      audio.muted = true
+      const ended = new Promise((done, fail) => {
+        audio.onended = done
+        audio.onerror = () => fail(new Error(audio.error.message))
+      })
+      await audio.play()
+      await ended
+      return [before, Math.round(audio.duration * 10)]
+    })()`)
+    // Nothing of it is loaded before.
+    expect(played).toEqual([0, 2])
+    expect(problems).toEqual([])
+  }, 60_000)
 
   it('that are too large are refused, and those that fail are sent again', async () => {
     const { page } = await open({ max_bytes: 2 ** 20 })

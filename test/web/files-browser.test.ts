@@ -7,6 +7,7 @@ import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { memoryFiles } from '../chat/attachments/files.ts'
 import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
 import { bytesOf, HOSTILE } from '../support/pictures.ts'
+import { wave } from '../support/wave.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 const PART = 4 * 1024 * 1024
@@ -114,23 +115,3 @@ describe.skipIf(!hasBrowser)('a file in a browser', () => {
     expect(Math.max(...ranges)).toBeGreaterThan(2 * PART)
   })
 })
-
-/** Silence of so many seconds: 16 bits, two channels, 44.1 kHz. */
-function wave(seconds: number): Buffer {
-  const [rate, frame] = [44_100, 4]
-  const size = seconds * rate * frame
-  const header = Buffer.alloc(44)
-  header.write('RIFF', 0)
-  header.writeUInt32LE(36 + size, 4)
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(2, 22)
-  header.writeUInt32LE(rate, 24)
-  header.writeUInt32LE(rate * frame, 28)
-  header.writeUInt16LE(frame, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(size, 40)
-  return Buffer.concat([header, Buffer.alloc(size)])
-}

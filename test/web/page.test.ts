@@ -73,6 +73,7 @@ describe('the page', () => {
       "style-src 'self'",
       "connect-src 'self' https://api.example.org",
       "img-src 'self' data: blob:",
+      "media-src 'self'",
       "manifest-src 'self'",
       "worker-src 'self'",
       "base-uri 'none'",

@@ -4,13 +4,22 @@ import { texts } from '../texts/texts.ts'
 import { sizeText } from './size-text.ts'
 import type { DraftFiles } from './use-files.ts'
 
-/** The files of a message that is being written, and how far they are. */
-export function DraftList({ uploads, refusal, retry, remove }: DraftFiles) {
+/**
+ * The files of a message that is being written, and how far they are.
+ *
+ * @param isAsking whether what is written is a question to the assistant, which has no files
+ */
+export function DraftList({ uploads, refusal, retry, remove, isAsking }: DraftFiles & { isAsking: boolean }) {
   return (
     <>
       {refusal && (
         <p class="error" role="alert">
           {refusal}
+        </p>
+      )}
+      {isAsking && uploads.length > 0 && (
+        <p class="quiet" role="status">
+          {texts.value.files.not_asked}
         </p>
       )}
       <ul class="draft-files" aria-label={texts.value.files.list}>

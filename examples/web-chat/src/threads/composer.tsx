@@ -68,7 +68,7 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
       data-files={features.attachments !== undefined}
       data-dropping={isDropping}
     >
-      {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} />}
+      {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} isAsking={asks} />}
       <button
         type="button"
         class="icon-button ask"
