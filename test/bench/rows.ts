@@ -22,6 +22,8 @@ import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
 import { rooms } from './rows/room.ts'
+import { search } from './rows/search.ts'
+import { searchWait } from './rows/search-wait.ts'
 import { postsSearched } from './rows/searched-posts.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
@@ -54,6 +56,8 @@ export const ROWS: Row[] = [
   ...reactedTree,
   ...readers,
   ...postsSearched,
+  ...searchWait,
+  ...search,
   uploadRate,
   uploadMemory,
   rangeAtEnd,

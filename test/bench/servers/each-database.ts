@@ -27,11 +27,12 @@ export interface OnDatabase<T> {
  * The same on SQLite and on PostgreSQL.
  *
  * @param prepare fills a new database. @returns what measures the service on it
+ * @param more of the service's environment
  */
-export function onEachDatabase<T>(prepare: Prepare<T>): OnDatabase<T>[] {
+export function onEachDatabase<T>(prepare: Prepare<T>, more: NodeJS.ProcessEnv = {}): OnDatabase<T>[] {
   async function run(bench: Bench, database: string, pids: number[]): Promise<T> {
     const measure = await prepare(database, bench)
-    const server = await startBareService(bench.command, database)
+    const server = await startBareService(bench.command, database, more)
     try {
       return await measure({ port: server.port, pid: [server.pid, ...pids] })
     } finally {
