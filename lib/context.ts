@@ -6,6 +6,7 @@ import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
 import type { PartSlots } from './chat/attachments/part-slots.ts'
+import type { ReadSlots } from './chat/attachments/read-slots.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { Notifier } from './chat/notifications/host.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
@@ -98,6 +99,8 @@ export interface Context {
   readonly closeFiles: () => Promise<void>
   /** How many parts of files this process takes at once. */
   readonly partSlots: PartSlots
+  /** How many files a user reads at once from this process. */
+  readonly readSlots: ReadSlots
   /** The key that signs links to files. */
   readonly linkKey: () => Promise<Uint8Array>
   readonly answers: Runner

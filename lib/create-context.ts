@@ -12,6 +12,7 @@ import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
 import { createPartSlots } from './chat/attachments/part-slots.ts'
+import { createReadSlots } from './chat/attachments/read-slots.ts'
 import { openFor } from './chat/attachments/reading.ts'
 import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
@@ -155,7 +156,7 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
 function createFiles(
   config: Context['config'],
   { db, files }: Storage,
-): Pick<Context, 'files' | 'partSlots' | 'linkKey' | 'closeFiles'> {
+): Pick<Context, 'files' | 'partSlots' | 'readSlots' | 'linkKey' | 'closeFiles'> {
   let opened: Promise<FileStore> | undefined
   let key: Promise<Uint8Array> | undefined
   const open = async () => (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config))
@@ -163,6 +164,7 @@ function createFiles(
   return {
     files: () => (opened ??= open()),
     partSlots: createPartSlots(),
+    readSlots: createReadSlots(() => config.attachments.max_reads_per_user),
     linkKey() {
       key ??= derive()
       // The storage may fail now, and not later.

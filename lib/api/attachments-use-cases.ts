@@ -77,10 +77,11 @@ export interface AttachmentsUseCases {
   ): Promise<{ attachment: Attachment } | undefined>
 
   /**
-   * The bytes of a file, with the headers of a response. The rights are those at the time of the call.
+   * The bytes of a file, with the headers of a response. The rights are those at the time of the call. A user reads
+   * up to `attachments.max_reads_per_user` files at once; one counts until its bytes are read, or left.
    *
    * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
-   * `range_not_satisfiable`; `unavailable`
+   * `range_not_satisfiable`; `rate_limited`, also when the bytes are read; `unavailable`
    */
   open(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
 

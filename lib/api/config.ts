@@ -411,6 +411,11 @@ export interface ConfigInput {
      * files is complete if it takes less. Default: `24` hours.
      */
     grace_hours?: number | undefined
+    /**
+     * Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 8 MiB in memory
+     * until it is sent. Default: `32`.
+     */
+    max_reads_per_user?: number | undefined
     /** How long a link to a file is valid. Default: `300` seconds. */
     link_seconds?: number | undefined
     /** Pictures with more pixels get no thumbnail: to decode one takes memory for all of them. Default: `50000000`. */
@@ -885,6 +890,11 @@ export interface Config {
      * files is complete if it takes less.
      */
     grace_hours: number
+    /**
+     * Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 8 MiB in memory
+     * until it is sent.
+     */
+    max_reads_per_user: number
     /** How long a link to a file is valid. */
     link_seconds: number
     /** Pictures with more pixels get no thumbnail: to decode one takes memory for all of them. */

@@ -54,6 +54,11 @@ export const AttachmentsSection = section({
     'How long the bytes of a file that nothing refers to any more are kept: a backup of the database and then of the files is complete if it takes less.',
     { unit: 'hours' },
   ),
+  max_reads_per_user: key(
+    integer(1, 100_000),
+    32,
+    'Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 8 MiB in memory until it is sent.',
+  ),
   link_seconds: key(integer(1, 86_400), 300, 'How long a link to a file is valid.', { unit: 'seconds' }),
   thumbnail_pixels: key(
     integer(1, 1_000_000_000),

@@ -12,12 +12,38 @@ export function fileHeaders(common: readonly HeaderPair[], { headers, length, st
   return [...common.filter(([name]) => !names.has(name)), ...own]
 }
 
-/** Sends a file, as the runtime supports it. A HEAD request gets only the headers. */
-export function sendFile(event: H3Event, headers: readonly HeaderPair[], file: FileAnswer): unknown {
-  const hasBody = event.req.method !== 'HEAD' && file.status !== 304
+/** Bytes of which the first ones are read, if the answer has a body. */
+export type BegunFile = FileAnswer & { body: AsyncIterator<Uint8Array> | undefined }
+
+/**
+ * Reads the first bytes of a file. A HEAD request gets only the headers.
+ *
+ * @throws ChatError `rate_limited` for a user who reads too many files
+ */
+export async function beginFile(event: H3Event, file: FileAnswer): Promise<BegunFile> {
+  if (event.req.method === 'HEAD' || file.status === 304) return { ...file, body: undefined }
+  const rest = file.bytes[Symbol.asyncIterator]()
+  let first: IteratorResult<Uint8Array> | undefined = await rest.next()
+  const body: AsyncIterator<Uint8Array> = {
+    async next() {
+      const read = first ?? (await rest.next())
+      first = undefined
+      return read
+    },
+    async return() {
+      await rest.return?.()
+      return { value: undefined, done: true }
+    },
+  }
+  return { ...file, body }
+}
+
+/** Sends a file, as the runtime supports it. */
+export function sendFile(event: H3Event, headers: readonly HeaderPair[], file: BegunFile): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
-  if (!response) return new Response(hasBody ? toWeb(file.bytes) : null, { status: file.status, headers: [...headers] })
-  const work = () => toNode(response, headers, { ...file, hasBody })
+  if (!response)
+    return new Response(file.body ? toWeb(file.body) : null, { status: file.status, headers: [...headers] })
+  const work = () => toNode(response, headers, file)
   if (!isUnawaited(response)) return fromNodeHandler(work)(event)
   void work()
   return new Promise(() => {})
@@ -27,7 +53,7 @@ export function sendFile(event: H3Event, headers: readonly HeaderPair[], file: F
 async function toNode(
   response: ServerResponse,
   headers: readonly HeaderPair[],
-  { status, bytes, hasBody }: FileAnswer & { hasBody: boolean },
+  { status, body }: BegunFile,
 ): Promise<void> {
   const closed = new AbortController()
   const onClose = () => closed.abort()
@@ -37,30 +63,32 @@ async function toNode(
   try {
     if (response.destroyed || response.req.socket.destroyed) return
     writeHead(response, status, headers)
-    if (hasBody)
-      for await (const piece of bytes) {
-        if (closed.signal.aborted) return
-        if (!response.write(piece)) await once(response, 'drain', { signal: closed.signal })
-      }
+    for (;;) {
+      const piece = await body?.next()
+      if (!piece || piece.done) break
+      if (closed.signal.aborted) return
+      if (!response.write(piece.value)) await once(response, 'drain', { signal: closed.signal })
+    }
     response.end()
   } catch {
     // The client has left, or the rest cannot be read: a length was promised, so the connection must not go on.
     response.destroy()
   } finally {
     response.req.socket.off('close', onClose)
+    // Also without a first step: what the reader has, others may have now.
+    await body?.return?.().catch(() => {})
   }
 }
 
-function toWeb(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const iterator = bytes[Symbol.asyncIterator]()
+function toWeb(body: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { value, done } = await iterator.next()
+        const { value, done } = await body.next()
         if (done) controller.close()
         else controller.enqueue(value)
       },
-      cancel: async () => void (await iterator.return?.()),
+      cancel: async () => void (await body.return?.()),
     },
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   )

@@ -13,7 +13,7 @@ import { type Incoming, perform } from './call.ts'
 import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
-import { fileHeaders, sendFile } from './files.ts'
+import { type BegunFile, beginFile, fileHeaders, sendFile } from './files.ts'
 import { type CommonHeaders, type HeaderPair, requestIdOf } from './headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
 import { limitHeaders } from './rate-limit.ts'
@@ -106,7 +106,7 @@ function end(exchange: Exchange, reply: Reply): unknown {
 }
 
 /** The same for a file, whose bytes follow as they are read. */
-function endFile(exchange: Exchange, file: FileAnswer): unknown {
+function endFile(exchange: Exchange, file: BegunFile): unknown {
   exchange.count(file.status)
   exchange.tell(file.status)
   const response = responseOf(exchange.event)
@@ -197,7 +197,7 @@ async function call(
     const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
     return openStream(event, streamHeaders(exchange.headers), exchange.set_cookie, opening)
   }
-  if (route.answer === 'file') return endFile(exchange, result as FileAnswer)
+  if (route.answer === 'file') return endFile(exchange, await beginFile(event, result as FileAnswer))
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))
   if (route.pieces && Symbol.iterator in (result as object)) {
     const body = chunk_streams.begin(result as Iterable<unknown>, address)

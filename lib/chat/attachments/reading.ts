@@ -2,7 +2,7 @@ import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { requireAttachment } from './access.ts'
+import { assertEnabled, requireAttachment } from './access.ts'
 import { answerWith, type FileAnswer, type Readable, type RequestHeaders } from './content.ts'
 import type { FoundAttachment } from './store.ts'
 import { findBlob } from './store-verdicts.ts'
@@ -20,10 +20,11 @@ export interface ReadOptions {
 const NO_HEADERS = { get: () => null }
 
 /**
- * The bytes of a file, with the headers of a response. The rights are those at the time of the call.
+ * The bytes of a file, with the headers of a response. The rights are those at the time of the call. A user reads up to
+ * `attachments.max_reads_per_user` files at once; one counts until its bytes are read, or left.
  *
  * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
- *   `range_not_satisfiable`; `unavailable`
+ *   `range_not_satisfiable`; `rate_limited`, also when the bytes are read; `unavailable`
  */
 export async function open(
   ctx: Context,
@@ -31,6 +32,14 @@ export async function open(
   attachmentId: string,
   options?: ReadOptions,
 ): Promise<FileAnswer> {
+  assertEnabled(ctx)
+  // Before anything is read.
+  ctx.readSlots.assertFree(actor.user_id)
+  const file = await read(ctx, actor, attachmentId, options)
+  return { ...file, bytes: ctx.readSlots.hold(actor.user_id, file.bytes) }
+}
+
+async function read(ctx: Context, actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer> {
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
@@ -45,7 +54,7 @@ export async function open(
 export async function* openFor(ctx: Context, userId: string, attachmentId: string): AsyncGenerator<Uint8Array> {
   const user = await findUser(ctx.db, userId)
   if (!user || user.disabled_at) throw new ChatError('not_found')
-  const { bytes } = await open(ctx, { user_id: user.id, roles: splitRoles(user.roles) }, attachmentId)
+  const { bytes } = await read(ctx, { user_id: user.id, roles: splitRoles(user.roles) }, attachmentId)
   yield* bytes
 }
 
