@@ -5,6 +5,8 @@ export type Columns<Row> = { readonly [Name in keyof Row]: 'text' | 'bigint' }
 
 /** A statement that runs on any number of rows. */
 export interface OnRows<Row> {
+  /** The statement for PostgreSQL; its parameter is all rows as JSON. */
+  many: string
   run(tx: Queries, rows: readonly Row[]): Promise<void>
   /** What it returns for all rows together. */
   all<Result>(db: Queries, rows: readonly Row[]): Promise<Result[]>
@@ -27,6 +29,7 @@ export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
   const many = sql(`json_to_recordset(?) AS given(${types.join(', ')})`, 'postgresql')
   const valuesOf = (row: Row) => names.map((name) => row[name])
   return {
+    many,
     async run(tx, rows) {
       if (rows.length === 0) return
       if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(one, ...valuesOf(row))))
@@ -38,5 +41,30 @@ export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
       if (db.dialect === 'postgresql') return db.all<Result>(many, JSON.stringify(rows))
       return (await Promise.all(rows.map((row) => db.all<Result>(one, ...valuesOf(row))))).flat()
     },
+  }
+}
+
+/** Runs several statements, each on rows of its own. */
+export type Together<Rows> = (tx: Queries, rows: Rows) => Promise<void>
+
+/**
+ * Combines statements that need nothing of each other and never change the same row. On PostgreSQL those that have rows
+ * are sent as one: each costs the server an execution and an answer, and the client a read.
+ */
+export function together<Rows extends { [Name in keyof Rows]: readonly object[] }>(
+  statements: {
+    [Name in keyof Rows]: Pick<OnRows<Rows[Name][number]>, 'many' | 'run'>
+  },
+): Together<Rows> {
+  const names = Object.keys(statements) as (keyof Rows & string)[]
+  return async (tx, rows) => {
+    if (tx.dialect === 'sqlite') {
+      await Promise.all(names.map((name) => statements[name].run(tx, rows[name])))
+      return
+    }
+    const given = names.filter((name) => rows[name].length > 0)
+    if (given.length === 0) return
+    const steps = given.map((name) => `${name}_changed AS (${statements[name].many})`)
+    await tx.run(`WITH ${steps.join(', ')} SELECT 1`, ...given.map((name) => JSON.stringify(rows[name])))
   }
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { type Columns, onRows } from '../../storage/on-rows.ts'
+import { type Columns, onRows, together } from '../../storage/on-rows.ts'
 import { isErasedAuthor, type Micros, NEXT_DOC } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
@@ -231,14 +231,12 @@ export interface Additions {
   seen: Seen[]
 }
 
-/** Stores posts. All statements are issued at the same time. */
-export async function insertPosts(tx: Queries, added: Additions): Promise<void> {
-  await Promise.all([
-    INSERT_THREADS.run(tx, added.threads),
-    INSERT_MESSAGES.run(tx, added.messages),
-    COUNT_REPLIES.run(tx, added.replies),
-    COUNT_LIVE.run(tx, added.contributions),
-    COUNT_IN_THREADS.run(tx, added.activities),
-    COUNT_SEEN.run(tx, added.seen),
-  ])
-}
+/** Stores posts. */
+export const insertPosts = together<Additions>({
+  threads: INSERT_THREADS,
+  messages: INSERT_MESSAGES,
+  replies: COUNT_REPLIES,
+  contributions: COUNT_LIVE,
+  activities: COUNT_IN_THREADS,
+  seen: COUNT_SEEN,
+})

@@ -2,6 +2,7 @@ import { digest } from '../../core/ids.ts'
 import type { Primitive, Queries } from '../database.ts'
 import type { Names } from '../names/names.ts'
 import type { PgPoolClient, PgQuery, PgResult } from './pool.ts'
+import { gatherTurn } from './turn.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
 /** Runs a statement of a store on a connection. */
@@ -29,6 +30,7 @@ export function createStatements(watchdog: HalfOpenWatchdog, names: Names | unde
     // A pooler may run the statement on another connection than the one on which it was prepared.
     const { name, text } = prepare(sql)
     const statement = client.isUnnamed ? { text } : { name, text }
+    gatherTurn(client)
     return watchdog.watch(client, () => client.query({ ...statement, ...query }))
   }
 }

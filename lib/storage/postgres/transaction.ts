@@ -3,6 +3,7 @@ import { isConnectionGone, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import { type PgPool, type PgPoolClient, timeoutsOf, UNLIMITED_QUERY_MS } from './pool.ts'
 import { type RunStatement, toQueries } from './statements.ts'
+import { gatherTurn } from './turn.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
 /** How often a transaction runs at most, if the server aborts it in favour of another one. */
@@ -23,7 +24,10 @@ export function createTransactions(
   runStatement: RunStatement,
   names: Names | undefined,
 ): RunTransaction {
-  const control = (client: PgPoolClient, sql: string) => watchdog.watch(client, () => client.query(sql))
+  const control = (client: PgPoolClient, sql: string) => {
+    gatherTurn(client)
+    return watchdog.watch(client, () => client.query(sql))
+  }
 
   const once: RunTransaction = async (begin, work, { timeout } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}

@@ -1,9 +1,11 @@
+import type { Writable } from 'node:stream'
+
 /** A connection that may be waiting for a result. */
 export interface Connection {
   /** The id of the server process, which the server sent when the connection was opened. */
   processID?: number | null
   /** pg's own connection: `end()` would wait for the statements without a result. */
-  connection: { stream: { destroy(): unknown } }
+  connection: { stream: Pick<Writable, 'cork' | 'uncork' | 'writableCorked' | 'destroy'> }
 }
 
 /** Queries, on a connection of its own, which of these server processes have been waiting for a query for a while. */

@@ -146,7 +146,7 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
       return counts.statements - before
     }
     const alone = await measure(1)
-    expect(alone).toBeLessThanOrEqual(8)
+    expect(alone).toBeLessThanOrEqual(4)
     expect(await measure(50)).toBe(alone)
   })
 
