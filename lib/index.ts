@@ -9,6 +9,7 @@ export { ChatError, type ErrorCode, type FieldError } from './core/errors.ts'
 export type {
   Bus,
   EventAfter,
+  FileToCheck,
   Hooks,
   HostNotification,
   Identity,
@@ -21,6 +22,8 @@ export type {
   MessageVerdict,
   Ports,
   Recipient,
+  ScanVerdict,
+  Thumbnail,
 } from './ports.ts'
 export { type Chat, createChatService, type StartOptions } from './service.ts'
 export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'

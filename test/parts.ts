@@ -39,6 +39,8 @@ export const PARTS: Record<string, string[]> = {
   /** Two nodes with a message bus, each a package of its own. */
   'bus-nats': ['examples/bus-nats/*.test.ts'],
   'bus-valkey': ['examples/bus-valkey/*.test.ts'],
+  /** ClamAV, where it is installed, and sharp. */
+  'file-checks': ['examples/file-checks/*.test.ts'],
   /** The frameworks and logins of hosts. */
   frameworks: ['examples/frameworks/*.test.ts'],
   /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
@@ -106,6 +108,7 @@ export const PACKAGES: Record<string, string> = {
   'custom-assistant': 'examples/custom-assistant',
   'bus-nats': 'examples/bus-nats',
   'bus-valkey': 'examples/bus-valkey',
+  'file-checks': 'examples/file-checks',
   frameworks: 'examples/frameworks',
   vue: 'examples/vue',
   svelte: 'examples/svelte',

@@ -26,7 +26,8 @@ export function startBusServer(name: BusExample): Promise<BusServer> {
   return start(program!)
 }
 
-function findProgram(names: string[]): string | undefined {
+/** The first of these programs that is installed. */
+export function findProgram(names: string[]): string | undefined {
   return names.find((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined)
 }
 
