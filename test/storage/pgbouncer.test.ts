@@ -1,4 +1,5 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { isOutOfTime } from '../../lib/storage/errors.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
@@ -31,6 +32,9 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
       await Promise.all(times(30, (index) => reply(`reply ${index}`)))
       for (const _ of times(30, () => 0)) await stream.until('message.new')
       await stream.close()
+      await one.chat.idle()
+      const found = await Promise.all(times(10, (n) => ada.search.messages({ q: `"reply ${n}"` })))
+      expect(found.map(({ results }) => results.length)).toEqual(times(10, () => 1))
       expect((await one.chat.ops.fsck()).findings).toEqual([])
     })
 
@@ -38,13 +42,20 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
       const { direct, pooled } = await open()
       const { db } = await openStorage({ database: pooled, strict: true })
       onTestFinished(() => db.close())
-      const limits = (tx: Pick<typeof db, 'get'>) =>
-        tx.get(`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
-                     current_setting('idle_in_transaction_session_timeout') AS idle`)
+      const limits = async (tx: Pick<typeof db, 'get'>) =>
+        (await tx.get<{ statement: string; lock: string; idle: string }>(`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+                     current_setting('idle_in_transaction_session_timeout') AS idle`))!
       for (const run of [db.write, db.snapshot]) {
         expect(await run(limits)).toEqual({ statement: '10s', lock: '5s', idle: '5s' })
         expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0', idle: '5s' })
       }
+      // As of a search, whose statements end with its time.
+      expect(await db.snapshot(limits, { timeout: 321.5, by_index: true })).toMatchObject({ statement: '322ms', lock: '5s' })
+      const endless = db.snapshot((tx) => tx.get('SELECT pg_sleep(60)'), { timeout: 50 })
+      expect(isOutOfTime(await endless.catch((error: unknown) => error))).toBe(true)
+      // Of both connections to the server.
+      const others = await Promise.all(times(4, () => db.write(limits)))
+      expect(new Set(others.map(({ statement }) => statement))).toEqual(new Set(['10s']))
       expect(await limits(db)).toEqual({ statement: '0', lock: '0', idle: '0' })
       const without = await openStorage({ database: direct })
       onTestFinished(() => without.close())
