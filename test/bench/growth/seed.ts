@@ -122,7 +122,7 @@ async function fill(tx: Queries, { n, conversation_id, threads, author, reader }
     conversation_id,
   )
   await tx.run(
-    'UPDATE conversations SET clock = ?, last_seq = ? WHERE id = ?',
-    ...[since + threads * THREAD, last_seq + Math.min(LOGGED, threads * THREAD), conversation_id],
+    'UPDATE conversations SET clock = ?, active_at = ?, last_seq = ? WHERE id = ?',
+    ...[since + threads * THREAD, since + threads * THREAD - 1, last_seq + Math.min(LOGGED, threads * THREAD), conversation_id],
   )
 }
