@@ -10,14 +10,18 @@ const IS_LISTED = "m.attachment_list LIKE '%' || a.id || '%'"
 /** The number of files in a list: in a name, a quotation mark has a backslash before it. */
 const LISTED = `(length(m.attachment_list) - length(replace(m.attachment_list, '"status":', ''))) / ${'"status":'.length}`
 
-/** The messages whose list has other files than the rows that name them. */
-const WRONG_LISTS = `SELECT m.id FROM attachments a JOIN messages m ON m.id = a.message_id
-   WHERE m.attachment_list IS NULL OR NOT ${IS_LISTED}
-   UNION
-  SELECT m.id FROM messages m
-   WHERE m.attachment_list IS NOT NULL
-     AND (NOT EXISTS (SELECT 1 FROM attachments a WHERE a.message_id = m.id)
-          OR ${LISTED} <> (SELECT count(*) FROM attachments a WHERE a.message_id = m.id))`
+/**
+ * The messages whose list has other files than the rows that name them. With UNION, SQLite would read all messages in the
+ * order of their ids.
+ */
+const WRONG_LISTS = `SELECT DISTINCT id FROM (
+   SELECT m.id FROM attachments a JOIN messages m ON m.id = a.message_id
+    WHERE m.attachment_list IS NULL OR NOT ${IS_LISTED}
+    UNION ALL
+   SELECT m.id FROM messages m
+    WHERE m.attachment_list IS NOT NULL
+      AND (NOT EXISTS (SELECT 1 FROM attachments a WHERE a.message_id = m.id)
+           OR ${LISTED} <> (SELECT count(*) FROM attachments a WHERE a.message_id = m.id))) AS wrong`
 
 /** Makes those lists anew, of the rows. The search knows other names then. */
 async function repairLists(tx: Queries): Promise<void> {

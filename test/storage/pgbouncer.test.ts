@@ -43,14 +43,21 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
       const { db } = await openStorage({ database: pooled, strict: true })
       onTestFinished(() => db.close())
       const limits = async (tx: Pick<typeof db, 'get'>) =>
-        (await tx.get<{ statement: string; lock: string; idle: string }>(`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+        (await tx.get<{
+          statement: string
+          lock: string
+          idle: string
+        }>(`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
                      current_setting('idle_in_transaction_session_timeout') AS idle`))!
       for (const run of [db.write, db.snapshot]) {
         expect(await run(limits)).toEqual({ statement: '10s', lock: '5s', idle: '5s' })
         expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0', idle: '5s' })
       }
       // As of a search, whose statements end with its time.
-      expect(await db.snapshot(limits, { timeout: 321.5, by_index: true })).toMatchObject({ statement: '322ms', lock: '5s' })
+      expect(await db.snapshot(limits, { timeout: 321.5, by_index: true })).toMatchObject({
+        statement: '322ms',
+        lock: '5s',
+      })
       const endless = db.snapshot((tx) => tx.get('SELECT pg_sleep(60)'), { timeout: 50 })
       expect(isOutOfTime(await endless.catch((error: unknown) => error))).toBe(true)
       // Of both connections to the server.

@@ -123,6 +123,11 @@ async function fill(tx: Queries, { n, conversation_id, threads, author, reader }
   )
   await tx.run(
     'UPDATE conversations SET clock = ?, active_at = ?, last_seq = ? WHERE id = ?',
-    ...[since + threads * THREAD, since + threads * THREAD - 1, last_seq + Math.min(LOGGED, threads * THREAD), conversation_id],
+    ...[
+      since + threads * THREAD,
+      since + threads * THREAD - 1,
+      last_seq + Math.min(LOGGED, threads * THREAD),
+      conversation_id,
+    ],
   )
 }
