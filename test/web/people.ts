@@ -35,7 +35,8 @@ export async function openStage(
   const all = { security: { password: { bcrypt_cost: 4 } }, ...config }
   const chat = createChatService(parseConfig(all), await openStorage({ database: 'sqlite::memory:' }), ports)
   await chat.start()
-  const server = await serve(chat, { port: 0, web: change(createWebChat(options)) })
+  const { port = 0 } = (config as { server?: { port?: number } }).server ?? {}
+  const server = await serve(chat, { port, web: change(createWebChat(options)) })
   onTestFinished(async () => {
     await server.close({ drain_seconds: 0 })
     await chat.close()

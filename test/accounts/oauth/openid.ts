@@ -13,8 +13,15 @@ export interface OpenIdProvider {
   close(): void
 }
 
-/** Starts a provider. Any login is accepted, with `<login>@example.org`, verified. */
-export async function startOpenId(name: string, options: { claimsInToken?: boolean } = {}): Promise<OpenIdProvider> {
+/**
+ * Starts a provider. Any login is accepted, with `<login>@example.org`, verified.
+ *
+ * @param options.public_url of the service that signs in with it
+ */
+export async function startOpenId(
+  name: string,
+  options: { claimsInToken?: boolean; public_url?: string } = {},
+): Promise<OpenIdProvider> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -32,7 +39,7 @@ export async function startOpenId(name: string, options: { claimsInToken?: boole
   const provider = quietly(
     () =>
       new Provider(issuer, {
-        clients: [{ ...config, redirect_uris: [`${PUBLIC_URL}/api/oauth/${name}/callback`] }],
+        clients: [{ ...config, redirect_uris: [`${options.public_url ?? PUBLIC_URL}/api/oauth/${name}/callback`] }],
         pkce: { required: () => true },
         claims: {
           openid: ['sub'],
