@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
 import { expectOne, openStage, signInAsAda } from './people.ts'
@@ -88,4 +89,24 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
     expect(stage.problems).toEqual([])
   }, 90_000)
+
+  it('goes on by itself while the service returns parts of a long search', async () => {
+    const stage = await openStage({}, { search: { budget_ms: 50 } })
+    const { page, ada } = await signInAsAda(stage)
+    const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
+    await stage.chat.messages.postRoot(ada, conversation_id, { content: 'A kettle makes steam' })
+    // Searches of this user run already: a further one waits for its turn until its time is over.
+    const { search } = contextOf(stage.chat)
+    const turns = [await search.inTurn(ada.user_id, 0), await search.inTurn(ada.user_id, 0)]
+    const partial = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length`
+    await page.goto(`${stage.url}/#/search?q=steam`)
+    await page.waitForSelector('.search button:text-is("Loading…")')
+    await page.waitForSelector('.search [role=status]:text-is("Searching…")')
+    expect(await page.evaluate(partial)).toBe(1)
+    for (const end of turns) end!()
+    await page.waitForSelector('.search [role=status]:text-is("1 message")')
+    await expectOne(page, '.found .excerpt:has-text("A kettle makes steam")')
+    expect(await page.evaluate(partial)).toBe(2)
+    expect(stage.problems).toEqual([])
+  }, 60_000)
 })

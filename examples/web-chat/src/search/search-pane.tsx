@@ -33,7 +33,8 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
     setTyped(narrowed.q)
     goTo({ ...route, ...narrowed }, { replace: true })
   }
-  const { results, isSearching, cursor, error, isIncomplete } = found
+  const { results, status, has_more, error, is_incomplete } = found
+  const isSearching = status === 'loading'
   return (
     <section class="pane settings search" aria-labelledby="search-title">
       <header>
@@ -68,9 +69,9 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
           <Filters route={route} conversations={conversations} user={user} />
           {!isSearch(route) && <p class="hint">{words.hint}</p>}
           <p class={isSearch(route) && !error ? 'quiet' : 'hidden'} role="status">
-            {isSearching ? words.searching : isSearch(route) && words.found(results.length, cursor !== undefined)}
+            {isSearching ? words.searching : isSearch(route) && words.found(results.length, has_more)}
           </p>
-          {isIncomplete && <p class="hint">{words.incomplete}</p>}
+          {is_incomplete && <p class="hint">{words.incomplete}</p>}
           {results.length > 0 && (
             <ul class="inbox found">
               {results.map((result) => (
@@ -79,7 +80,7 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
             </ul>
           )}
           <ErrorNote error={error} />
-          {(cursor !== undefined || error !== undefined) && (
+          {(has_more || error !== undefined) && (
             <button type="button" disabled={isSearching} onClick={found.more}>
               {isSearching ? loading : error === undefined ? words.more : retry}
             </button>
