@@ -1,4 +1,4 @@
-import { sweepFiles } from './chat/attachments/sweep.ts'
+import { sweepOrFail } from './chat/attachments/sweep.ts'
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
@@ -51,7 +51,7 @@ function jobsOf(
     },
     files: {
       interval_ms: 60_000,
-      run: () => sweepFiles(ctx, files),
+      run: () => sweepOrFail(ctx, files),
       warning: 'Files that nothing needs any more could not be deleted',
       exclusive: true,
     },

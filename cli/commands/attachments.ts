@@ -1,6 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { oneLine, print, table } from '../output.ts'
+import { oneLine, print, printNote, table } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -15,10 +15,13 @@ const gc = defineCommand({
     withChat(args, async (chat) => {
       const dry_run = args['dry-run'] === true
       const onProgress = (parts: number) => showProgress(`${parts} parts without a row`)
-      const { expired, blobs, garbage, unfinished } = await chat.ops.collectFiles({ dry_run, onProgress })
+      const { expired, blobs, garbage, unfinished, failed } = await chat.ops.collectFiles({ dry_run, onProgress })
       showProgress('')
       const text = `${dry_run ? 'Would delete' : 'Deleted'} ${expired} files whose time is over, the bytes of ${blobs} released ones, ${garbage} parts without a row, ${unfinished} unfinished writes.`
-      print(args, { dry_run, expired, blobs, garbage, unfinished }, oneLine(text))
+      print(args, { dry_run, expired, blobs, garbage, unfinished, failed }, oneLine(text))
+      if (failed === 0) return
+      printNote(`${failed} could not be deleted: the storage of files refuses. Run it again.`)
+      process.exitCode = 1
     }),
 })
 

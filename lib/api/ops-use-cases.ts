@@ -54,7 +54,7 @@ export interface OpsUseCases {
    *
    * @param options.dry_run only counts
    * @param options.onProgress called with the number of deleted parts
-   * @throws ChatError `unavailable`
+   * @throws ChatError `unavailable` if the storage cannot be listed
    */
   collectFiles(options?: { dry_run?: boolean; onProgress?: (parts: number) => void }): Promise<CollectedFiles>
 

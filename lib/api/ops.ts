@@ -114,6 +114,8 @@ export interface CollectedFiles {
   garbage: number
   /** Files that killed processes have left half written. */
   unfinished: number
+  /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
+  failed: number
 }
 
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */

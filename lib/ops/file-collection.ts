@@ -14,6 +14,8 @@ export interface CollectedFiles {
   garbage: number
   /** Files that killed processes have left half written. */
   unfinished: number
+  /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
+  failed: number
 }
 
 /**
@@ -22,7 +24,7 @@ export interface CollectedFiles {
  *
  * @param options.dry_run only counts
  * @param options.onProgress called with the number of deleted parts
- * @throws ChatError `unavailable`
+ * @throws ChatError `unavailable` if the storage cannot be listed
  */
 export async function collectFiles(
   ctx: Context,
@@ -31,26 +33,34 @@ export async function collectFiles(
   const { dry_run = false, onProgress } = options
   const files = await ctx.files()
   const swept = dry_run ? await countDue(ctx) : await sweepAll(ctx)
-  let garbage = 0
+  let [garbage, failed] = [0, swept.failed]
   for await (const key of listGarbage(ctx)) {
-    if (!dry_run) await files.remove(key)
-    garbage++
+    const isRemoved = dry_run || (await files.remove(key).then(isDone, isNotDone))
+    if (isRemoved) garbage++
+    else failed++
     onProgress?.(garbage)
   }
-  return { ...swept, garbage, unfinished: await files.removeUnfinished({ dry_run }) }
+  return { ...swept, garbage, failed, unfinished: await files.removeUnfinished({ dry_run }) }
 }
 
-async function countDue(ctx: Context): Promise<Pick<CollectedFiles, 'expired' | 'blobs'>> {
+const isDone = () => true
+const isNotDone = () => false
+
+type SweptFiles = Pick<CollectedFiles, 'expired' | 'blobs' | 'failed'>
+
+async function countDue(ctx: Context): Promise<SweptFiles> {
   const { expired, due } = await fileTotals(ctx)
-  return { expired, blobs: due }
+  return { expired, blobs: due, failed: 0 }
 }
 
 /** Sweeps until all blobs were looked at. */
-async function sweepAll(ctx: Context): Promise<Pick<CollectedFiles, 'expired' | 'blobs'>> {
+async function sweepAll(ctx: Context): Promise<SweptFiles> {
   const round = { after: '' }
-  const sum = { expired: 0, blobs: 0 }
+  const sum = { expired: 0, blobs: 0, failed: 0 }
   do {
-    const { expired, blobs } = await sweepFiles(ctx, round)
+    const { expired, blobs, failed } = await sweepFiles(ctx, round)
+    // Each sweep tries the same ones.
+    sum.failed = Math.max(sum.failed, failed)
     sum.expired += expired
     sum.blobs += blobs
   } while (round.after !== '')

@@ -94,6 +94,7 @@ it('bytes that nothing refers to are deleted, unless only counted', async () => 
     blobs: 0,
     garbage: 0,
     unfinished: 0,
+    failed: 0,
   })
   const refused = await run(['fsck', '--read'], { cwd, env })
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--read is part of --files') })

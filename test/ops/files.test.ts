@@ -138,7 +138,13 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
     const collected = await service.chat.ops.collectFiles()
     expect(collected.expired).toBe(due.expired)
     expect(readdirSync(folder)).not.toContain(path.slice(folder.length + 1))
-    expect(await service.chat.ops.collectFiles()).toEqual({ expired: 0, blobs: 0, garbage: 0, unfinished: 0 })
+    expect(await service.chat.ops.collectFiles()).toEqual({
+      expired: 0,
+      blobs: 0,
+      garbage: 0,
+      unfinished: 0,
+      failed: 0,
+    })
     expect(await check({ read: true })).toEqual([])
   })
 })

@@ -104,11 +104,25 @@ export async function listUnused(
   return { unused, last: rows.length < limit ? undefined : rows.at(-1)!.id }
 }
 
-/** Up to `limit` blobs that were released before an instant. By (released_at). */
-export function listReleased(db: Queries, before: Micros, limit: number): Promise<BlobRow[]> {
+/** A place in the list of released blobs. */
+export interface ReleasedPlace {
+  released_at: Micros
+  id: string
+}
+
+/** Up to `limit` blobs that were released before an instant, after a place. By (released_at). */
+export function listReleased(
+  db: Queries,
+  before: Micros,
+  { after = { released_at: -1, id: '' }, limit }: { after?: ReleasedPlace | undefined; limit: number },
+): Promise<(BlobRow & ReleasedPlace)[]> {
   return db.all(
-    'SELECT id, size, parts FROM blobs WHERE released_at IS NOT NULL AND released_at <= ? ORDER BY released_at LIMIT ?',
+    `SELECT id, size, parts, released_at FROM blobs
+      WHERE released_at IS NOT NULL AND released_at <= ? AND (released_at, id) > (?, ?)
+      ORDER BY released_at, id LIMIT ?`,
     before,
+    after.released_at,
+    after.id,
     limit,
   )
 }

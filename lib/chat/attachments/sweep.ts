@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { causeText } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { lockConversation } from '../conversations/store.ts'
@@ -12,6 +13,7 @@ import {
   foldSizes,
   listReleased,
   listUnused,
+  type ReleasedPlace,
   releaseUnused,
 } from './store-blobs.ts'
 import { listExpired, markGone, type Released, takeExpired } from './store-releasing.ts'
@@ -28,6 +30,8 @@ const PAGE = 500
 /** The last blob that was looked at; empty at the beginning. */
 export interface SweepRound {
   after: string
+  /** The released blob after which it goes on, if the storage failed there. */
+  released?: ReleasedPlace | undefined
 }
 
 /** What a sweep has done. */
@@ -36,21 +40,33 @@ export interface Swept {
   expired: number
   /** Blobs whose bytes were deleted. */
   blobs: number
+  /** Blobs whose bytes could not be deleted, and why the last of them could not. */
+  failed: number
+  cause?: unknown
 }
+
+/** How many failures in a row end a sweep: then it is the storage that is away. The next one goes on behind them. */
+const FAILURES_IN_A_ROW = 10
 
 /**
  * Deletes files whose time is over, and the bytes that nothing has referred to for `attachments.grace_hours`. A job calls it
- * every minute.
+ * every minute. Bytes that cannot be deleted are tried again by the next sweep, and hold up no others.
  *
  * @param round where this call goes on to look for blobs that nothing refers to: a few at each call, all of them in time
  */
 export async function sweepFiles(ctx: Context, round: SweepRound): Promise<Swept> {
-  if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0 }
+  if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, failed: 0 }
   const expired = await sweepExpired(ctx)
   round.after = (await releaseSome(ctx, round.after)) ?? ''
-  const blobs = await sweepBlobs(ctx)
+  const swept = await sweepBlobs(ctx, round)
   if (await canFoldSizes(ctx.db)) await ctx.write(foldSizes)
-  return { expired, blobs }
+  return { expired, ...swept }
+}
+
+/** The same; bytes that could not be deleted are a failure, once all others are. @throws Error */
+export async function sweepOrFail(ctx: Context, round: SweepRound): Promise<void> {
+  const { failed, cause } = await sweepFiles(ctx, round)
+  if (failed > 0) throw new Error(`The bytes of ${failed} files: ${causeText(cause)}`, { cause })
 }
 
 async function sweepExpired(ctx: Context): Promise<number> {
@@ -95,21 +111,31 @@ async function emptyMessage(ctx: Context, { message_id, conversation_id }: Relea
 }
 
 /** Deletes the bytes of released blobs, then their rows: a process that dies in between does it again. */
-async function sweepBlobs(ctx: Context): Promise<number> {
+async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 'expired'>> {
   const grace = ctx.config.attachments.grace_hours * 3_600 * SECOND
-  let swept = 0
+  const swept: Omit<Swept, 'expired'> = { blobs: 0, failed: 0 }
+  let place = round.released
+  let inARow = 0
   for (;;) {
-    const blobs = await listReleased(ctx.db, ctx.now() - grace, BATCH)
-    if (blobs.length === 0) return swept
-    for (const blob of blobs) await removeBytes(ctx, blob)
-    await ctx.write((tx) =>
-      deleteBlobs(
-        tx,
-        blobs.map(({ id }) => id),
-      ),
-    )
-    swept += blobs.length
-    if (blobs.length < BATCH || ctx.hub.isDraining()) return swept
+    const blobs = await listReleased(ctx.db, ctx.now() - grace, { after: place, limit: BATCH })
+    const deleted: string[] = []
+    for (const blob of blobs) {
+      if (inARow === FAILURES_IN_A_ROW) break
+      place = blob
+      try {
+        await removeBytes(ctx, blob)
+        deleted.push(blob.id)
+        inARow = 0
+      } catch (cause) {
+        Object.assign(swept, { failed: swept.failed + 1, cause })
+        inARow++
+      }
+    }
+    if (deleted.length > 0) await ctx.write((tx) => deleteBlobs(tx, deleted))
+    swept.blobs += deleted.length
+    const isAway = inARow === FAILURES_IN_A_ROW
+    round.released = isAway ? place : undefined
+    if (isAway || blobs.length < BATCH || ctx.hub.isDraining()) return swept
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
+import { sweepFiles, sweepOrFail } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
@@ -79,6 +79,40 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
     expect(read.length).toBeLessThanOrEqual(2)
     await iterator.return?.()
     files.getItemRaw = get
+  })
+
+  it('that cannot delete some bytes deletes all others, and these later', async () => {
+    const count = 14
+    const created = await Promise.all(times(count, () => ada.attachments.create(place, { name: 'a', size: 5 })))
+    const ids = created.map(({ attachment }) => attachment.id)
+    await Promise.all(ids.map((id, n) => n > 0 && bytes.put(id, 1, Buffer.from(`bad-${n % 10}`))))
+    const { db } = service.chat.context
+    const rows = await db.all<{ id: string; blob_id: string }>('SELECT id, blob_id FROM attachments')
+    const blobs = ids.map((id) => rows.find((row) => row.id === id)!.blob_id)
+    await Promise.all(ids.map((id) => ada.attachments.remove(id)))
+    const listReleased = () => db.all<{ id: string }>('SELECT id FROM blobs WHERE released_at IS NOT NULL')
+    const left = async () => (await listReleased()).filter(({ id }) => blobs.includes(id)).length
+    const remove = files.removeItem
+    const refused = new Set(blobs.slice(2, 5))
+    files.removeItem = (key) => (refused.has(key.split('/')[0]!) ? Promise.reject(new Error('read-only')) : remove(key))
+    const sweep = { after: '' }
+    const later = Number.MAX_SAFE_INTEGER
+    const ctx = { ...service.chat.context, now: () => later }
+    expect(await sweepFiles(ctx, sweep)).toMatchObject({ failed: 3 })
+    expect(await left()).toBe(3)
+    await expect(sweepOrFail(ctx, sweep)).rejects.toThrow('The bytes of 3 files: ')
+
+    // The whole storage is away: a sweep gives up after a few, and the next one goes on behind them.
+    await db.write((tx) => tx.run('UPDATE blobs SET released_at = 0 WHERE released_at IS NOT NULL'))
+    const more = await Promise.all(times(10, () => ada.attachments.create(place, { name: 'a', size: 5 })))
+    await Promise.all(more.map(({ attachment }) => ada.attachments.remove(attachment.id)))
+    files.removeItem = () => Promise.reject(new Error('unplugged'))
+    expect(await sweepFiles(ctx, sweep)).toMatchObject({ blobs: 0, failed: 10 })
+    const all = (await listReleased()).length
+    expect(await sweepFiles(ctx, sweep)).toMatchObject({ blobs: 0, failed: all - 10 })
+    files.removeItem = remove
+    expect(await sweepFiles(ctx, sweep)).toMatchObject({ blobs: all, failed: 0 })
+    expect(await left()).toBe(0)
   })
 
   it('without the bytes of a file is a failure, not half an answer', async () => {
