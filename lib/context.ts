@@ -97,6 +97,8 @@ export interface Context {
   readonly files: () => Promise<FileStore>
   /** Breaks off what the storage of files does. */
   readonly closeFiles: () => Promise<void>
+  /** How many calls over HTTP have ended that brought no part of a file. */
+  readonly callsAnswered: { count: number }
   /** How many parts of files this process takes at once. */
   readonly partSlots: PartSlots
   /** How many files a user reads at once from this process. */

@@ -156,12 +156,17 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
 function createFiles(
   config: Context['config'],
   { db, files }: Storage,
-): Pick<Context, 'files' | 'partSlots' | 'readSlots' | 'linkKey' | 'closeFiles'> {
+): Pick<Context, 'callsAnswered' | 'files' | 'partSlots' | 'readSlots' | 'linkKey' | 'closeFiles'> {
   let opened: Promise<FileStore> | undefined
   let key: Promise<Uint8Array> | undefined
-  const open = async () => (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config))
+  const callsAnswered = { count: 0 }
+  const open = async () =>
+    (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), {
+      callsAnswered: () => callsAnswered.count,
+    })
   const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
+    callsAnswered,
     files: () => (opened ??= open()),
     partSlots: createPartSlots(),
     readSlots: createReadSlots(() => config.attachments.max_reads_per_user),

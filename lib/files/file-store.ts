@@ -6,6 +6,7 @@ import { createBucket } from '../storage/objects/s3.ts'
 import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
 import { toBucket } from './bucket-url.ts'
 import { toStoreFailure } from './failures.ts'
+import { createTurns } from './turns.ts'
 
 /** The maximum size of a value: all of it is in memory. */
 export const MAX_VALUE_BYTES = 4 * 1024 * 1024
@@ -45,13 +46,17 @@ export interface FileStore {
  *
  * @param target `fs:<folder>`, `s3://<bucket>/<prefix>?endpoint=…&region=…`, or an unstorage `Storage` of the host's
  * @param env the environment with the keys of S3: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`
+ * @param callsAnswered how many calls a service on the same disk has responded to: writes to a folder leave them room
  * @throws Error for another target, and when the keys of S3 are missing
  */
 export function openFileStore(
   target: string | FilesLike,
-  { env = process.env }: { env?: NodeJS.ProcessEnv } = {},
+  { env = process.env, callsAnswered = () => 0 }: { env?: NodeJS.ProcessEnv; callsAnswered?: () => number } = {},
 ): FileStore {
-  return createFileStore(openPlace(target, env))
+  const objects = openPlace(target, env)
+  if (typeof target !== 'string' || !target.startsWith('fs:')) return createFileStore(objects)
+  const turns = createTurns(callsAnswered)
+  return createFileStore(objects, (write, signal) => turns.run(write, signal))
 }
 
 /** A store of files in a place for objects. */
@@ -98,7 +103,11 @@ function createCalls(): Calls {
   }
 }
 
-function createFileStore(objects: Objects): FileStore {
+/** @param inTurn runs writes when their turn comes */
+function createFileStore(
+  objects: Objects,
+  inTurn = <T>(write: () => Promise<T>, _signal: AbortSignal): Promise<T> => write(),
+): FileStore {
   const calls = createCalls()
   return {
     place: objects.place,
@@ -106,7 +115,8 @@ function createFileStore(objects: Objects): FileStore {
     async put(key, bytes) {
       assertFileKey(key)
       if (bytes.length > MAX_VALUE_BYTES) throw new Error(`A value of ${bytes.length} bytes is too long`)
-      await calls.run((signal) => objects.put(key, one(bytes), { about_bytes: bytes.length, signal }))
+      const write = (signal: AbortSignal) => objects.put(key, one(bytes), { about_bytes: bytes.length, signal })
+      await calls.run((signal) => inTurn(() => write(signal), signal))
     },
 
     async get(key) {

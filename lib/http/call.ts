@@ -65,6 +65,8 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
     const isFailure = error instanceof ChatError && error.status === 401 && !ctx.identity
     if (isFailure) ctx.authFailures.failed(request)
     return { ...found, outcome: { error } }
+  } finally {
+    if (!route.bytes) ctx.callsAnswered.count++
   }
 }
 

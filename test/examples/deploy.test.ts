@@ -11,6 +11,7 @@ import { type ServeProcess, startServe } from '../fault/serving.ts'
 import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
 import { ROOT } from '../support/example.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
+import { withResolvers } from '../support/with-resolvers.ts'
 import { PROXIES, startProxy } from './proxies.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
@@ -207,10 +208,4 @@ async function answerToLarge(base_url: string, asked: Record<string, string>, ch
 async function streamsOf({ base_url }: ServeProcess): Promise<number> {
   const page = await (await fetch(`${base_url}/metrics`)).text()
   return Number(/^chat_streams_open (\d+)$/m.exec(page)![1])
-}
-
-function withResolvers() {
-  let resolve = () => {}
-  const promise = new Promise<void>((done) => (resolve = done))
-  return { promise, resolve }
 }

@@ -8,6 +8,7 @@ import { type Listen, listen, urlOf } from '../../lib/http/node/listen.ts'
 import { trackInFlight } from '../../lib/http/node/requests-in-flight.ts'
 import { applyLimits } from '../../lib/http/node/server-limits.ts'
 import { closeGracefully } from '../../lib/http/node/shutdown.ts'
+import { withResolvers } from '../support/with-resolvers.ts'
 
 const answer: RequestListener = (_request, response) => void response.end('ok')
 
@@ -138,12 +139,4 @@ async function text(stream: Readable): Promise<string> {
   let whole = ''
   for await (const chunk of stream.setEncoding('utf8')) whole += chunk
   return whole
-}
-
-function withResolvers<T>() {
-  let resolve!: (value: T) => void
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
 }

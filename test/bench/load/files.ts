@@ -7,8 +7,6 @@ const PART_BYTES = 4 * 1024 * 1024
 /** The parts of one file that are sent at the same time, as the client of the service does. */
 const AT_ONCE = 3
 
-const agent = new Agent({ keepAlive: true })
-
 /** Requests that send and get bytes, with the session of the service's user. */
 export interface FileClient {
   /** Uploads a file of `size` bytes, no two of whose parts are the same. @returns its id */
@@ -19,6 +17,8 @@ export interface FileClient {
 
 /** Creates a client with its own connections. @throws Error for any other response than expected */
 export function createFileClient({ port, headers, conversationId }: Service): FileClient {
+  const agent = new Agent({ keepAlive: true })
+
   function send(method: string, path: string, more: Record<string, string>, body?: Uint8Array) {
     return new Promise<{ status: number; first: number; body: Buffer }>((resolve, reject) => {
       const began = performance.now()

@@ -117,7 +117,8 @@ export const postsBesideUploads: Row = {
       const body = { content: postContent(0) }
       const requests = [httpRequest('POST', `/api/messages/${rootId}/reply`, { headers, body })]
       const post = async () => perSecond(await repeatRequest({ pid, port, requests }, UNDER_WAY, bench.seconds))
-      const { upload } = createFileClient(service)
+      // Connections of their own: those of an earlier round may be closed at the moment they are used.
+      const upload = (size: number) => createFileClient(service).upload(size)
       async function postBesideUploads(): Promise<number> {
         let isOver = false
         const uploads = Array.from({ length: UPLOADS_BESIDE }, async () => {
