@@ -1,3 +1,4 @@
 import { testBusExample } from '../../test/support/bus-example.ts'
+import { createBus } from './bus.ts'
 
-testBusExample('bus-valkey')
+testBusExample('bus-valkey', createBus)

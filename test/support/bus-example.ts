@@ -1,15 +1,16 @@
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
-import { openStorage } from '../../lib/index.ts'
+import { type Bus, openStorage } from '../../lib/index.ts'
 import { BUS_SERVERS, type BusExample, startBusServer } from './bus-servers.ts'
 import { createPostgresDatabase } from './databases.ts'
 import { start } from './example.ts'
+import { PASSWORD, startService } from './service.ts'
 import { openStream, signInByHand } from './stream.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
-/** Tests an example with a message bus: two of its nodes, and the real broker. */
-export function testBusExample(name: BusExample): void {
+/** Tests an example with a message bus: two of its nodes, and the real broker, which also restarts under load. */
+export function testBusExample(name: BusExample, createBus: (url: string) => Bus): void {
   const { program } = BUS_SERVERS[name]
   if (!program) console.log(`Tests of examples/${name} skipped: its server not found`)
 
@@ -46,4 +47,56 @@ export function testBusExample(name: BusExample): void {
     await stream.close()
     expect(await Promise.all([here.stop(), there.stop()])).toEqual([0, 0])
   })
+
+  it.skipIf(!program || !inject('postgres_url'))(
+    'a restart of the broker under load loses no event',
+    async () => {
+      const database = await createPostgresDatabase()
+      const broker = await startBusServer(name)
+      const startNode = () => startService(database.url, { ports: { bus: createBus(broker.url) } })
+      const [here, there] = [await startNode(), await startNode()]
+      onTestFinished(async () => {
+        await Promise.all([here.close(), there.close()])
+        await broker.stop()
+        await database.remove()
+      })
+      const ada = await here.signIn('ada')
+      const { conversation_id } = await ada.conversations.create()
+      const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'root' })
+      const { cookie } = await signInByHand(there.base_url, ada.email, PASSWORD)
+      const stream = await openStream(there.base_url, conversation_id, { cookie })
+      await stream.until('stream.ready')
+      await expect.poll(() => [here, there].some(({ chat }) => chat.context.cluster.isAlone())).toBe(false)
+
+      let last = 0
+      let isOver = false
+      const post = async () => {
+        while (!isOver) await ada.messages.reply(root_id, { content: String(++last) })
+      }
+      const seen: number[] = []
+      /** Reads until a post that is sent from now on. */
+      const follow = async () => {
+        const next = last + 1
+        const events = await stream.until('message.new', ({ payload }) => contentOf(payload) >= next)
+        for (const { event } of events) if (event.type === 'message.new') seen.push(contentOf(event.payload))
+      }
+      const posting = post()
+      await follow()
+      await broker.kill()
+      await follow()
+      await broker.restart()
+      // From now on the bus alone tells this node of the commits of the other.
+      await there.chat.context.poller.stop()
+      await follow()
+      await follow()
+      isOver = true
+      await posting
+      expect(seen.length).toBeGreaterThanOrEqual(4)
+      expect(seen).toEqual(Array.from({ length: seen.length }, (_, n) => n + 1))
+      await stream.close()
+    },
+    30_000,
+  )
 }
+
+const contentOf = (payload: object) => Number((payload as { message: { content: string } }).message.content)

@@ -9,6 +9,10 @@ import { createInterface } from 'node:readline'
 export interface BusServer {
   /** Where its clients find it. */
   url: string
+  /** Kills it; it forgets its clients. */
+  kill(): Promise<void>
+  /** Starts it again after `kill`, at the same address. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -32,22 +36,39 @@ export function findProgram(names: string[]): string | undefined {
 }
 
 async function startNats(program: string): Promise<BusServer> {
-  const child = spawn(program, ['-a', '127.0.0.1', '-p', '-1'], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const [, port] = await lineOf(child, child.stderr!, /client connections on 127\.0\.0\.1:(\d+)/)
-  return { url: `nats://127.0.0.1:${port}`, stop: () => end(child) }
+  const run = async (port: string) => {
+    const child = spawn(program, ['-a', '127.0.0.1', '-p', port], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const [, chosen] = await lineOf(child, child.stderr!, /client connections on 127\.0\.0\.1:(\d+)/)
+    return { child, port: chosen! }
+  }
+  const { child: first, port } = await run('-1')
+  let child = first
+  const kill = () => end(child)
+  const restart = async () => {
+    child = (await run(port)).child
+  }
+  return { url: `nats://127.0.0.1:${port}`, kill, restart, stop: kill }
 }
 
 async function startValkey(program: string): Promise<BusServer> {
   const folder = await mkdtemp(join(tmpdir(), 'chat-valkey-'))
   const url = join(folder, 'socket')
   const options = ['--port', '0', '--unixsocket', url, '--dir', folder, '--save', '', '--appendonly', 'no']
-  const child = spawn(program, options, { stdio: ['ignore', 'pipe', 'ignore'] })
-  await lineOf(child, child.stdout!, /ready to accept connections/i)
+  const run = async () => {
+    const child = spawn(program, options, { stdio: ['ignore', 'pipe', 'ignore'] })
+    await lineOf(child, child.stdout!, /ready to accept connections/i)
+    return child
+  }
+  let child = await run()
+  const kill = () => end(child)
+  const restart = async () => {
+    child = await run()
+  }
   const stop = async () => {
-    await end(child)
+    await kill()
     await rm(folder, { recursive: true, force: true })
   }
-  return { url, stop }
+  return { url, kill, restart, stop }
 }
 
 async function lineOf(child: ChildProcess, output: NodeJS.ReadableStream, pattern: RegExp): Promise<RegExpExecArray> {
