@@ -171,6 +171,8 @@ export interface MessageBefore {
   role: 'user' | 'assistant' | 'system'
   content: string
   metadata?: Record<string, unknown>
+  /** The files that it gets; missing for an edit that leaves them as they are. */
+  attachments?: Attachment[]
 }
 
 /** Nothing; the text of the refusal, which the caller reads as the detail of `forbidden`; or another content. */

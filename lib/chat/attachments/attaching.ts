@@ -3,10 +3,12 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { chooseFiles, toList } from './rules.ts'
+import type { Attachment } from './schema.ts'
 import {
   type AttachmentRow,
   attach,
   deleteAttachments,
+  listAttachments,
   listOfMessage,
   lockAttachments,
   setList,
@@ -61,6 +63,22 @@ export function createAttaching({ config, now }: AttachingContext, posts: readon
       }
     },
   }
+}
+
+/**
+ * The files that a message of the user is about to get, in their order. Nothing is locked: they are chosen again when the
+ * message is stored.
+ *
+ * @throws ChatError as {@link chooseFiles}; `not_found` where there are no files
+ */
+export async function listChosen(
+  { config, db, now }: Pick<Context, 'config' | 'db' | 'now'>,
+  { ids, ...to }: { ids: readonly string[]; user_id: string; conversation_id: string; message_id?: string },
+): Promise<Attachment[]> {
+  if (ids.length === 0) return []
+  if (!config.attachments.enabled) throw new ChatError('not_found')
+  const rows = await listAttachments(db, ids)
+  return chooseFiles(rows, ids, { ...to, now: now(), scan: config.attachments.scan }).map(toAttachment)
 }
 
 /** A message whose files are replaced. */

@@ -87,6 +87,11 @@ export function lockAttachments(tx: Queries, ids: Iterable<string>): Promise<Att
   )
 }
 
+/** Attachments, without a lock. By primary key. */
+export function listAttachments(db: Queries, ids: Iterable<string>): Promise<AttachmentRow[]> {
+  return db.all(`SELECT ${COLUMNS} FROM attachments a WHERE a.id ${isOneOf(db.dialect)}`, jsonList(ids))
+}
+
 /** The attachments of a message, in their order. By (message_id). */
 export function listOfMessage(db: Queries, messageId: string): Promise<AttachmentRow[]> {
   return db.all(`SELECT ${COLUMNS} FROM attachments a WHERE a.message_id = ? ORDER BY a.position`, messageId)

@@ -5,7 +5,7 @@ import { SECOND } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
-import { replaceFiles } from '../attachments/attaching.ts'
+import { listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { setExpiryOf } from '../attachments/store.ts'
 import { type LockedForChange, lockAsMember, lockToPost, requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
@@ -68,13 +68,16 @@ function assertEditable(actor: Actor, message: MessageRow): MessageRow {
 }
 
 /** The text of an edit after the host's hook, which is asked about no edit that is refused anyway. */
-async function review(ctx: Context, actor: Actor, message_id: string, { content, metadata }: Edit): Promise<string> {
+async function review(ctx: Context, actor: Actor, message_id: string, input: Edit): Promise<string> {
+  const { content, metadata, attachment_ids: ids } = input
   const row = await findMessage(ctx.db, message_id)
   const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
   if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
   const { conversation_id, parent_id, ...message } = assertEditable(actor, row!)
   const place = { conversation_id, message_id, ...(parent_id && { parent_id }), role: message.role }
-  return reviewMessage(ctx, { actor, ...place, content, ...(metadata && { metadata }) })
+  const chosen = ids && { ids, user_id: actor.user_id, conversation_id, message_id }
+  const files = chosen && { attachments: await listChosen(ctx, chosen) }
+  return reviewMessage(ctx, { actor, ...place, content, ...(metadata && { metadata }), ...files })
 }
 
 /**

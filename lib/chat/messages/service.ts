@@ -6,6 +6,7 @@ import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
+import { listChosen } from '../attachments/attaching.ts'
 import { requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import type { NewPost, Posted } from './batch.ts'
@@ -147,7 +148,15 @@ async function review(ctx: Context, { actor, input, where }: NewPost, repeatable
   if (!mayWrite(actor.roles) || !canPost(place.role)) throw new ChatError('forbidden')
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const shown = role === 'user' && actor.system !== undefined ? 'system' : role
-  return reviewMessage(ctx, { actor, ...target, role: shown, content, ...(metadata && { metadata }) })
+  const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
+  const attachments = await listChosen(ctx, chosen).catch(async (error: unknown) => {
+    // The same post may have taken them meanwhile.
+    if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
+    throw error
+  })
+  if (!attachments) return content
+  const files = attachments.length > 0 && { attachments }
+  return reviewMessage(ctx, { actor, ...target, role: shown, content, ...(metadata && { metadata }), ...files })
 }
 
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */

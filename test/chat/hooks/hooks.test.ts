@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor, EventAfter, Hooks, JoinBefore, MessageBefore } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { filesInFolder } from '../../support/files-folder.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 const NEVER = new Promise<undefined>(() => {})
@@ -32,7 +33,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
 
   beforeAll(async () => {
     const url = await openUrl()
-    service = await startService(url, { ports: { hooks } })
+    service = await startService(url, { ports: { hooks }, config: { attachments: await filesInFolder() } })
     node = await startService(url, { ports: { hooks: { afterEvent: (event) => void elsewhere.push(event) } } })
     verdict = admit = () => undefined
     ada = await service.signIn('ada')
@@ -65,6 +66,36 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
       { conversation_id, role: 'assistant', content: 'why?' },
       { ...given, message_id: root.message_id, content: 'three' },
     ])
+  })
+
+  it('see the files that a message gets, and none that it may not have', async () => {
+    const upload = async (user: Actor, name: string) => {
+      const { attachment } = await service.chat.attachments.create(user, conversation_id, { name, size: 1 })
+      await service.chat.attachments.putPart(user, attachment.id, 1, { bytes: Buffer.from('x') })
+      return attachment.id
+    }
+    const [one, two, three] = [await upload(actor, 'one.txt'), await upload(actor, 'two.txt'), await upload(actor, '3')]
+    const shown = (id: string, name: string) => expect.objectContaining({ id, name, size: 1, status: 'ready' })
+    const input = { content: '', attachment_ids: [one, two], idempotency_key: 'files' }
+    const { message_id } = await service.chat.messages.postRoot(actor, conversation_id, input)
+    expect(seen(messages)).toMatchObject([{ content: '', attachments: [shown(one, 'one.txt'), shown(two, 'two.txt')] }])
+    await service.chat.messages.postRoot(actor, conversation_id, input)
+    expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'x', attachment_ids: [one] }))).toBe(
+      'not_found',
+    )
+    expect(seen(messages)).toEqual([])
+    await ada.messages.edit(message_id, { content: 'as before' })
+    await ada.messages.edit(message_id, { content: 'another', attachment_ids: [two, three] })
+    await ada.messages.edit(message_id, { content: 'none', attachment_ids: [] })
+    expect(seen(messages).map(({ attachments }) => attachments?.map(({ id }) => id))).toEqual([
+      undefined,
+      [two, three],
+      [],
+    ])
+    const racing = await upload(actor, 'racing.txt')
+    const again = { content: 'once', attachment_ids: [racing], idempotency_key: 'racing' }
+    const posts = await Promise.all(times(4, () => service.chat.messages.postRoot(actor, conversation_id, again)))
+    expect(new Set(posts.map((each) => each.message_id)).size).toBe(1)
   })
 
   it('change no rights of the caller', async () => {
