@@ -14,11 +14,11 @@ const CREATE = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5 (
   words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'")`
 
 /**
- * The pages of FTS5's parts that are merged with each batch: enough that the parts do not pile up, and little enough that
- * a post does not wait for it.
+ * The pages of FTS5's parts that are merged with each batch: enough that the parts do not pile up, as FTS5 merges 16 of a
+ * level at once, and little enough that a post does not wait for it.
  */
-const MERGED_PAGES = 4
-const MERGED_PAGES_EACH = 0.1
+const MERGED_PAGES = 8
+const MERGED_PAGES_EACH = 0.2
 
 /** Whether the database can have an index: SQLite needs FTS5. */
 export async function canIndex(db: Queries): Promise<boolean> {
