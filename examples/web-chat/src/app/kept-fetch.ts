@@ -25,11 +25,12 @@ export function createKeptFetch(base: string, snapshot: Snapshot): typeof fetch 
     if (response instanceof Response && !AWAY.includes(response.status)) {
       if (response.ok && READ.test(key)) {
         const text = await response.clone().text()
-        if (key === ME) await changeUser(snapshot, text)
+        // In the order of the snapshot: nothing that is read or kept from now on is before it.
+        if (key === ME) void snapshot.clearUnless(ME, (known) => idOf(known) === idOf(text))
         // Read for a session that has ended meanwhile, it is not kept.
         if (!key.startsWith('/api/conversations') || clears === snapshot.clears()) void snapshot.keep(key, text)
       }
-      if (key === ME && response.status === 401) await snapshot.clear()
+      if (key === ME && response.status === 401) void snapshot.clear()
       return response
     }
     const text = await snapshot.find(key)
@@ -46,12 +47,6 @@ function keyOf(base: string, address: string, method = 'GET'): string | undefine
   const isFirst = !searchParams.has('after') && !searchParams.has('cursor_path')
   const isKept = READ.test(path) || (SHOWN.test(path) && searchParams.get('archived') !== 'true')
   return method === 'GET' && isFirst && isKept ? path : undefined
-}
-
-/** What another user has seen is forgotten. */
-async function changeUser(snapshot: Snapshot, text: string): Promise<void> {
-  const known = await snapshot.find(ME)
-  if (known !== undefined && idOf(known) !== idOf(text)) await snapshot.clear()
 }
 
 function idOf(text: string): string {

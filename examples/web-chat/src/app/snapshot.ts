@@ -19,6 +19,8 @@ export interface Snapshot {
   forget(id: string): Promise<void>
   /** Forgets what users have seen. */
   clear(): Promise<void>
+  /** Forgets what users have seen if what is kept of a path is another user's. */
+  clearUnless(path: string, isSame: (text: string) => boolean): Promise<void>
   /** How often it was cleared: what was read before belongs to another session. */
   clears(): number
 }
@@ -52,12 +54,21 @@ export function createSnapshot(): Snapshot {
       }),
     clear() {
       clears++
-      return inOrder(async () => {
-        for (const { path } of await allEntries()) if (path !== OF_ALL) await deleteEntry(path)
-      })
+      return inOrder(forgetUsers)
     },
+    clearUnless: (path, isSame) =>
+      inOrder(async () => {
+        const entry = await findEntry(path)
+        if (!entry || isSame(entry.text)) return
+        clears++
+        await forgetUsers()
+      }),
     clears: () => clears,
   }
+}
+
+async function forgetUsers(): Promise<void> {
+  for (const { path } of await allEntries()) if (path !== OF_ALL) await deleteEntry(path)
 }
 
 async function trim(): Promise<void> {
