@@ -77,7 +77,13 @@ function ownsHttpsHost({ server }: Config): boolean {
  * versions of on-headers, by which express-session sets its cookie, do not.
  */
 export function writeHead(response: ServerResponse, status: number, headers: readonly HeaderPair[]): void {
-  if (response.writeHead === ServerResponse.prototype.writeHead) return void response.writeHead(status, headers.flat())
+  if (response.writeHead === ServerResponse.prototype.writeHead) {
+    // Not `flat()`, which takes twenty times as long.
+    const lines: string[] = []
+    for (const [name, value] of headers) lines.push(name, value)
+    response.writeHead(status, lines)
+    return
+  }
   for (const [name, value] of headers) response.setHeader(name, value)
   response.writeHead(status)
 }
