@@ -83,7 +83,7 @@ async function untilFilled(database: string, { port }: Running, { reader, places
   }
 }
 
-/** Words of every kind, two words, a phrase, two Chinese characters and a beginning; in all conversations, and in one. */
+/** Words of every kind, two words, a phrase of a message, two Chinese characters and a beginning; in all conversations, and in one. */
 function queriesOf({ corpus, places }: Searchable): string[] {
   const next = random(7)
   const word = (from: number, to: number) => corpus.word(from + Math.floor(next() * (to - from)))
@@ -99,7 +99,7 @@ function queriesOf({ corpus, places }: Searchable): string[] {
     () => word(500, 1_500),
     () => word(50_000, 100_000),
     () => `${word(0, 50)} ${word(100, 1_000)}`,
-    () => `"${word(0, 10)} ${word(0, 10)}"`,
+    () => `"${corpus.message().text.split(' ').slice(0, 2).join(' ')}"`,
     chinese,
     () => `${corpus.word(5 * Math.floor(100 + next() * 500)).slice(0, 3)}*`,
   ]
