@@ -16,6 +16,7 @@ const LEFT_OUT: Record<string, string> = {
   migrations: 'the schema is made by the program that imports',
   meta: 'the name of a history, which is begun anew',
   oauth_states: 'sign-ins that have begun begin again',
+  blob_sizes: 'sums of the sizes of blobs are made anew',
   limit_buckets: 'counts of the last moments',
   login_failures: 'counts of the last minutes',
   schedules: 'when this database was backed up',
