@@ -53,6 +53,8 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await give(page, 'drop', 'dropped.txt')
     await give(page, 'paste', 'pasted.txt')
     await page.waitForSelector('.thread .draft-files li:nth-child(4)[data-status=ready]')
+    // They are sent at the same time, so any may be the last.
+    await page.waitForSelector('.thread .draft-files li:not([data-status=ready])', { state: 'detached' })
     expect(await namesOf(page)).toEqual(['engine.png', 'notes.txt', 'dropped.txt', 'pasted.txt'])
     await look(page, 'files-draft')
     await page.click('.thread [aria-label="Remove dropped.txt"]')

@@ -10,8 +10,11 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
   let Loaded: ComponentType<Props> | undefined
   return function Lazy(props: Props) {
     const [state, show] = useState<{ error?: unknown }>({})
+    const wasLoaded = Loaded !== undefined
     useEffect(() => {
-      if (Loaded) return
+      if (wasLoaded) return
+      // Another one has loaded it since this one was rendered.
+      if (Loaded) return show({})
       let isShown = true
       load().then(
         (component) => {
