@@ -19,7 +19,7 @@ const BRIEFLY = [
   'full disk',
   'no larger files (ulimit -f)',
   'write: EIO',
-  'sync: EIO once',
+  'sync: EIO twice',
   'read: EIO',
   'locked by another process',
   'file moved away',
