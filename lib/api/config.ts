@@ -413,7 +413,7 @@ export interface ConfigInput {
     grace_hours?: number | undefined
     /**
      * Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 8 MiB in memory
-     * until it is sent. Default: `32`.
+     * until it is sent. Default: `128`.
      */
     max_reads_per_user?: number | undefined
     /** How long a link to a file is valid. Default: `300` seconds. */

@@ -56,7 +56,7 @@ export const AttachmentsSection = section({
   ),
   max_reads_per_user: key(
     integer(1, 100_000),
-    32,
+    128,
     'Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 8 MiB in memory until it is sent.',
   ),
   link_seconds: key(integer(1, 86_400), 300, 'How long a link to a file is valid.', { unit: 'seconds' }),
