@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import type { Finding } from '../../cli/doctor/finding.ts'
 import { runChecks } from '../../cli/doctor/run-checks.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
+import { freePort } from '../support/free-port.ts'
 import { folder } from './process.ts'
 
 /** The doctor's findings for this configuration, by code. */
@@ -74,14 +75,6 @@ export async function startNginx(target: string, more: string): Promise<string> 
   onTestFinished(() => void child.kill('SIGKILL'))
   for (let tries = 0; tries < 600 && !(await listens(port)); tries++) await sleep(50)
   return `http://127.0.0.1:${port}`
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 function listens(port: number): Promise<boolean> {

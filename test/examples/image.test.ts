@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { ROOT } from '../support/example.ts'
+import { freePort } from '../support/free-port.ts'
 
 const [, runtime = ''] = readFileSync(join(ROOT, 'examples', 'deploy', 'Dockerfile'), 'utf8').split(/^FROM .*slim$/m)
 
@@ -63,7 +63,7 @@ async function build(): Promise<Image> {
   return {
     program: join(opt, 'dist/cli/main.js'),
     data,
-    env: { ...environment(data), ...(await freePort()) },
+    env: { ...environment(data), CHAT_SERVER__PORT: String(await freePort()) },
     as: USER,
   }
 }
@@ -71,14 +71,6 @@ async function build(): Promise<Image> {
 function environment(data: string): Record<string, string> {
   const [, line = ''] = /^ENV (.*)$/m.exec(runtime) ?? []
   return Object.fromEntries(line.split(' ').map((pair) => pair.replace('/data', data).split(/=(.*)/s, 2)))
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return { CHAT_SERVER__PORT: String(port) }
 }
 
 /** Runs an instruction in the form of a list, such as `CMD ["serve"]`. */

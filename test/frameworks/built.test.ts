@@ -1,13 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { ROOT } from '../support/example.ts'
+import { freePort } from '../support/free-port.ts'
 import { type Host, walkHost } from '../support/hosts.ts'
 
 /** The examples that are built before they run, and their programs. */
@@ -79,13 +78,4 @@ async function startProgram(cwd: string, args: string[], port: number): Promise<
       await once(child, 'close')
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -1,20 +1,8 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startOpenId } from '../accounts/oauth/openid.ts'
 import { hasBrowser } from '../support/browser.ts'
+import { freePort } from '../support/free-port.ts'
 import { expectOne, openStage, PASSWORD } from './people.ts'
-
-/** A port that is free. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 describe.skipIf(!hasBrowser)('a sign-in with a provider in the web chat', () => {
   it('comes back to the message of the link that was opened', async () => {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { freePort } from '../../support/free-port.ts'
 import type { ChatTarget } from '../load/deliver.ts'
 import { messageTemplate, streamHeader } from '../load/xmpp.ts'
 import { type Server, startProgram, temporaryFolder } from './child.ts'
@@ -109,18 +110,6 @@ modules:
 /** How a writer of the room posts to it: on the stream on which it reads. */
 export function ejabberdTarget({ pid, port }: Server): Omit<ChatTarget, 'steps'> {
   return { pid, port, post: messageTemplate(ROOM), posts_on_streams: true }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      )
-    })
-  })
 }
 
 /** Whether a stream opens. While ejabberd starts, it accepts connections that it never answers. */
