@@ -26,8 +26,13 @@ export function useStickToEnd(
     const { current } = scroller
     if (!current) return
     const toEnd = () => isAtEnd.current && current.scrollTo(0, current.scrollHeight)
+    let top = current.scrollTop
     const onScroll = () => {
-      isAtEnd.current = isWhole.current && current.scrollHeight - current.scrollTop - current.clientHeight < NEAR
+      // Of scrolling to the end it hears when more has been rendered below: only moving up leads away.
+      const hasMovedUp = current.scrollTop < top
+      top = current.scrollTop
+      const isNear = current.scrollHeight - top - current.clientHeight < NEAR
+      isAtEnd.current = isWhole.current && (isNear || (isAtEnd.current && !hasMovedUp))
     }
     const observer = new ResizeObserver(toEnd)
     for (const child of current.children) observer.observe(child)
