@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers'
 import { ChatError } from '../core/errors.ts'
 import { createFolder } from '../storage/objects/fs.ts'
 import type { Objects } from '../storage/objects/objects.ts'
@@ -6,6 +5,7 @@ import { createBucket } from '../storage/objects/s3.ts'
 import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
 import { toBucket } from './bucket-url.ts'
 import { toStoreFailure } from './failures.ts'
+import type { Range } from './ranges.ts'
 import { createTurns } from './turns.ts'
 
 /** The maximum size of a value: all of it is in memory. */
@@ -23,8 +23,8 @@ export interface FileStore {
   readonly place: string
   /** Stores a value: as a whole or not at all, and durable when the promise resolves. Replaces one of the same key. */
   put(key: string, bytes: Uint8Array): Promise<void>
-  /** `undefined` if there is none. */
-  get(key: string): Promise<Uint8Array | undefined>
+  /** A value, or a part of it, as far as it goes; `undefined` if there is none. */
+  get(key: string, range?: Partial<Range>): Promise<Uint8Array | undefined>
   /** Removes a value, if there is one. */
   remove(key: string): Promise<void>
   /** The sizes of the values of an id, by number. */
@@ -119,14 +119,16 @@ function createFileStore(
       await calls.run((signal) => inTurn(() => write(signal), signal))
     },
 
-    async get(key) {
+    async get(key, { start = 0, end = MAX_VALUE_BYTES } = {}) {
       assertFileKey(key)
       return calls
         .run(async (signal) => {
           // One byte more than there may be, so that a foreign value is noticed, and never read as a whole.
-          const bytes = await objects.get(key, { end: MAX_VALUE_BYTES, signal })
-          const value = bytes && (await buffer(bytes as AsyncIterable<Buffer>))
-          if (value && value.length > MAX_VALUE_BYTES) throw new Error(`${key} is longer than any value stored here`)
+          const last = end < MAX_VALUE_BYTES ? end - 1 : MAX_VALUE_BYTES
+          const bytes = await objects.get(key, { start, end: last, signal })
+          const value = bytes && (await joined(bytes))
+          if (value && start + value.length > MAX_VALUE_BYTES)
+            throw new Error(`${key} is longer than any value stored here`)
           return value
         })
         .catch(ifMissing)
@@ -164,6 +166,13 @@ async function sizesOf(objects: Objects, id: string): Promise<Map<number, number
     after = page.next
   }
   return sizes
+}
+
+/** The pieces as one: a single one is not copied. */
+async function joined(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of bytes) pieces.push(piece)
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

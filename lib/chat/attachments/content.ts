@@ -91,12 +91,15 @@ function rangeOf({ size }: Readable, etag: string, headers: RequestHeaders): Ran
 /**
  * The bytes of a range, one stored part after the other: while one is being sent, the next one is being read.
  *
- * @throws ChatError `not_found` for a missing part; `unavailable`
+ * @throws ChatError `not_found` for a part that is missing, or too short; `unavailable`
  */
 export async function* piecesOf(files: FileStore, blobId: string, { start, end }: Range): AsyncGenerator<Uint8Array> {
   const last = Math.floor((end - 1) / PART_BYTES)
   const read = (index: number) => {
-    const part = files.get(keyOfPart(blobId, index + 1))
+    const part = readPart(files, keyOfPart(blobId, index + 1), {
+      start: Math.max(start - index * PART_BYTES, 0),
+      end: Math.min(end - index * PART_BYTES, PART_BYTES),
+    })
     // A failure is noticed when it is the part's turn.
     part.catch(() => {})
     return part
@@ -104,11 +107,16 @@ export async function* piecesOf(files: FileStore, blobId: string, { start, end }
   let next = read(Math.floor(start / PART_BYTES))
   for (let index = Math.floor(start / PART_BYTES); index <= last; index++) {
     const bytes = await next
-    if (!bytes) throw new ChatError('not_found')
     if (index < last) next = read(index + 1)
-    const offset = index * PART_BYTES
-    yield bytes.subarray(Math.max(start - offset, 0), end - offset)
+    yield bytes
   }
+}
+
+/** @throws ChatError `not_found` also for a part that is shorter */
+async function readPart(files: FileStore, key: string, range: Range): Promise<Uint8Array> {
+  const bytes = await files.get(key, range)
+  if (bytes?.length !== range.end - range.start) throw new ChatError('not_found')
+  return bytes
 }
 
 async function* resume(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -12,6 +12,9 @@ const STALLED_MS = 60 * 60_000
 
 const ATTEMPTS = 100
 
+/** How much is read at once: every read is a task of its own. */
+const READ_BYTES = 1024 * 1024
+
 /** Objects as files of a folder, which is created with the first one. Only this user may read them. */
 export function createFolder(path: string): Objects {
   const root = resolve(path)
@@ -42,7 +45,8 @@ export function createFolder(path: string): Objects {
       const file = fileOf(key)
       const found = await stat(file).catch(ifMissing)
       if (!found?.isFile()) return undefined
-      return createReadStream(file, { start, ...(end !== undefined && { end }), ...(signal && { signal }) })
+      const range = { start, ...(end !== undefined && { end }) }
+      return createReadStream(file, { ...range, highWaterMark: READ_BYTES, ...(signal && { signal }) })
     },
 
     async head(key) {

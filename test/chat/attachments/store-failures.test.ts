@@ -121,8 +121,13 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
       'SELECT blob_id FROM attachments WHERE id = ?',
       id,
     )
+    const read = async (range = {}) => (await bytes.read(`/api/attachments/${id}/content`, range)).status
+    files.kept.set(`${blob!.blob_id}/1`, Buffer.alloc(99))
+    expect([await read(), await read({ range: 'bytes=0-98' }), await read({ range: 'bytes=99-' })]).toEqual([
+      404, 206, 404,
+    ])
     files.kept.delete(`${blob!.blob_id}/1`)
-    expect((await bytes.read(`/api/attachments/${id}/content`)).status).toBe(404)
+    expect(await read()).toBe(404)
   })
 })
 
