@@ -11,7 +11,7 @@ import { excerptOf } from './rules-excerpt.ts'
 import { findPhrase, type Phrase } from './rules-query.ts'
 import { atomsOf } from './rules-words.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
-import { listChangedBetween, listReadable, listTitles, type Narrowed } from './store.ts'
+import { listChangedBetween, listReadable, listTitles, type Narrowed, type Readable } from './store.ts'
 import { FIRST_SPAN, findEntries, nextSpan, type Span, type Wanted } from './store-lookup.ts'
 
 /** A search: what the index is asked, and what each hit must have. */
@@ -26,8 +26,13 @@ export interface Hunt {
   newest: number
 }
 
-/** How many messages the index is asked for at once, and how many texts are read at once. */
-const LOOK = 100
+/**
+ * How many messages the index is asked for in the first step, the second, and so on: a question of the index costs as
+ * much as some hundred messages, and most pages are full after the first one.
+ */
+const LOOKS = [200, 400, 800] as const
+
+/** How many messages are read at once. */
 const TEXTS = 20
 
 /** How long texts are compared in one step: on SQLite the other calls of the process wait for its end. */
@@ -75,8 +80,10 @@ export async function look(
 ): Promise<{ low: number; isOver: boolean }> {
   let low = Math.min(start, hunt.newest + 1)
   let span = FIRST_SPAN
+  let steps = 0
   while (low > hunt.oldest && !page.isFull()) {
-    const bounds = { before: low, span, deadline }
+    const bounds = { before: low, span, limit: LOOKS[steps] ?? LOOKS[2], isFirst: steps === 0, deadline }
+    steps++
     const options = { timeout: Math.max(LEAST_MS, deadline - performance.now()), by_index: true } as const
     try {
       const done = await ctx.db.snapshot((db) => step(db, hunt, page, bounds, ctx.search.wake), options)
@@ -93,10 +100,12 @@ export async function look(
   return { low, isOver: false }
 }
 
-/** Where a step begins, how far it looks, and when it ends after the text in progress. */
+/** Where a step begins, how far it looks, for how many messages, and when it ends after the text in progress. */
 interface Bounds {
   before: number
   span: Span
+  limit: number
+  isFirst: boolean
   deadline: number
 }
 
@@ -109,18 +118,18 @@ async function step(
   db: Queries,
   hunt: Hunt,
   page: Page,
-  { before, span, deadline }: Bounds,
+  { deadline, ...part }: Bounds,
   wake: () => void,
 ): Promise<{ low: number; hits: number; isDense: boolean }> {
-  const found = await findEntries(db, hunt.wanted, before, LOOK, span)
+  const found = await findEntries(db, hunt.wanted, part)
   const hits = found.docs.length
-  const changed = await listChangedBetween(db, found.low, before, LOOK)
+  const changed = await listChangedBetween(db, found.low, part.before, LOOKS[0])
   // Others may have left them.
   if (changed.length > 0) wake()
-  const low = changed.length === LOOK ? Math.max(found.low, changed.at(-1)!) : found.low
+  const low = changed.length === LOOKS[0] ? Math.max(found.low, changed.at(-1)!) : found.low
   const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
   const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
-  const isDense = Math.max(hits, changed.length) === LOOK
+  const isDense = hits === part.limit || changed.length === LOOKS[0]
   const until = Math.min(deadline, performance.now() + STEP_MS)
   for (let n = 0; n < readable.length && !page.isFull(); ) {
     const { matches, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), until)
@@ -140,44 +149,54 @@ async function readHits(
   db: Queries,
   hunt: Hunt,
   actor: Actor,
-  places: { id: string; doc: number }[],
+  places: readonly Readable[],
   deadline: number,
 ): Promise<{ matches: Hit[]; read: number }> {
-  const rows = await withTexts(
-    db,
-    await listLightMessages(
-      db,
-      places.map(({ id }) => id),
-    ),
-  )
-  const rowBy = new Map(rows.map((row) => [row.id, row]))
-  const found: { row: MessageRow; doc: number; excerpts: SearchExcerpt[] }[] = []
+  const long = places.filter(({ content }) => content === null)
+  const rowBy = await readRows(db, long)
+  const found: { place: Readable; excerpts: SearchExcerpt[] }[] = []
   let read = 0
-  for (const { id, doc } of places) {
-    const row = rowBy.get(id)
-    const excerpts = row && !row.deleted_at ? match(row, hunt) : undefined
-    if (excerpts) found.push({ row: row!, doc, excerpts })
+  for (const place of places) {
+    const text = place.content === null ? rowBy.get(place.id) : place
+    const excerpts = text && match(text as Compared, hunt)
+    if (excerpts) found.push({ place, excerpts })
     read++
     if (performance.now() > deadline) break
   }
   if (found.length === 0) return { matches: [], read }
-  const titles = await listTitles(db, new Set(found.map(({ row }) => row.conversation_id)))
-  const messages = await withReacted(
-    db,
-    actor.user_id,
-    found.map(({ row }) => toMessage(row)),
-  )
-  const matches = found.map(({ row, doc, excerpts }, n) => ({
-    message: messages[n]!,
-    conversation: { id: row.conversation_id, title: titles.get(row.conversation_id) ?? '' },
-    excerpts,
-    doc,
-  }))
-  return { matches, read }
+  const short = found.filter(({ place }) => !rowBy.has(place.id)).map(({ place }) => place)
+  for (const [id, row] of await readRows(db, short)) rowBy.set(id, row)
+  return { matches: await toHits(db, actor, found, rowBy), read }
 }
 
+/** The messages, with their texts, by id. */
+async function readRows(db: Queries, places: readonly Readable[]): Promise<Map<string, MessageRow>> {
+  if (places.length === 0) return new Map()
+  const ids = places.map(({ id }) => id)
+  const rows = await withTexts(db, await listLightMessages(db, ids))
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+async function toHits(
+  db: Queries,
+  actor: Actor,
+  found: readonly { place: Readable; excerpts: SearchExcerpt[] }[],
+  rowBy: ReadonlyMap<string, MessageRow>,
+): Promise<Hit[]> {
+  const rows = found.map(({ place }) => rowBy.get(place.id)!)
+  const titles = await listTitles(db, new Set(rows.map(({ conversation_id }) => conversation_id)))
+  const messages = await withReacted(db, actor.user_id, rows.map(toMessage))
+  return found.map(({ place: { doc }, excerpts }, n) => {
+    const { conversation_id: id } = rows[n]!
+    return { message: messages[n]!, conversation: { id, title: titles.get(id) ?? '' }, excerpts, doc }
+  })
+}
+
+/** What is compared of a message. */
+type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'status'>
+
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */
-function match(row: MessageRow, { all, none, needs_link }: Hunt): SearchExcerpt[] | undefined {
+function match(row: Compared, { all, none, needs_link }: Hunt): SearchExcerpt[] | undefined {
   // An answer is searched once it is written.
   const content = row.status === 'streaming' ? '' : row.content
   if (needs_link && !hasLink({ content, prompt: row.prompt })) return undefined

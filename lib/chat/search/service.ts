@@ -87,10 +87,13 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
     ...(has.has('file') ? [[scopeWord.file]] : []),
     ...(has.has('link') ? [[scopeWord.link]] : []),
     ...(has.has('mention') ? [[scopeWord.mention]] : []),
-    ...(own && own.length <= MOST_CONVERSATIONS ? [own.map(scopeWord.conversation)] : []),
   ]
   return {
-    wanted: { all: all.flatMap(indexTerms), groups },
+    wanted: {
+      all: all.flatMap(indexTerms),
+      groups,
+      own: own && own.length <= MOST_CONVERSATIONS ? own.map(scopeWord.conversation) : [],
+    },
     all,
     none,
     needs_link: has.has('link'),

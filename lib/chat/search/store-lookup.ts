@@ -7,6 +7,8 @@ export interface Wanted {
   all: readonly IndexTerm[]
   /** Of each group one; none is empty. */
   groups: readonly (readonly string[])[]
+  /** One of the caller's conversations; empty if they are too many. Each message is compared with them anyway. */
+  own: readonly string[]
 }
 
 /** Messages that may match, newest first: all from `low` on are among them. */
@@ -41,41 +43,46 @@ export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, 
   return expected <= MOST_AT_ONCE ? Number.POSITIVE_INFINITY : Math.min(MOST_BLOCKS, span * 4)
 }
 
-/**
- * Up to `limit` messages of the index below `before`, newest first.
- *
- * @param span PostgreSQL: how far to look
- */
-export async function findEntries(
-  db: Queries,
-  wanted: Wanted,
-  before: number,
-  limit: number,
-  span: Span,
-): Promise<Found> {
-  const { rows, floor } = await findRows(db, wanted, { before, limit, span })
-  const docs = rows.map(({ doc }) => Number(doc))
-  return { docs, low: docs.length < limit ? floor : docs.at(-1)! }
-}
-
-interface Part {
+/** Which messages a look is for: the newest up to `limit` below `before`. */
+export interface Part {
   before: number
   limit: number
+  /** PostgreSQL: how far to look. */
   span: Span
+  /** Whether it is the first look of a search. */
+  isFirst: boolean
+}
+
+/**
+ * FTS5 finds the place of each of the caller's conversations in each part of the index, which takes longer than to compare
+ * the newest messages with the conversations: with more of them, the first look leaves them out.
+ */
+const FEW_CONVERSATIONS = 8
+
+/** Messages of the index, newest first. */
+export async function findEntries(db: Queries, wanted: Wanted, part: Part): Promise<Found> {
+  const { rows, floor } = await findRows(db, wanted, part)
+  const docs = rows.map(({ doc }) => Number(doc))
+  return { docs, low: docs.length < part.limit ? floor : docs.at(-1)! }
 }
 
 async function findRows(db: Queries, wanted: Wanted, part: Part): Promise<{ rows: Row[]; floor: number }> {
+  const isWithoutOwn = db.dialect === 'sqlite' && part.isFirst && wanted.own.length > FEW_CONVERSATIONS
+  const groups = isWithoutOwn || wanted.own.length === 0 ? wanted.groups : [...wanted.groups, wanted.own]
+  const terms = { all: wanted.all, groups }
   // Everything is wanted: an index of words finds nothing without a word.
-  if (wanted.all.length + wanted.groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
-  if (db.dialect === 'sqlite') return { rows: await findSqlite(db, wanted, part), floor: 0 }
-  return part.span === FIRST_SPAN ? findNear(db, wanted, part) : findFar(db, wanted, part)
+  if (terms.all.length + groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
+  if (db.dialect === 'sqlite') return { rows: await findSqlite(db, terms, part), floor: 0 }
+  return part.span === FIRST_SPAN ? findNear(db, terms, part) : findFar(db, terms, part)
 }
+
+type Terms = Pick<Wanted, 'all' | 'groups'>
 
 function findAny(db: Queries, { before, limit }: Part): Promise<Row[]> {
   return db.all<Row>('SELECT doc FROM messages WHERE doc < ? ORDER BY doc DESC LIMIT ?', before, limit)
 }
 
-function findSqlite(db: Queries, { all, groups }: Wanted, { before, limit }: Part): Promise<Row[]> {
+function findSqlite(db: Queries, { all, groups }: Terms, { before, limit }: Part): Promise<Row[]> {
   const parts = [
     ...all.map(({ word, isPrefix }) => (isPrefix ? `"${word}" *` : `"${word}"`)),
     ...groups.map((group) => `(${group.map((word) => `"${word}"`).join(' OR ')})`),
@@ -89,7 +96,7 @@ function findSqlite(db: Queries, { all, groups }: Wanted, { before, limit }: Par
 }
 
 /** By the primary key: it ends where there are enough. The subquery has an OFFSET, so that the planner keeps to it. */
-async function findNear(db: Queries, wanted: Wanted, { before, limit }: Part) {
+async function findNear(db: Queries, terms: Terms, { before, limit }: Part) {
   const floor = Math.max(0, before - NEAR)
   const rows = await db.all<Row>(
     `SELECT doc FROM (
@@ -97,7 +104,7 @@ async function findNear(db: Queries, wanted: Wanted, { before, limit }: Part) {
       WHERE words @@ ?::tsquery LIMIT ?`,
     before,
     floor,
-    tsqueries(wanted).join(' & '),
+    tsqueries(terms).join(' & '),
     limit,
   )
   return { rows, floor }
@@ -107,12 +114,12 @@ async function findNear(db: Queries, wanted: Wanted, { before, limit }: Part) {
  * By the index of words; the subquery has an OFFSET, so that the planner does not read by the primary key instead. Each
  * group is a condition of its own: GIN goes from match to match of them, where it reads all of a group within a tsquery.
  */
-async function findFar(db: Queries, wanted: Wanted, { before, limit, span }: Part) {
+async function findFar(db: Queries, terms: Terms, { before, limit, span }: Part) {
   const last = blockOf(before - 1)
   const first = Math.max(0, last - span + 1)
   const blocks =
     span === Number.POSITIVE_INFINITY ? [] : Array.from({ length: last - first + 1 }, (_, n) => blockWord(first + n))
-  const queries = [...tsqueries(wanted), ...(blocks.length > 0 ? [anyOf(blocks)] : [])]
+  const queries = [...tsqueries(terms), ...(blocks.length > 0 ? [anyOf(blocks)] : [])]
   const rows = await db.all<Row>(
     `SELECT doc FROM (
        SELECT doc FROM search_docs WHERE ${queries.map(() => 'words @@ ?::tsquery').join(' AND ')} OFFSET 0) AS found
@@ -127,7 +134,7 @@ async function findFar(db: Queries, wanted: Wanted, { before, limit, span }: Par
 const anyOf = (words: readonly string[]) => `(${words.map((word) => `'${word}'`).join(' | ')})`
 
 /** What has all of the words, and what has one of each group: a tsquery each, none of them empty. */
-function tsqueries({ all, groups }: Wanted): string[] {
+function tsqueries({ all, groups }: Terms): string[] {
   const single = groups.filter(({ length }) => length === 1)
   const words = [...all.map(({ word, isPrefix }) => (isPrefix ? `'${word}':*` : `'${word}'`)), ...single.map(anyOf)]
   const wide = groups.filter(({ length }) => length > 1).map(anyOf)

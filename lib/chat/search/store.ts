@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { isErasedAuthor, isOneOf, isOneOfNumbers, jsonList } from '../../storage/sql.ts'
+import type { MessageStatus } from '../answers/schema.ts'
 
 /** A change of a message that the index does not know yet. */
 export interface Change {
@@ -159,13 +160,29 @@ export interface Narrowed {
   has_mention: boolean
 }
 
-/** Those of these messages that the user may read and that are as wanted: their ids, newest first. */
+/** A message that the user may read, with its texts unless they are long, or an answer is being written. */
+export interface Readable {
+  id: string
+  doc: number
+  status: MessageStatus
+  /** `null` if they are not read here. */
+  content: string | null
+  prompt: string | null
+  attachment_list: string | null
+}
+
+/** Texts of so many bytes are read for hundreds of messages at once. */
+const SHORT_BYTES = 2048
+
+const IS_SHORT = `m.status <> 'streaming' AND octet_length(m.content) + coalesce(octet_length(m.prompt), 0) <= ${SHORT_BYTES}`
+
+/** Those of these messages that the user may read and that are as wanted, newest first. */
 export async function listReadable(
   db: Queries,
   docs: readonly number[],
   userId: string,
   wanted: Narrowed,
-): Promise<{ id: string; doc: number }[]> {
+): Promise<Readable[]> {
   const each = (column: string, values: readonly string[]) => values.map((value) => [`${column} = ?`, value] as const)
   const equal = [
     ...each('m.conversation_id', wanted.conversations),
@@ -179,8 +196,10 @@ export async function listReadable(
     ...(wanted.has_reaction ? ["coalesce(m.reaction_list, '[]') <> '[]'"] : []),
     ...(wanted.has_mention ? ['m.mention_all IS NOT NULL'] : []),
   ]
-  return db.all<{ id: string; doc: number }>(
-    `SELECT m.id, m.doc FROM messages m
+  return db.all<Readable>(
+    `SELECT m.id, m.doc, m.status, m.attachment_list,
+            CASE WHEN ${IS_SHORT} THEN m.content END AS content, CASE WHEN ${IS_SHORT} THEN m.prompt END AS prompt
+       FROM messages m
        JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id = ?
        JOIN conversations c ON c.id = m.conversation_id AND c.deleted_at IS NULL
       WHERE m.doc ${isOneOfNumbers(db.dialect)} AND m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')}

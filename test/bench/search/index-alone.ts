@@ -53,12 +53,16 @@ async function postgresql(): Promise<Index> {
 /** The newest documents with all of these words, in one of these conversations, as a search looks for them. */
 async function find(db: Database, words: string[], conversations: number[], limit: number): Promise<number[]> {
   const all = words.map((word) => ({ word: word.replace('*', ''), isPrefix: word.endsWith('*') }))
-  const groups = [conversations.map((each) => scopeWord.conversation(idOf(each)))]
+  const own = conversations.map((each) => scopeWord.conversation(idOf(each)))
+  const wanted = { all, groups: [], own }
   const found: number[] = []
   let span = FIRST_SPAN
   for (let before = FIRST_DOC + MESSAGES; before > FIRST_DOC && found.length < limit; ) {
     const options = { timeout: 10_000, by_index: true } as const
-    const { docs, low } = await db.snapshot((tx) => findEntries(tx, { all, groups }, before, 100, span), options)
+    const { docs, low } = await db.snapshot(
+      (tx) => findEntries(tx, wanted, { before, limit: 100, span, isFirst: false }),
+      options,
+    )
     found.push(...docs)
     before = low
     span = nextSpan(span, { hits: docs.length, isDense: docs.length === 100 }, before - FIRST_DOC)

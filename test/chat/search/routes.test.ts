@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
 import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
@@ -234,6 +234,31 @@ describeOnEachDatabase('search', (openUrl) => {
   })
 })
 
+describeOnEachDatabase('a search among many messages of others', (openUrl) => {
+  it('finds all own ones behind them, in many conversations, by words and by phrases, also in long texts', async () => {
+    const service = await startService(await openUrl(), { config: { search: { per_user_per_min: 1000 } } })
+    onTestFinished(service.close)
+    const [ada, grace] = [await service.signIn('ada'), await service.signIn('grace')]
+    const create = async (by: typeof ada) => (await by.conversations.create({})).conversation_id
+    const own = await Promise.all(times(12, () => create(ada)))
+    const texts = own.map((_, n) => `${n % 3 === 0 ? 'long '.repeat(600) : ''}shared needle ${n}`)
+    for (const [n, content] of texts.entries()) await ada.messages.postRoot(own[n]!, { content })
+    for (const id of own) await ada.messages.postRoot(id, { content: 'needle shared' })
+    const others = await create(grace)
+    const { message_id } = await grace.messages.postRoot(others, { content: 'shared needle' })
+    await Promise.all(times(220, () => grace.messages.reply(message_id, { content: 'shared needle' })))
+    const { search } = service.chat.context
+    for (const isMoved of [false, true]) {
+      if (isMoved) await search.move()
+      const find = async (q: string) =>
+        (await ada.search.messages({ q, limit: 50 })).results.map(({ message }) => message.content)
+      expect(await find('needle')).toHaveLength(24)
+      expect(await find('"shared needle"')).toEqual(texts.toReversed())
+      expect(await find('"shared needle" -long')).toHaveLength(8)
+    }
+  })
+})
+
 describe('a page of results', () => {
   it('is full with more text than fits, and the next one begins behind what it shows', () => {
     const page = createPage({} as Actor, 20)
@@ -274,7 +299,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { all, none } = parseQuery('"wrong right"')
     const narrowed = { conversations: [], authors: [], threads: [], before: Number.MAX_SAFE_INTEGER, after: 0 }
     const hunt = {
-      wanted: { all: all.flatMap(indexTerms), groups: [] },
+      wanted: { all: all.flatMap(indexTerms), groups: [], own: [] },
       all,
       none,
       needs_link: false,
@@ -282,8 +307,9 @@ describeOnEachDatabase('the search index', (openUrl) => {
       newest,
       narrowed: { ...narrowed, is_pinned: false, has_file: false, has_reaction: false, has_mention: false },
     }
-    const nothing = { all: [], groups: [] }
-    expect((await findEntries(context.db, nothing, newest, 10, 1024)).docs).toEqual(times(4, (n) => newest - 1 - n))
+    const nothing = { all: [], groups: [], own: [] }
+    const part = { before: newest, limit: 10, span: 1024, isFirst: false }
+    expect((await findEntries(context.db, nothing, part)).docs).toEqual(times(4, (n) => newest - 1 - n))
     const page = createPage(await service.chat.users.actor(ada.id), 20)
     const lows: number[] = []
     for (let low = newest + 1, isOver = true; isOver; lows.push(low))
