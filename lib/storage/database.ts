@@ -18,6 +18,11 @@ export interface Queries {
   get<T = Row>(sql: string, ...params: Primitive[]): Promise<T | undefined>
   /** @returns the number of rows changed. */
   run(sql: string, ...params: Primitive[]): Promise<number>
+  /**
+   * SQLite, outside of transactions: the same as `get` for a statement with one parameter. The row is kept until the next
+   * commit of any process, and is frozen.
+   */
+  recall?<T = Row>(sql: string, param: Primitive): Promise<T | undefined>
 }
 
 /** The queries of a transaction that writes. */

@@ -1,7 +1,12 @@
-import type { Dialect, Primitive } from './database.ts'
+import type { Dialect, Primitive, Queries, Row } from './database.ts'
 
 /** Microseconds since 1970, whole numbers up to 2^53. */
 export type Micros = number
+
+/** The row of a statement with one parameter that many calls read: kept between two commits where the database can. */
+export function recallOrGet<T = Row>(db: Queries, sql: string, param: Primitive): Promise<T | undefined> {
+  return db.recall ? db.recall<T>(sql, param) : db.get<T>(sql, param)
+}
 
 /**
  * `column ${isOneOf(db.dialect)}`: whether the column has one of any number of texts, given as one parameter,

@@ -13,12 +13,13 @@ export function guardTransactions(db: Database): Database {
     if (inside.getStore()) throw new Error('A transaction used the outer database: use its tx')
     return call()
   }
-  const { fill } = db
+  const { fill, recall } = db
   return {
     dialect: db.dialect,
     names: db.names,
     all: (sql, ...params) => outer(() => db.all(sql, ...params)),
     get: (sql, ...params) => outer(() => db.get(sql, ...params)),
+    ...(recall && { recall: (sql, param) => outer(() => recall(sql, param)) }),
     run: (sql, ...params) => outer(() => db.run(sql, ...params)),
     write: (work, options) => outer(() => db.write((tx) => inside.run(true, () => work(tx)), options)),
     snapshot: (work, options) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)), options)),

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
 
 /** An API key as it is stored: only a digest of the key itself. */
@@ -33,7 +33,8 @@ type KeyOfCall = Pick<KeyRow, 'id' | 'user_id' | 'expires_at' | 'last_used_at'> 
 
 /** The key with this digest, including expired ones. By key_hash. */
 export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall | undefined> {
-  return db.get<KeyOfCall>(
+  return recallOrGet<KeyOfCall>(
+    db,
     `SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.disabled_at
        FROM api_keys k JOIN users u ON u.id = k.user_id
       WHERE k.key_hash = ?`,

@@ -1,7 +1,7 @@
 import { createLoader, type Find } from '../../core/loader.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'
 import type { UserRow } from '../users/store.ts'
 import type { OwnUser } from '../users/store-own.ts'
 import type { Session } from './schema.ts'
@@ -47,13 +47,14 @@ const sessionOfCall = (
 
 /**
  * Makes the function that finds the session of a token by its digest, including expired ones. By token_hash. Every signed-in
- * call needs it: on PostgreSQL those of one turn of the event loop share a statement.
+ * call needs it: on PostgreSQL those of one turn of the event loop share a statement, on SQLite those between two commits.
  *
  * @param limitsVersion the expression for the version of the limits
  */
 export function createSessionLookup(db: Queries, limitsVersion: string): Find<SessionOfCall> {
   const select = sessionOfCall(limitsVersion)
-  if (db.dialect === 'sqlite') return (hash) => db.get<SessionOfCall>(`${select} WHERE s.token_hash = ?`, hash)
+  const one = `${select} WHERE s.token_hash = ?`
+  if (db.dialect === 'sqlite') return (hash) => recallOrGet<SessionOfCall>(db, one, hash)
   return createLoader(async (hashes) => {
     const rows = await db.all<SessionOfCall>(`${select} WHERE s.token_hash ${isOneOf(db.dialect)}`, jsonList(hashes))
     return new Map(rows.map((row) => [row.token_hash, row]))
@@ -65,7 +66,8 @@ export async function findSession(
   db: Queries,
   id: string,
 ): Promise<{ session: SessionTimes; user: OwnUser } | undefined> {
-  const row = await db.get<SessionTimes & OwnUser & { user_id: string }>(
+  const row = await recallOrGet<SessionTimes & OwnUser & { user_id: string }>(
+    db,
     `SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
             u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.receipts
        FROM sessions s JOIN users u ON u.id = s.user_id

@@ -6,6 +6,7 @@ import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'
 import { createGate } from './gate.ts'
 import { createCommit, type Writer } from './group-commit.ts'
+import { createKeptRows } from './kept-rows.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { type TransactionState, toQueries } from './transaction.ts'
 
@@ -26,9 +27,9 @@ export function createSqliteDatabase(
   const inFlight = createInFlight()
   const guard = createDamageGuard(assertIntact)
   const sharedReads = createSharedReads(connection, guard)
+  const keptRows = createKeptRows(connection, sharedReads)
   const { outside, transaction } = createGate({ connection, sharedReads, guard, inFlight })
   const batches = createBatches<Writer>(createCommit(connection, transaction, guard.toFailure))
-
   const read = <T>(step: () => T): Promise<T> =>
     outside(() => {
       sharedReads.begin()
@@ -62,6 +63,7 @@ export function createSqliteDatabase(
     names,
     all: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).all(...params) as T[]),
     get: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).get(...params) as T | undefined),
+    recall: <T = Row>(sql: string, param: Primitive) => outside(() => keptRows.find(sql, param) as T | undefined),
     run: (sql, ...params) => alone(() => Number(prepare(sql).run(...params).changes)),
     write: (work) => inFlight.track(() => write(work)),
     snapshot: (work) => inFlight.track(() => snapshot(work)),
