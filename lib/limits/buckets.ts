@@ -8,15 +8,14 @@ export function callerOf({ user_id, ip }: { user_id?: string | undefined; ip?: s
   return ip === undefined ? 'no_address' : `ip:${networkOf(ip)}`
 }
 
-/** The bucket of a caller. Under another rate the old count has another meaning: a changed profile starts a new one. */
-export function bucketOf(rule: 'sign_in' | (Rate & { id: string }), caller: string): string {
-  if (rule === 'sign_in') return `sign_in:${caller}`
+/** The bucket of a caller. Under another rate the old count has another meaning: a changed limit starts a new one. */
+export function bucketOf(rule: Rate & { id: string }, caller: string): string {
   return `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
 }
 
 /** The rule and the caller of a bucket. */
 export function partsOf(bucket: string): { rule: string; caller: string } {
-  const [, rule = '', caller = ''] = /^(sign_in|[^:]*):(?:[^:/]*\/[^:]*:)?(.*)$/s.exec(bucket) ?? []
+  const [, rule = '', caller = ''] = /^([^:]*):[^:/]*\/[^:]*:(.*)$/s.exec(bucket) ?? []
   return { rule, caller }
 }
 

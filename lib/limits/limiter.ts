@@ -69,7 +69,8 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
       const address = callerOf({ ip: call.ip })
       const caller = callerOf(call)
       if (call.is_sign_in) {
-        const decision = await takeShared(db, bucketOf('sign_in', address), now(), signInsOf(config))
+        const signIns = signInsOf(config)
+        const decision = await takeShared(db, bucketOf(signIns, address), now(), signIns)
         // A profile applies in addition: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }
@@ -82,9 +83,9 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   }
 }
 
-/** The rate of sign-in attempts from one address. */
-export function signInsOf({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate {
-  return { requests_per_second: burst / 60, burst }
+/** The limit of sign-in attempts from one address. */
+export function signInsOf({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate & { id: string } {
+  return { id: 'sign_in', requests_per_second: burst / 60, burst }
 }
 
 /** This process's part of the default rate: the workers of a service together permit what one process would. */

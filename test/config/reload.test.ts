@@ -74,11 +74,13 @@ const codeOf = (work: Promise<unknown>) =>
     (error) => error.code as string,
   )
 const post = async (content: string) => (await person.messages.postRoot(conversation_id, { content })).message_id
+// Each as another account: the failures of one are counted, too.
+let attempts = 0
 const wrongSignIn = () =>
   statusOf('/api/auth/login', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'eve@example.org', password: 'wrong password' }),
+    body: JSON.stringify({ email: `eve${attempts++}@example.org`, password: 'wrong password' }),
   })
 const isLimited = async (work: () => Promise<number>) => {
   for (let i = 0; i < 4; i++) if ((await work()) === 429) return true

@@ -86,19 +86,19 @@ export const reset = useCase({
 })
 
 async function limitsOf(ctx: Context, db: Queries): Promise<Map<string, Limit>> {
-  const signIn = { id: 'sign_in', profile: 'sign_in', ...signInsOf(ctx.config) }
+  const signIn = { ...signInsOf(ctx.config), profile: 'sign_in' }
   return new Map([signIn, ...(await listLimitRules(db))].map((limit) => [limit.id, limit]))
 }
 
 function namesOf(limits: Map<string, Limit>, caller: string): string[] {
-  return [...limits.values()].map((limit) => bucketOf(limit.id === 'sign_in' ? 'sign_in' : limit, caller))
+  return [...limits.values()].map((limit) => bucketOf(limit, caller))
 }
 
 /** The caller of a bucket that would be refused now. A bucket of a limit that has changed since has no effect. */
 function throttledIn({ bucket, tat }: BucketRow, limits: Map<string, Limit>, now: number): Throttled[] {
   const { rule, caller } = partsOf(bucket)
   const limit = limits.get(rule)
-  if (!limit || bucketOf(rule === 'sign_in' ? rule : limit, caller) !== bucket) return []
+  if (!limit || bucketOf(limit, caller) !== bucket) return []
   const { allowed, retry_after_seconds = 0 } = spend(tat, now, limit)
   if (allowed) return []
   const [, kind, name] = /^(user|ip):(.*)$/s.exec(caller) ?? []
