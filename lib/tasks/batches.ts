@@ -15,6 +15,8 @@ export type Batch = (size: number) => Promise<number | undefined>
 export interface Pace {
   /** How long a batch is to take, in milliseconds. Default: 8. */
   target_ms?: number
+  /** The least rows of a batch, however long they take on a busy machine. Default: 20. */
+  smallest?: number
   /** How long the pause after a batch is, as a part of the batch. Default: 1. */
   rest?: number
 }
@@ -28,13 +30,13 @@ export interface Pace {
 export async function inBatches(
   isOver: () => boolean,
   batch: Batch,
-  { target_ms = TARGET_MS, rest = 1 }: Pace = {},
+  { target_ms = TARGET_MS, smallest = SMALLEST, rest = 1 }: Pace = {},
 ): Promise<boolean> {
   let size = 100
   while (!isOver()) {
     const ms = await batch(size)
     if (ms === undefined) return true
-    if (ms > target_ms) size = Math.max(SMALLEST, Math.floor(size / 2))
+    if (ms > target_ms) size = Math.max(smallest, Math.floor(size / 2))
     else if (ms < target_ms / 2) size = Math.min(LARGEST, Math.ceil(size * 1.25))
     await sleep(Math.max(1, ms * rest))
   }

@@ -16,8 +16,8 @@ const BATCH_BYTES = 256 * 1024
 
 /** On SQLite a post may have to wait for a batch. On PostgreSQL only a change of one of its messages does. */
 const PACE: Record<Database['dialect'], Pace> = {
-  sqlite: { target_ms: 18, rest: 0.2 },
-  postgresql: { target_ms: 60, rest: 0.1 },
+  sqlite: { target_ms: 18, smallest: 100, rest: 0.2 },
+  postgresql: { target_ms: 60, smallest: 200, rest: 0.1 },
 }
 
 /**
@@ -76,6 +76,6 @@ async function index(tx: Queries, { messages }: Older): Promise<void> {
     )
   await writeEntries(
     tx,
-    texts.map((text) => ({ doc: text.doc, words: text.is_live === 1 ? entryWords(text) : new Set() })),
+    texts.map((text) => ({ doc: text.doc, words: text.is_live === 1 ? entryWords(text) : [] })),
   )
 }

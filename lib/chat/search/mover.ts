@@ -188,8 +188,8 @@ async function read(db: Queries, size: number): Promise<Batch> {
   return { changes, texts, isMore: found.length === size || changes.length < found.length }
 }
 
-async function analyse(texts: readonly IndexedText[]): Promise<Map<number, Set<string>>> {
-  const words = new Map<number, Set<string>>()
+async function analyse(texts: readonly IndexedText[]): Promise<Map<number, readonly string[]>> {
+  const words = new Map<number, readonly string[]>()
   let began = performance.now()
   for (const text of texts) {
     if (text.is_live === 1) words.set(text.doc, entryWords(text))
@@ -201,15 +201,13 @@ async function analyse(texts: readonly IndexedText[]): Promise<Map<number, Set<s
 }
 
 /** @returns the number of changes that it took away */
-async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number, Set<string>>): Promise<number> {
+async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number, readonly string[]>): Promise<number> {
   const taken = await takeChanges(tx, changes)
   const entries = changes.filter(({ doc }) => taken.has(doc))
   if (entries.length > 0)
     await writeEntries(
       tx,
-      entries.map(({ doc }) => ({ doc, words: words.get(doc) ?? NONE })),
+      entries.map(({ doc }) => ({ doc, words: words.get(doc) ?? [] })),
     )
   return taken.size
 }
-
-const NONE: ReadonlySet<string> = new Set()

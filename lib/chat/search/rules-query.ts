@@ -78,18 +78,32 @@ export function findPhrase(text: readonly Atom[], { atoms, isPrefix }: Phrase): 
   return undefined
 }
 
-/** A word of the index that a hit has; with `isPrefix` the hit has one that begins so. */
+/** Words of the index that follow each other in a hit; with `isPrefix` the last one is only the beginning of a word. */
 export interface IndexTerm {
-  word: string
+  words: readonly string[]
   isPrefix: boolean
 }
 
-/** The words by which the index finds what may have a phrase. */
+/**
+ * The words by which the index finds what may have a phrase. A character of a dense script is in the order of the index
+ * where its run ends, which is unknown at the end of a phrase, and before another one that may follow without a space.
+ */
 export function indexTerms({ atoms, isPrefix }: Phrase): IndexTerm[] {
-  return atoms.flatMap(({ text, isDense }, n) => {
+  const terms: IndexTerm[] = []
+  let words: string[] = []
+  const end = (mayEnd: boolean) => {
+    if (words.length > 0) terms.push({ words, isPrefix: mayEnd })
+    words = []
+  }
+  for (const [n, { text, isDense, isJoined }] of atoms.entries()) {
     const [before, next] = [atoms[n - 1], atoms[n + 1]]
-    if (!isDense) return [{ word: text, isPrefix: isPrefix && !next }]
-    if (next?.isDense && next.isJoined) return [{ word: text + next.text, isPrefix: false }]
-    return before?.isDense && atoms[n]!.isJoined ? [] : [{ word: text, isPrefix: true }]
-  })
+    if (!isDense || (next && !next.isDense)) words.push(text)
+    else if (next?.isJoined) words.push(text + next.text)
+    else {
+      end(false)
+      if (!before?.isDense || !isJoined) terms.push({ words: [text], isPrefix: false })
+    }
+  }
+  end(isPrefix)
+  return terms
 }

@@ -2,7 +2,7 @@
  * The analysis of texts for the search, the same on both databases: none of their parsers, dictionaries or locales is
  * used. This number changes with its results: then the index is built anew.
  */
-export const ANALYSIS = 1
+export const ANALYSIS = 2
 
 /** The smallest part of a text that is compared: a word, an emoji, or one character of a dense script. */
 export interface Atom {
@@ -18,11 +18,7 @@ export interface Atom {
 }
 
 /** A word is cut at this length, in UTF-16 units. */
-const MAX_WORD = 64
-
-/** Of a text, so many different words are indexed, up to so many UTF-16 units of them together. */
-const MAX_WORDS = 10_000
-const MAX_UNITS = 250_000
+export const MAX_WORD = 64
 
 type Kind = 'letter' | 'digit' | 'dense' | 'emoji'
 
@@ -55,6 +51,37 @@ const PART = new RegExp(
 
 /** The atoms of a text, in their order. */
 export function atomsOf(text: string): Atom[] {
+  return plainAtoms(text) ?? anyAtoms(text)
+}
+
+/** The same of a text of which each character is an atom, a part of a word, or nothing, whatever is next to it; else `undefined`. */
+function plainAtoms(text: string): Atom[] | undefined {
+  const atoms: Atom[] = []
+  const { length } = text
+  let end = -1
+  for (let start = 0; start < length; ) {
+    const code = text.charCodeAt(start)
+    const kind = unitKind(code)
+    if (kind === UNIT.special) return undefined
+    let at = start + 1
+    if (kind !== UNIT.none) {
+      let folded = unitFolded[code]!
+      if (kind !== UNIT.dense)
+        for (let next = 0; at < length; at++) {
+          next = text.charCodeAt(at)
+          if (unitKind(next) !== kind) break
+          folded += unitFolded[next]!
+        }
+      atoms.push({ text: cut(folded), start, end: at, isDense: kind === UNIT.dense, isJoined: end === start })
+      end = at
+    }
+    start = at
+  }
+  return atoms
+}
+
+/** The atoms of any text. */
+function anyAtoms(text: string): Atom[] {
   const atoms: Atom[] = []
   let last: Kind | undefined
   let end = -1
@@ -119,20 +146,30 @@ function fold(piece: string): string {
   return ACCENTED.test(same) ? same.normalize('NFD').replaceAll(/\p{M}/gu, '') : same
 }
 
-/**
- * The words by which an index finds a text: its words and emoji, of each run of a dense script every two neighbours, and
- * its last character. So any character is found as the beginning of such a word.
- */
-export function indexWords(atoms: readonly Atom[]): Set<string> {
-  const words = new Set<string>()
-  let units = 0
-  for (const [n, { text, isDense }] of atoms.entries()) {
-    const next = atoms[n + 1]
-    const word = isDense && next?.isDense && next.isJoined ? text + next.text : text
-    if (words.has(word)) continue
-    units += word.length
-    if (words.size === MAX_WORDS || units > MAX_UNITS) break
-    words.add(word)
-  }
-  return words
+/** What a UTF-16 unit is; `special` ones depend on those next to them, or are several atoms. */
+const UNIT = { unknown: 0, none: 1, letter: 2, digit: 3, dense: 4, special: 5 } as const
+
+/** What each unit is, and how it is compared, as far as it was seen. */
+const unitKinds = new Uint8Array(0x10000)
+const unitFolded: string[] = []
+
+const SPECIAL = new RegExp(
+  `^(?:${IGNORED}|${EMOJI}|[\\uD800-\\uDFFF\\u1100-\\u11FF\\uA960-\\uA97C\\uD7B0-\\uD7CB\\uFF9E\\uFF9F])$`,
+  'u',
+)
+const IS_PIECE = new RegExp(`^(?:${PIECE.source})$`, 'u')
+
+function unitKind(code: number): number {
+  if (unitKinds[code] === UNIT.unknown) unitKinds[code] = readUnit(code)
+  return unitKinds[code]!
+}
+
+function readUnit(code: number): number {
+  const unit = String.fromCharCode(code)
+  if (SPECIAL.test(unit)) return UNIT.special
+  if (!IS_PIECE.test(unit)) return UNIT.none
+  const [part, ...more] = readParts(unit)
+  if (!part || more.length > 0 || part[0] === 'emoji') return UNIT.special
+  unitFolded[code] = part[1]
+  return UNIT[part[0]]
 }

@@ -1,4 +1,5 @@
-import { atomsOf, indexWords } from './rules-words.ts'
+import { indexWords, MAX_IN_ORDER } from './rules-indexed.ts'
+import { atomsOf } from './rules-words.ts'
 
 /** Words of what a message belongs to: the end of an id is enough, as each hit is checked. */
 export const scopeWord = {
@@ -8,6 +9,8 @@ export const scopeWord = {
   file: '#hf',
   link: '#hl',
   mention: '#hm',
+  /** A text of which not all words are in their order in the index. */
+  long: '#l',
 } as const
 
 /** PostgreSQL has no order in an index of words: a word of its own for so many neighbours lets it read the newest first. */
@@ -39,17 +42,20 @@ export function fileNames(list: string | null | undefined): string[] {
   return list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : []
 }
 
-/** The words by which the index finds a message. */
-export function entryWords(message: Text): Set<string> {
+/** The words by which the index finds a message: those of its texts in their order, and what it belongs to. */
+export function entryWords(message: Text): string[] {
   const { conversation_id, root_id, posted_by, content, prompt, attachment_list } = message
-  const words = indexWords(atomsOf(prompt === null ? content : `${content}\n${prompt}`))
-  // Apart from the text, of which only so many words count.
-  for (const name of fileNames(attachment_list)) for (const word of indexWords(atomsOf(name))) words.add(word)
-  words.add(scopeWord.conversation(conversation_id)).add(scopeWord.thread(root_id))
-  if (posted_by) words.add(scopeWord.author(posted_by))
-  if (attachment_list !== null) words.add(scopeWord.file)
-  if (hasLink(message)) words.add(scopeWord.link)
-  if (message.has_mention === 1) words.add(scopeWord.mention)
+  const words = [scopeWord.conversation(conversation_id), scopeWord.thread(root_id)]
+  if (posted_by) words.push(scopeWord.author(posted_by))
+  if (attachment_list !== null) words.push(scopeWord.file)
+  if (hasLink(message)) words.push(scopeWord.link)
+  if (message.has_mention === 1) words.push(scopeWord.mention)
+  // The names of files apart from the text, of which only so many words count.
+  for (const text of [prompt === null ? content : `${content}\n${prompt}`, ...fileNames(attachment_list)]) {
+    const { inOrder, others } = indexWords(atomsOf(text))
+    if (inOrder.length === MAX_IN_ORDER) words.push(scopeWord.long)
+    words.push(...inOrder, ...others)
+  }
   return words
 }
 

@@ -102,7 +102,7 @@ export function createSearch(deps: {
       await forgetChanges(tx, docs)
       await writeEntries(
         tx,
-        docs.map((doc) => ({ doc, words: new Set() })),
+        docs.map((doc) => ({ doc, words: [] })),
       )
     },
   }

@@ -3,15 +3,15 @@ import type { Database, Queries } from '../../storage/database.ts'
 import { isOneOfNumbers } from '../../storage/sql.ts'
 import { blockOf, blockWord } from './rules.ts'
 
-/** A message in the index, and its words; without any it is taken out. */
+/** A message in the index, and its words in their order; without any it is taken out. */
 export interface Entry {
   doc: number
-  words: ReadonlySet<string>
+  words: readonly string[]
 }
 
-// The options: no positions, no texts, and entries can be removed. The words are letters and digits of any script, and #.
+// The options: no texts, and entries can be removed. The words are letters and digits of any script, and #.
 const CREATE = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5 (
-  words, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '#'")`
+  words, content='', contentless_delete=1, tokenize="ascii tokenchars '#'")`
 
 /**
  * The pages of FTS5's parts that are merged with each batch: enough that the parts do not pile up, as FTS5 merges 16 of a
@@ -31,11 +31,21 @@ async function isReadOnly(db: Queries): Promise<boolean> {
   return (await db.get<{ query_only: number }>('PRAGMA query_only'))!.query_only === 1
 }
 
+/** Whether the index was made by an older version: without the order of words. What is in it is indexed anew anyway. */
+async function isUnordered(db: Queries): Promise<boolean> {
+  const sql = "SELECT 1 AS one FROM sqlite_master WHERE name = ? AND sql LIKE '%detail=none%'"
+  return (await db.get(sql, commandColumn(db))) !== undefined
+}
+
 /** Makes the index if it is not there. @returns whether it is there: SQLite needs FTS5, and to be opened for writing */
 export async function openIndex(db: Database): Promise<boolean> {
   if (db.dialect === 'postgresql') return true
   const has = await hasTable(db, 'search_index')
   if (await isReadOnly(db)) return has
+  if (has && (await isUnordered(db))) {
+    await db.write((tx) => tx.run('DROP TABLE search_index'))
+    return openIndex(db)
+  }
   if (!has && !(await canIndex(db))) return false
   if (!has) await db.write((tx) => tx.run(CREATE))
   // FTS5 would merge a megabyte within one batch. FTS5 takes no number with a fraction, which a parameter has.
@@ -83,16 +93,16 @@ const commandColumn = ({ names }: Queries) => names?.inCatalog('search_index') ?
 /** Puts messages into the index, in place of what it has of them. In the order of `doc`, which FTS5 needs for its speed. */
 export async function writeEntries(tx: Queries, entries: readonly Entry[]): Promise<void> {
   const gone = JSON.stringify(entries.map(({ doc }) => doc))
-  const made = entries.filter(({ words }) => words.size > 0).sort((a, b) => a.doc - b.doc)
+  const made = entries.filter(({ words }) => words.length > 0).sort((a, b) => a.doc - b.doc)
   if (tx.dialect === 'sqlite') {
     await tx.run(`DELETE FROM search_index WHERE rowid ${isOneOfNumbers(tx.dialect)}`, gone)
     for (const { doc, words } of made)
-      await tx.run('INSERT INTO search_index (rowid, words) VALUES (?, ?)', doc, [...words].join(' '))
+      await tx.run('INSERT INTO search_index (rowid, words) VALUES (?, ?)', doc, words.join(' '))
     if (made.length > 0) await mergePages(tx, MERGED_PAGES + Math.ceil(made.length * MERGED_PAGES_EACH))
     return
   }
   await tx.run(`DELETE FROM search_docs WHERE doc ${isOneOfNumbers(tx.dialect)}`, gone)
-  const rows = made.map(({ doc, words }) => ({ doc, words: [...words, blockWord(blockOf(doc))] }))
+  const rows = made.map(({ doc, words }) => ({ doc, words: [...new Set(words), blockWord(blockOf(doc))] }))
   await tx.run(
     `INSERT INTO search_docs (doc, words)
      SELECT doc, array_to_tsvector(words) FROM json_to_recordset(?) AS given(doc bigint, words text[])

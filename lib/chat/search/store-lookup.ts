@@ -1,8 +1,8 @@
 import type { Queries, Row } from '../../storage/database.ts'
-import { BLOCK, blockOf, blockWord } from './rules.ts'
+import { BLOCK, blockOf, blockWord, scopeWord } from './rules.ts'
 import type { IndexTerm } from './rules-query.ts'
 
-/** What a search asks the index for: all of these words, and one of each of the groups. */
+/** What a search asks the index for: all of these terms, and one of each of the groups. */
 export interface Wanted {
   all: readonly IndexTerm[]
   /** Of each group one; none is empty. */
@@ -83,16 +83,21 @@ function findAny(db: Queries, { before, limit }: Part): Promise<Row[]> {
 }
 
 function findSqlite(db: Queries, { all, groups }: Terms, { before, limit }: Part): Promise<Row[]> {
-  const parts = [
-    ...all.map(({ word, isPrefix }) => (isPrefix ? `"${word}" *` : `"${word}"`)),
-    ...groups.map((group) => `(${group.map((word) => `"${word}"`).join(' OR ')})`),
-  ]
+  const parts = [...all.map(phraseOf), ...groups.map((group) => `(${group.map((word) => `"${word}"`).join(' OR ')})`)]
   return db.all<Row>(
     'SELECT rowid AS doc FROM search_index(?) WHERE rowid < ? ORDER BY rowid DESC LIMIT ?',
     parts.join(' AND '),
     before,
     limit,
   )
+}
+
+/** FTS5 knows the order of words, except behind the beginning of a long text. */
+function phraseOf({ words, isPrefix }: IndexTerm): string {
+  const star = isPrefix ? ' *' : ''
+  const phrase = `"${words.join(' ')}"${star}`
+  if (words.length === 1) return phrase
+  return `(${phrase} OR ("${[scopeWord.long, ...words].join('" AND "')}"${star}))`
 }
 
 /** By the primary key: it ends where there are enough. The subquery has an OFFSET, so that the planner keeps to it. */
@@ -136,7 +141,10 @@ const anyOf = (words: readonly string[]) => `(${words.map((word) => `'${word}'`)
 /** What has all of the words, and what has one of each group: a tsquery each, none of them empty. */
 function tsqueries({ all, groups }: Terms): string[] {
   const single = groups.filter(({ length }) => length === 1)
-  const words = [...all.map(({ word, isPrefix }) => (isPrefix ? `'${word}':*` : `'${word}'`)), ...single.map(anyOf)]
+  const lexemes = all.flatMap(({ words, isPrefix }) =>
+    words.map((word, n) => (isPrefix && n === words.length - 1 ? `'${word}':*` : `'${word}'`)),
+  )
+  const words = [...lexemes, ...single.map(anyOf)]
   const wide = groups.filter(({ length }) => length > 1).map(anyOf)
   return words.length > 0 ? [words.join(' & '), ...wide] : wide
 }

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { scopeWord } from '../../../lib/chat/search/rules.ts'
-import { atomsOf, indexWords } from '../../../lib/chat/search/rules-words.ts'
+import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
+import { type IndexTerm, indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
+import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
 import { measureIndex, openIndex, writeEntries } from '../../../lib/chat/search/store-index.ts'
 import { FIRST_SPAN, findEntries, nextSpan } from '../../../lib/chat/search/store-lookup.ts'
 import { openStorage } from '../../../lib/index.ts'
@@ -51,8 +53,7 @@ async function postgresql(): Promise<Index> {
 }
 
 /** The newest documents with all of these words, in one of these conversations, as a search looks for them. */
-async function find(db: Database, words: string[], conversations: number[], limit: number): Promise<number[]> {
-  const all = words.map((word) => ({ word: word.replace('*', ''), isPrefix: word.endsWith('*') }))
+async function find(db: Database, all: IndexTerm[], conversations: number[], limit: number): Promise<number[]> {
   const own = conversations.map((each) => scopeWord.conversation(idOf(each)))
   const wanted = { all, groups: [], own }
   const found: number[] = []
@@ -82,11 +83,14 @@ async function measure(name: string, { db, close }: Index) {
     const rows = Array.from({ length: BATCH }, (_, k) => {
       const { text, conversation, author } = corpus.message()
       content += Buffer.byteLength(text)
-      const words = indexWords(atomsOf(text))
-        .add(scopeWord.conversation(idOf(conversation)))
-        .add(scopeWord.author(idOf(author)))
-        .add(scopeWord.thread(idOf(Math.floor((n + k) / 20))))
-      return { doc: FIRST_DOC + n + k, words }
+      const { inOrder, others } = indexWords(atomsOf(text))
+      const thread = idOf(Math.floor((n + k) / 20))
+      const scope = [
+        scopeWord.conversation(idOf(conversation)),
+        scopeWord.author(idOf(author)),
+        scopeWord.thread(thread),
+      ]
+      return { doc: FIRST_DOC + n + k, words: [...scope, ...inOrder, ...others] }
     })
     analysing += performance.now() - start
     const begin = performance.now()
@@ -102,15 +106,21 @@ async function measure(name: string, { db, close }: Index) {
   )
   const next = random(7)
   const rank = (from: number, to: number) => corpus.word(from + Math.floor(next() * (to - from)))
-  const chinese = () => [...indexWords(atomsOf(rank(0, 2000)))].find((word) => /^\p{Script=Han}{2}$/u.test(word))
-  const kinds: Record<string, () => string[]> = {
-    frequent: () => [...indexWords(atomsOf(rank(0, 20)))],
-    medium: () => [...indexWords(atomsOf(rank(500, 1500)))],
-    rare: () => [...indexWords(atomsOf(rank(50_000, 100_000)))],
-    two: () => [...indexWords(atomsOf(`${rank(0, 50)} ${rank(100, 1000)}`))],
-    none: () => [...indexWords(atomsOf(`${rank(0, 50)} ${rank(90_000, 100_000)}`))],
-    chinese: () => [chinese() ?? chinese() ?? chinese() ?? '我们'],
-    prefix: () => [`${rank(100, 3000).slice(0, 3)}*`],
+  const chinese = () => {
+    for (;;) {
+      const word = rank(0, 2000)
+      if (/^\p{Script=Han}{2}$/u.test(word)) return word
+    }
+  }
+  const kinds: Record<string, () => string> = {
+    frequent: () => rank(0, 20),
+    medium: () => rank(500, 1500),
+    rare: () => rank(50_000, 100_000),
+    two: () => `${rank(0, 50)} ${rank(100, 1000)}`,
+    none: () => `${rank(0, 50)} ${rank(90_000, 100_000)}`,
+    phrase: () => `"${rank(0, 10)} ${rank(0, 300)}"`,
+    chinese,
+    prefix: () => `${rank(100, 3000).slice(0, 3)}*`,
   }
   const mine = Array.from({ length: 100 }, (_, n) => n * 7)
   for (const [kind, make] of Object.entries(kinds))
@@ -118,9 +128,9 @@ async function measure(name: string, { db, close }: Index) {
       const times: number[] = []
       let found = 0
       for (let n = 0; n < PROBES; n++) {
-        const words = make()
+        const { all } = parseQuery(make())
         const start = performance.now()
-        found += (await find(db, words, conversations, 21)).length
+        found += (await find(db, all.flatMap(indexTerms), conversations, 21)).length
         times.push(performance.now() - start)
       }
       console.log(

@@ -236,12 +236,13 @@ describeOnEachDatabase('search', (openUrl) => {
 
 describeOnEachDatabase('a search among many messages of others', (openUrl) => {
   it('finds all own ones behind them, in many conversations, by words and by phrases, also in long texts', async () => {
-    const service = await startService(await openUrl(), { config: { search: { per_user_per_min: 1000 } } })
+    const config = { search: { per_user_per_min: 1000, budget_ms: 5000 } }
+    const service = await startService(await openUrl(), { config })
     onTestFinished(service.close)
     const [ada, grace] = [await service.signIn('ada'), await service.signIn('grace')]
     const create = async (by: typeof ada) => (await by.conversations.create({})).conversation_id
     const own = await Promise.all(times(12, () => create(ada)))
-    const texts = own.map((_, n) => `${n % 3 === 0 ? 'long '.repeat(600) : ''}shared needle ${n}`)
+    const texts = own.map((_, n) => `${n % 3 === 0 ? 'long '.repeat(2_100) : ''}shared needle ${n}`)
     for (const [n, content] of texts.entries()) await ada.messages.postRoot(own[n]!, { content })
     for (const id of own) await ada.messages.postRoot(id, { content: 'needle shared' })
     const others = await create(grace)
@@ -296,7 +297,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { context } = service.chat
     await context.search.move()
     const { oldest, newest } = await findEnds(context.db)
-    const { all, none } = parseQuery('"wrong right"')
+    const { all, none } = parseQuery('wrong -right')
     const narrowed = { conversations: [], authors: [], threads: [], before: Number.MAX_SAFE_INTEGER, after: 0 }
     const hunt = {
       wanted: { all: all.flatMap(indexTerms), groups: [], own: [] },
@@ -403,6 +404,28 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { results } = await again.chat.search.messages(actor, { q: 'words' })
     expect(results.map(({ message }) => message.content)).toEqual(['lasting words'])
     expect(await again.chat.search.status(OPERATOR)).toMatchObject({ documents: 1, waiting: 0, filling: false })
+    expect((await again.chat.ops.fsck()).findings).toEqual([])
+    await again.close()
+  })
+
+  it('is made anew on SQLite if it is of a version that did not know the order of words', async ({ skip }) => {
+    const url = await openUrl()
+    if (!url.startsWith('sqlite:')) return skip()
+    const service = await startService(url)
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    await ada.messages.postRoot(conversation_id, { content: 'older words' })
+    await service.chat.idle()
+    const { db } = service.chat.context
+    await db.run('DROP TABLE search_index')
+    await db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)")
+    await db.run("UPDATE meta SET value = '1' WHERE name = 'search'")
+    await service.close()
+    const again = await startService(url)
+    const actor = await again.chat.users.actor(ada.id)
+    await again.chat.idle()
+    const find = async (q: string) => (await again.chat.search.messages(actor, { q })).results.length
+    expect([await find('"older words"'), await find('"words older"')]).toEqual([1, 0])
     expect((await again.chat.ops.fsck()).findings).toEqual([])
     await again.close()
   })

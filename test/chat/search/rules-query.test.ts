@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { excerptOf } from '../../../lib/chat/search/rules-excerpt.ts'
+import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
 import { findPhrase, indexTerms, type Phrase, parseQuery } from '../../../lib/chat/search/rules-query.ts'
-import { atomsOf, indexWords } from '../../../lib/chat/search/rules-words.ts'
+import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
 
 const shown = (phrases: Phrase[]) =>
   phrases.map(({ atoms, isPrefix }) => atoms.map(({ text }) => text).join(' ') + (isPrefix ? '*' : ''))
@@ -94,14 +95,16 @@ describe('a query', () => {
       fc.property(fc.array(character, { maxLength: 14 }), fc.nat(14), fc.nat(14), (characters, start, end) => {
         const text = characters.join('')
         const atoms = atomsOf(text)
-        const words = [...indexWords(atoms)]
+        const { inOrder, others } = indexWords(atoms)
         const [whole] = parseQuery(`"${text}"`).all
         if (whole) expect(findPhrase(atoms, whole)).toBeDefined()
         for (const phrase of parseQuery(`"${characters.slice(start, end).join('')}"`).all.filter((each) =>
           findPhrase(atoms, each),
         ))
-          for (const { word, isPrefix } of indexTerms(phrase))
-            expect(words.some((each) => (isPrefix ? each.startsWith(word) : each === word))).toBe(true)
+          for (const { words } of indexTerms(phrase)) {
+            const isHere = inOrder.some((_, n) => words.every((word, k) => inOrder[n + k] === word))
+            expect(isHere || (words.length === 1 && others.includes(words[0]!))).toBe(true)
+          }
       }),
       { numRuns: 500 },
     )
@@ -111,18 +114,16 @@ describe('a query', () => {
     const terms = (q: string) =>
       parseQuery(q)
         .all.flatMap(indexTerms)
-        .map(({ word, isPrefix }) => word + (isPrefix ? '*' : ''))
-    expect(terms('我在北京 猫 hel* a-b "北京 用x"')).toEqual([
-      '我在',
-      '在北',
-      '北京',
-      '猫*',
+        .map(({ words, isPrefix }) => words.join(' ') + (isPrefix ? '*' : ''))
+    expect(terms('我在北京 猫 hel* a-bcd* "北京 用x" "x北京x 用"')).toEqual([
+      '我在 在北 北京',
+      '猫',
       'hel*',
-      'a',
-      'b',
+      'a bcd*',
       '北京',
-      '用*',
-      'x',
+      '用 x',
+      'x 北京 京 x',
+      '用',
     ])
   })
 })

@@ -1,0 +1,44 @@
+import { type Atom, MAX_WORD } from './rules-words.ts'
+
+/** Of a text, so many different words are indexed, up to so many UTF-16 units of them together. */
+const MAX_WORDS = 10_000
+const MAX_UNITS = 250_000
+
+/** Of a text, so many words are indexed in their order: each costs time and space, also a repeated one. */
+export const MAX_IN_ORDER = 2_000
+
+/** The words by which an index finds a text. */
+export interface IndexWords {
+  /** Those at its beginning, as they follow each other. */
+  inOrder: string[]
+  /** Further ones, each once. */
+  others: string[]
+}
+
+/**
+ * The words by which an index finds a text: its words and emoji; of each run of a dense script every two neighbours, and
+ * its last character. Its other characters are also words by themselves, which have no place in the order.
+ */
+export function indexWords(atoms: readonly Atom[]): IndexWords {
+  const inOrder: string[] = []
+  const others: string[] = []
+  const known = new Set<string>()
+  let units = 0
+  const isNew = (word: string) => {
+    if (known.has(word)) return false
+    units += word.length
+    known.add(word)
+    return true
+  }
+  for (const [n, { text, isDense }] of atoms.entries()) {
+    if (known.size >= MAX_WORDS || units > MAX_UNITS - MAX_WORD) break
+    const next = atoms[n + 1]
+    const isPair = isDense && next?.isDense === true && next.isJoined
+    const word = isPair ? text + next.text : text
+    const isOther = isNew(word) && inOrder.length === MAX_IN_ORDER
+    if (inOrder.length < MAX_IN_ORDER) inOrder.push(word)
+    else if (isOther) others.push(word)
+    if (isPair && isNew(text)) others.push(text)
+  }
+  return { inOrder, others }
+}
