@@ -47,6 +47,11 @@ export interface TransactionOptions {
    * of milliseconds: PostgreSQL ends each statement after it, and the transaction fails (`isOutOfTime`).
    */
   timeout?: false | number
+  /**
+   * `false` does not wait until the changes are on the disk: a power failure may undo them, unless a later transaction was
+   * durable. The end of the process does not.
+   */
+  durable?: false
   /** PostgreSQL: a snapshot finds its rows by index, whatever the planner knows of the tables. Other transactions always do. */
   by_index?: true
 }
@@ -54,7 +59,7 @@ export interface TransactionOptions {
 /** A database with transactions: reads see committed rows only, whatever runs at the same time. */
 export interface Database extends Queries {
   /**
-   * Runs `work` as one transaction and returns once it is durable. If `work` throws, it is rolled back.
+   * Runs `work` as one transaction and returns once it is durable, unless `durable` is `false`. If `work` throws, it is rolled back.
    *
    * Each `await` inside must be one of its `tx`: others wait for this transaction. Statements that do not need each
    * other's results are issued together (`Promise.all`): PostgreSQL then gets them in one round trip. It may run again from the start

@@ -276,6 +276,23 @@ export function conformance(
       expect(await countItems(reopened)).toBe(acknowledged + 1)
       expect(await reopened.get("SELECT amount FROM items WHERE name = 'sum'")).toEqual({ amount: acknowledged })
     })
+
+    it('that does not wait for the disk is atomic, too, beside others that do', async () => {
+      const { db, again } = await openItems()
+      const write = (id: number) =>
+        db.write(
+          async (tx) => {
+            await tx.run(INSERT, id, `item ${id}`)
+            if (id % 5 === 0) throw new Error('no fifth')
+          },
+          id % 2 === 0 ? { durable: false } : {},
+        )
+      const results = await Promise.allSettled(times(20, write))
+      const failed = results.flatMap(({ status }, id) => (status === 'rejected' ? [id] : []))
+      expect(failed).toEqual([0, 5, 10, 15])
+      await db.close()
+      expect(await countItems(await again())).toBe(16)
+    })
   })
 
   describe('a transaction that uses the outer database', () => {

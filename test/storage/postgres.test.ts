@@ -228,6 +228,13 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     expect(await limits(db)).toEqual({ statement: '10s', lock: '5s' })
   })
 
+  it('waits for the disk, unless a write says that it need not', async () => {
+    const { db } = await openItems()
+    const settingIn = (options?: { durable: false }) =>
+      db.write((tx) => tx.get("SELECT current_setting('synchronous_commit') AS value"), options)
+    expect([await settingIn({ durable: false }), await settingIn()]).toEqual([{ value: 'off' }, { value: 'on' }])
+  })
+
   it('serves two storages on one pool', async () => {
     const { pool } = await openItems()
     const [one, two] = [createPostgresDatabase(pool), createPostgresDatabase(pool)]

@@ -29,6 +29,40 @@ describe('the settings', () => {
     expect(await db.get('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 })
   })
 
+  it.each([
+    ['full', 2],
+    ['os', 1],
+  ] as const)(
+    'wait for the disk again after a write that does not, with durability "%s"',
+    async (durability, usual) => {
+      const { db } = await opened({ database: await newUrl(), durability })
+      const find = async (queries: Queries) =>
+        (await queries.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous
+      const during: unknown[] = []
+      const write = (options?: { durable: false }, fails = false) =>
+        db.write(async (tx) => {
+          during.push(await find(tx))
+          if (fails) throw new Error('failed')
+        }, options)
+      await write({ durable: false })
+      await expect(write({ durable: false }, true)).rejects.toThrow('failed')
+      expect(await find(db)).toBe(usual)
+      await Promise.all([write({ durable: false }), write()])
+      expect([during, await find(db)]).toEqual([[1, 1, 1, usual], usual])
+    },
+  )
+
+  it('wait for the disk again when another process has the lock', async () => {
+    const { db, other } = await openTwice()
+    other.exec('BEGIN IMMEDIATE')
+    const waiting = db.write((tx) => tx.run(INSERT, 1, 'one'), { durable: false })
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+    other.exec('COMMIT')
+    expect(await waiting).toBe(1)
+    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+  })
+
   it('sync by default', async () => {
     const { db } = await opened({ database: await newUrl() })
     expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })

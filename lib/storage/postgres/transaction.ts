@@ -10,6 +10,8 @@ import type { HalfOpenWatchdog } from './watchdog.ts'
 const MAX_ATTEMPTS = 4
 const RETRY_CODES = new Set(['40001', '40P01'])
 
+const NOT_DURABLE = '; SET LOCAL synchronous_commit = off'
+
 /** Runs `work` in a transaction, on a connection of its own. */
 export type RunTransaction = <T>(
   begin: string,
@@ -29,14 +31,14 @@ export function createTransactions(
     return watchdog.watch(client, () => client.query(sql))
   }
 
-  const once: RunTransaction = async (begin, work, { timeout } = {}) => {
+  const once: RunTransaction = async (begin, work, { timeout, durable } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
     const client = await pool.connect()
     const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }), names)
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
       // would commit by itself.
-      const begun = control(client, begin + timeoutsOf(timeout))
+      const begun = control(client, begin + timeoutsOf(timeout) + (durable === false ? NOT_DURABLE : ''))
       tx.defer(begun.catch(fail))
       const value = await work(tx)
       if (state.lost) throw state.lost

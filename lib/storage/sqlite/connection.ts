@@ -24,6 +24,8 @@ export interface SqliteConnection {
   readonly names: Names | undefined
   /** Prepares each statement once. */
   prepare(sql: string): SqliteStatement
+  /** Runs a statement anew: a prepared one changes a setting only once. */
+  exec(sql: string): void
   /** Whether a transaction is open: an error such as a full disk may have ended it. */
   hasTransaction(): boolean
   close(): void
@@ -41,6 +43,8 @@ export function createConnection(handle: SqliteHandle, names: Names | undefined)
       statements.set(sql, statement)
       return statement
     },
+
+    exec: (sql) => void handle.exec(sql),
 
     hasTransaction() {
       const known = handle.inTransaction ?? handle.isTransaction

@@ -1,11 +1,10 @@
-import { createBatches } from '../../core/batches.ts'
 import { createInFlight } from '../calls-in-flight.ts'
-import type { Database, Primitive, Queries, Row, Writing } from '../database.ts'
+import type { Database, Primitive, Queries, Row } from '../database.ts'
 import type { Names } from '../names/names.ts'
 import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'
 import { createGate } from './gate.ts'
-import { createCommit, type Writer } from './group-commit.ts'
+import { createWrite } from './group-commit.ts'
 import { createKeptRows } from './kept-rows.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { type TransactionState, toQueries } from './transaction.ts'
@@ -29,7 +28,7 @@ export function createSqliteDatabase(
   const sharedReads = createSharedReads(connection, guard)
   const keptRows = createKeptRows(connection, sharedReads)
   const { outside, transaction } = createGate({ connection, sharedReads, guard, inFlight })
-  const batches = createBatches<Writer>(createCommit(connection, transaction, guard.toFailure))
+  const write = createWrite(connection, transaction, guard.toFailure)
   const read = <T>(step: () => T): Promise<T> =>
     outside(() => {
       sharedReads.begin()
@@ -54,10 +53,6 @@ export function createSqliteDatabase(
     }
   }
 
-  /** Runs `work` in the next batch; resolves once it is committed. */
-  const write = <T>(work: (tx: Writing) => Promise<T>): Promise<T> =>
-    new Promise<T>((resolve, reject) => batches.add({ work, resolve: resolve as Writer['resolve'], reject }))
-
   return {
     dialect: 'sqlite',
     names,
@@ -65,7 +60,7 @@ export function createSqliteDatabase(
     get: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).get(...params) as T | undefined),
     recall: <T = Row>(sql: string, param: Primitive) => outside(() => keptRows.find(sql, param) as T | undefined),
     run: (sql, ...params) => alone(() => Number(prepare(sql).run(...params).changes)),
-    write: (work) => inFlight.track(() => write(work)),
+    write: (work, options) => inFlight.track(() => write(work, options)),
     snapshot: (work) => inFlight.track(() => snapshot(work)),
     purge: () =>
       alone(() => (prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number } | undefined)?.busy !== 1),

@@ -3,6 +3,7 @@ import type { InFlight } from '../calls-in-flight.ts'
 import { isBusy } from '../errors.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { DamageGuard } from './damage.ts'
+import { createDiskWaits } from './disk-waits.ts'
 import type { SharedReads } from './shared-reads.ts'
 
 /** How long a write waits for another process that holds the lock. SQLite's own wait would block the event loop. */
@@ -18,8 +19,12 @@ const LOCK_RETRY_MS = 10
 export interface Gate {
   /** Runs `step` outside any transaction, at once if possible. */
   outside<T>(step: () => T): Promise<T>
-  /** Runs `section` in a transaction, with the gate closed. */
-  transaction<T>(begin: string, section: () => Promise<T>): Promise<T>
+  /**
+   * Runs `section` in a transaction, with the gate closed.
+   *
+   * @param options.durable whether its commit waits for the disk. Default true
+   */
+  transaction<T>(begin: string, section: () => Promise<T>, options?: { durable: boolean }): Promise<T>
 }
 
 /** An open {@link Gate}. */
@@ -30,6 +35,7 @@ export function createGate(deps: {
   inFlight: InFlight
 }): Gate {
   const { connection, sharedReads, guard, inFlight } = deps
+  const diskWaits = createDiskWaits(connection)
   let shut: Promise<void> | undefined
 
   /** Runs `step` once the gate is open, and again while another process has the lock it needs. */
@@ -56,11 +62,11 @@ export function createGate(deps: {
       return inFlight.track(() => retryWhileLocked(step)).catch((error) => Promise.reject(guard.toFailure(error)))
     },
 
-    async transaction(begin, section) {
+    async transaction(begin, section, { durable } = { durable: true }) {
       let open!: () => void
       await retryWhileLocked(() => {
         sharedReads.end()
-        connection.prepare(begin).run()
+        diskWaits.begin(begin, durable)
         // Synchronously: a statement in between would join this transaction.
         shut = new Promise<void>((resolve) => (open = resolve))
       })
@@ -74,6 +80,8 @@ export function createGate(deps: {
       } finally {
         shut = undefined
         open()
+        // Those that wait for the gate go on later.
+        diskWaits.ended(durable)
       }
     },
   }

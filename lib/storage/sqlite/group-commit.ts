@@ -1,10 +1,11 @@
-import type { Writing } from '../database.ts'
+import { createBatches } from '../../core/batches.ts'
+import type { TransactionOptions, Writing } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { Gate } from './gate.ts'
 import { runWork, type TransactionState } from './transaction.ts'
 
 /** Work that waits for a transaction, and then for its commit. */
-export interface Writer {
+interface Writer {
   work: (tx: Writing) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -19,11 +20,25 @@ type Settle = () => void
 type ToFailure = (error: unknown) => unknown
 
 /**
- * Makes the function that commits a batch: all of its writers together, once it has the lock.
+ * Makes the function that runs work in the next batch, and resolves once it is committed. Writers that wait at the same
+ * time share a commit; those that need not be durable share other ones.
  *
  * @param toFailure maps an error to the failure of a writer
  */
-export function createCommit(connection: SqliteConnection, transaction: Gate['transaction'], toFailure: ToFailure) {
+export function createWrite(connection: SqliteConnection, transaction: Gate['transaction'], toFailure: ToFailure) {
+  const [durables, others] = [true, false].map((durable) => {
+    const begin: Gate['transaction'] = (sql, section) => transaction(sql, section, { durable })
+    return createBatches<Writer>(createCommit(connection, begin, toFailure))
+  })
+  return <T>(work: (tx: Writing) => Promise<T>, { durable }: TransactionOptions = {}): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      const batches = durable === false ? others! : durables!
+      batches.add({ work, resolve: resolve as Writer['resolve'], reject })
+    })
+}
+
+/** Makes the function that commits a batch: all of its writers together, once it has the lock. */
+function createCommit(connection: SqliteConnection, transaction: Gate['transaction'], toFailure: ToFailure) {
   return async function commit(take: () => Writer[], run = runTogether): Promise<void> {
     let batch: Writer[] = []
     try {
