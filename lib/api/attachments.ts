@@ -106,8 +106,11 @@ export interface FileLink {
 
 /** The bytes of a part. */
 export interface PartInput {
-  /** The bytes, or a function that reads them when their number is known. */
-  bytes: Uint8Array | ((length: number) => Promise<Uint8Array>)
+  /**
+   * The bytes, or a function that reads them when their number is known. It may fill and return the buffer that it gets, which
+   * is used for other parts once this one is stored.
+   */
+  bytes: Uint8Array | ((length: number, buffer: Uint8Array) => Promise<Uint8Array>)
   /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
   content_digest?: string | null | undefined
 }

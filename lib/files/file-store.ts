@@ -21,7 +21,12 @@ const KEY = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[1-9]\d{0,6}$/
 export interface FileStore {
   /** The place, to print: without secrets. */
   readonly place: string
-  /** Stores a value: as a whole or not at all, and durable when the promise resolves. Replaces one of the same key. */
+  /** The size of the pieces in which a value is read best, a power of two, at most that of a value. */
+  readonly piece_bytes: number
+  /**
+   * Stores a value: as a whole or not at all, and durable when the promise resolves. Replaces one of the same key. The
+   * bytes are the caller's again once the promise is settled.
+   */
   put(key: string, bytes: Uint8Array): Promise<void>
   /** A value, or a part of it, as far as it goes; `undefined` if there is none. */
   get(key: string, range?: Partial<Range>): Promise<Uint8Array | undefined>
@@ -111,6 +116,7 @@ function createFileStore(
   const calls = createCalls()
   return {
     place: objects.place,
+    piece_bytes: Math.min(objects.piece_bytes, MAX_VALUE_BYTES),
 
     async put(key, bytes) {
       assertFileKey(key)

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** How many writes run at once while the service responds to no other calls: a disk flushes several at the cost of one. */
+const MOST_AT_ONCE = 3
+
+/** The service counts as idle after so many writes in a row during which it has responded to no other call. */
+const IDLE_AFTER = 4
+
 /** How many times as long as a write the pause after it may be. */
 const MOST_TIMES = 4
 
@@ -15,13 +21,32 @@ export interface Turns {
 /**
  * Runs writes to a disk one after another, in the order of the calls: a commit of the database beside them waits for every
  * flush that has begun. While the service responds to other calls, there are pauses between the writes: the more calls,
- * the longer, up to four times as long as a write takes.
+ * the longer, up to four times as long as a write takes. While it responds to none, up to three writes run at once.
  *
  * @param callsAnswered the number of the other calls so far
  */
 export function createTurns(callsAnswered: () => number): Turns {
-  let last: Promise<unknown> = Promise.resolve()
+  const waiting: (() => void)[] = []
+  let running = 0
   let resumeAt = 0
+  let answered = callsAnswered()
+  let withoutCalls = 0
+
+  /** Notices calls that were answered since it last looked. */
+  function look(): void {
+    const count = callsAnswered()
+    if (count !== answered) withoutCalls = 0
+    answered = count
+  }
+
+  function startNext(): void {
+    look()
+    const most = withoutCalls >= IDLE_AFTER ? MOST_AT_ONCE : 1
+    while (running < most && waiting.length > 0) {
+      running++
+      waiting.shift()!()
+    }
+  }
 
   async function take<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const pause = resumeAt - performance.now()
@@ -33,15 +58,23 @@ export function createTurns(callsAnswered: () => number): Turns {
     } finally {
       const ended = performance.now()
       const times = Math.min(MOST_TIMES, callsAnswered() - before)
-      resumeAt = ended + Math.min(LONGEST_PAUSE_MS, times * (ended - began))
+      resumeAt = Math.max(resumeAt, ended + Math.min(LONGEST_PAUSE_MS, times * (ended - began)))
+      withoutCalls++
     }
   }
 
   return {
-    run(write, signal) {
-      const result = last.then(() => take(write, signal))
-      last = result.catch(() => {})
-      return result
+    async run(write, signal) {
+      await new Promise<void>((start) => {
+        waiting.push(start)
+        startNext()
+      })
+      try {
+        return await take(write, signal)
+      } finally {
+        running--
+        startNext()
+      }
     },
   }
 }

@@ -16,15 +16,16 @@ export function assertBytesAcceptable(headers: Headers, { bytes }: BytesBody): v
 /**
  * The bytes of a body, in a buffer of their length.
  *
- * @throws ChatError `validation_failed` unless there are exactly `length`; `request_timeout`
+ * @throws ChatError `validation_failed` unless they are as many as the buffer has; `request_timeout`
  */
 export async function readBytes(
   { body, headers }: { body: BodySource; headers: Headers },
-  { length, seconds }: { length: number; seconds: number },
+  { buffer, seconds }: { buffer: Uint8Array; seconds: number },
 ): Promise<Uint8Array> {
+  const { length } = buffer
   const announced = headers.get('content-length')
   if (announced !== null && Number(announced) !== length) throw wrongLength(length)
-  const filled = fill(length)
+  const filled = fill(buffer)
   if (body === null) return filled.result()
   if ('getReader' in body) {
     if (body.locked) throw wrongLength(length)
@@ -39,10 +40,9 @@ export async function readBytes(
   return readNode(body, filled, seconds)
 }
 
-/** A buffer of exactly `length` bytes, filled piece by piece. */
-function fill(length: number) {
-  // Not of the pool: it is kept while it is stored.
-  const buffer = Buffer.allocUnsafeSlow(length)
+/** Fills a buffer piece by piece, to its end. */
+function fill(buffer: Uint8Array) {
+  const { length } = buffer
   let at = 0
   return {
     add(chunk: Uint8Array): void {

@@ -110,7 +110,7 @@ async function checkAndCall(
     params: withTexts(request.params),
     query,
     body,
-    readBytes: (length) => readBytes(request, { length, seconds: route.bytes!.seconds }),
+    readBytes: (_, buffer) => readBytes(request, { buffer, seconds: route.bytes!.seconds }),
     headers: request.headers,
     client,
     endpoints: limitedEndpoints,

@@ -2,6 +2,7 @@ import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { conversations } from './rows/conversations.ts'
 import { crossNodes } from './rows/cross-node.ts'
+import { downloads } from './rows/downloads.ts'
 import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { postsBesideUploads, rangeAtEnd, uploadMemory, uploadRate } from './rows/files.ts'
@@ -62,6 +63,7 @@ export const ROWS: Row[] = [
   uploadMemory,
   rangeAtEnd,
   postsBesideUploads,
+  ...downloads,
   durablePost,
   me,
   answersMe,

@@ -38,6 +38,17 @@ describe.each<[string, () => FileStore]>([
   ['a bucket', () => openFileStore(address(randomUUID()), { env: env() })],
   ['a storage of the host', () => openFileStore(createStorage())],
 ])('files in %s', (_, open) => {
+  it("are copies: their bytes are the caller's again after it has put them", async () => {
+    const store = open()
+    const [key, bytes] = [newKey(), Buffer.alloc(100_000, 'a')]
+    await store.put(key, bytes)
+    bytes.fill('b')
+    expect(Buffer.from((await store.get(key))!).equals(Buffer.alloc(100_000, 'a'))).toBe(true)
+    // Its pieces are those of a file in parts of 4 MiB.
+    expect(MAX_VALUE_BYTES % store.piece_bytes).toBe(0)
+    await store.close()
+  })
+
   it('are put, read, replaced, listed and removed', async () => {
     const store = open()
     const [key, other] = [newKey(1), newKey(2)]

@@ -15,6 +15,9 @@ function held(log: string[], name: string) {
   return { write, end: resolve }
 }
 
+/** Lets everything run that waits for nothing but promises. */
+const flushed = () => new Promise((resolve) => setImmediate(resolve))
+
 it('runs writes one after another, in the order of the calls, also after one that failed', async () => {
   const turns = createTurns(() => 0)
   const log: string[] = []
@@ -46,6 +49,32 @@ it('pauses four times as long as a write during which many calls were answered, 
   await turns.run(async () => order.push('third'), OPEN)
   await timer
   expect(order).toEqual(['third', 'timer'])
+})
+
+it('runs three writes at once after four without another call, and one at a time again after such a call', async () => {
+  let answered = 0
+  const turns = createTurns(() => answered)
+  for (let n = 0; n < 4; n++) await turns.run(async () => {}, OPEN)
+  const log: string[] = []
+  const writes = ['a', 'b', 'c', 'd'].map((name) => held(log, name))
+  const all = writes.map(({ write }) => turns.run(write, OPEN))
+  await flushed()
+  expect(log).toEqual(['a begins', 'b begins', 'c begins'])
+  writes[1]!.end()
+  await all[1]
+  await flushed()
+  expect(log.slice(3)).toEqual(['b ends', 'd begins'])
+
+  answered++
+  const [next, last] = [held(log, 'next'), held(log, 'last')]
+  const more = [next, last].map(({ write }) => turns.run(write, OPEN))
+  for (const n of [0, 2, 3]) writes[n]!.end()
+  await Promise.all(all)
+  await expect.poll(() => log.at(-1)).toBe('next begins')
+  next.end()
+  last.end()
+  await Promise.all(more)
+  expect(log.slice(-4)).toEqual(['next begins', 'next ends', 'last begins', 'last ends'])
 })
 
 it('ends the wait of a write whose store is closed', async () => {

@@ -27,7 +27,7 @@ async function received<T>(sent: string, read: (request: IncomingMessage) => Pro
 }
 
 const reading = (seconds: number) => (request: IncomingMessage) =>
-  readBytes({ body: request, headers: new Headers() }, { length: 5, seconds })
+  readBytes({ body: request, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds })
 
 const code = (expected: string) => expect.objectContaining({ code: expected })
 
@@ -60,7 +60,7 @@ it('notices a client that left before the part was read', async () => {
 
 it('refuses a part of a web request that is cut off, or takes too long', async () => {
   const read = (body: ReadableStream<Uint8Array>, seconds: number) =>
-    readBytes({ body, headers: new Headers() }, { length: 5, seconds })
+    readBytes({ body, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds })
   const cut = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError('terminated')) })
   await expect(read(cut, 300)).rejects.toEqual(code('validation_failed'))
   await expect(read(new ReadableStream(), 0.02)).rejects.toEqual(code('request_timeout'))
@@ -70,12 +70,14 @@ it('refuses a part of a web request that is cut off, or takes too long', async (
 it('refuses a part with another length than announced before it reads it', async () => {
   const headers = new Headers({ 'content-length': '6' })
   const body = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('read')) })
-  await expect(readBytes({ body, headers }, { length: 5, seconds: 300 })).rejects.toEqual(code('validation_failed'))
+  await expect(readBytes({ body, headers }, { buffer: Buffer.alloc(5), seconds: 300 })).rejects.toEqual(
+    code('validation_failed'),
+  )
 })
 
 it('reads a part of a web request', async () => {
   const { body } = new Response('hello')
-  const bytes = await readBytes({ body, headers: new Headers() }, { length: 5, seconds: 300 })
+  const bytes = await readBytes({ body, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds: 300 })
   expect(Buffer.from(bytes).toString()).toBe('hello')
 })
 

@@ -89,30 +89,30 @@ function rangeOf({ size }: Readable, etag: string, headers: RequestHeaders): Ran
 }
 
 /**
- * The bytes of a range, one stored part after the other: while one is being sent, the next one is being read.
+ * The bytes of a range in pieces, one after the other: while one is being sent, the next one is being read.
  *
  * @throws ChatError `not_found` for a part that is missing, or too short; `unavailable`
  */
 export async function* piecesOf(files: FileStore, blobId: string, { start, end }: Range): AsyncGenerator<Uint8Array> {
-  const last = Math.floor((end - 1) / PART_BYTES)
-  const read = (index: number) => {
-    const part = readPart(files, keyOfPart(blobId, index + 1), {
-      start: Math.max(start - index * PART_BYTES, 0),
-      end: Math.min(end - index * PART_BYTES, PART_BYTES),
-    })
-    // A failure is noticed when it is the part's turn.
-    part.catch(() => {})
-    return part
+  // The borders of parts are among those of pieces.
+  const borderAfter = (at: number) => Math.min(end, at - (at % files.piece_bytes) + files.piece_bytes)
+  const read = (at: number) => {
+    const index = Math.floor(at / PART_BYTES)
+    const before = index * PART_BYTES
+    const piece = readPart(files, keyOfPart(blobId, index + 1), { start: at - before, end: borderAfter(at) - before })
+    // A failure is noticed when it is the turn of the piece.
+    piece.catch(() => {})
+    return piece
   }
-  let next = read(Math.floor(start / PART_BYTES))
-  for (let index = Math.floor(start / PART_BYTES); index <= last; index++) {
+  let next = read(start)
+  for (let at = start; at < end; at = borderAfter(at)) {
     const bytes = await next
-    if (index < last) next = read(index + 1)
+    if (borderAfter(at) < end) next = read(borderAfter(at))
     yield bytes
   }
 }
 
-/** @throws ChatError `not_found` also for a part that is shorter */
+/** A piece of a part. @throws ChatError `not_found` also for a part that is shorter */
 async function readPart(files: FileStore, key: string, range: Range): Promise<Uint8Array> {
   const bytes = await files.get(key, range)
   if (bytes?.length !== range.end - range.start) throw new ChatError('not_found')

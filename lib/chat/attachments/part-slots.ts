@@ -1,7 +1,12 @@
 import { ChatError } from '../../core/errors.ts'
+import { createPartBuffers } from './part-buffers.ts'
+import { PART_BYTES } from './schema.ts'
 
-/** The maximum number of parts that a process takes at once, of a user and in all: each is in memory, for up to 5 minutes. */
-const AT_ONCE = { per_user: 60, in_all: 128 }
+/**
+ * The maximum number of parts that a process takes at once, of a user and in all: each has a connection, for up to 5
+ * minutes; and how many bytes of a user's parts are in memory. The others of them wait, unread, until one is stored.
+ */
+const AT_ONCE = { per_user: 60, in_all: 128, bytes_per_user: 24 * PART_BYTES }
 
 /** How soon a part may be there: a good connection sends one in less. */
 const RETRY_SECONDS = 1
@@ -9,38 +14,59 @@ const RETRY_SECONDS = 1
 /** Parts that are being received and stored, limited in number. */
 export type PartSlots = ReturnType<typeof createPartSlots>
 
+/** What a user has under way. */
+interface Own {
+  parts: number
+  bytes: number
+  /** Parts that wait for memory, in the order of their requests. */
+  waiting: { length: number; start: () => void }[]
+}
+
 /** Counts the parts that this process takes at once. */
 export function createPartSlots(limits = AT_ONCE) {
-  const taken = new Map<string, number>()
+  const users = new Map<string, Own>()
+  const buffers = createPartBuffers()
   let all = 0
 
-  function free(userId: string): void {
-    all--
-    const left = taken.get(userId)! - 1
-    if (left > 0) taken.set(userId, left)
-    else taken.delete(userId)
+  /** Lets those parts begin that there is memory for: at least one. */
+  function startWaiting(own: Own): void {
+    for (let next = own.waiting[0]; next; next = own.waiting[0]) {
+      if (own.bytes > 0 && own.bytes + next.length > limits.bytes_per_user) return
+      own.waiting.shift()
+      own.bytes += next.length
+      next.start()
+    }
   }
 
   return {
     /**
-     * Takes a part.
+     * Takes a part, with a buffer of `length` bytes that `work` may use until it ends.
      *
      * @throws ChatError `rate_limited` for a user with too many, `unavailable` with too many in all
      */
-    async take<T>(userId: string, work: () => Promise<T>): Promise<T> {
-      const own = taken.get(userId) ?? 0
-      if (own >= limits.per_user)
+    async take<T>(userId: string, length: number, work: (buffer: Uint8Array) => Promise<T>): Promise<T> {
+      const own = users.get(userId) ?? { parts: 0, bytes: 0, waiting: [] }
+      if (own.parts >= limits.per_user)
         throw new ChatError('rate_limited', {
           message: `You send ${limits.per_user} parts of files already.`,
           retry_after_seconds: RETRY_SECONDS,
         })
       if (all >= limits.in_all) throw new ChatError('unavailable', { retry_after_seconds: RETRY_SECONDS })
-      taken.set(userId, own + 1)
+      users.set(userId, own)
+      own.parts++
       all++
+      await new Promise<void>((start) => {
+        own.waiting.push({ length, start })
+        startWaiting(own)
+      })
       try {
-        return await work()
+        return await buffers.use(length, work)
       } finally {
-        free(userId)
+        own.bytes -= length
+        own.parts--
+        all--
+        if (own.parts === 0) users.delete(userId)
+        startWaiting(own)
       }
     },
   }

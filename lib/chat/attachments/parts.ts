@@ -16,8 +16,11 @@ import { countStored, findPart, listStored, markStored, notePart } from './store
 
 /** The bytes of a part. */
 export interface PartInput {
-  /** The bytes, or a function that reads them when their number is known. */
-  bytes: Uint8Array | ((length: number) => Promise<Uint8Array>)
+  /**
+   * The bytes, or a function that reads them when their number is known. It may fill and return the buffer that it gets, which
+   * is used for other parts once this one is stored.
+   */
+  bytes: Uint8Array | ((length: number, buffer: Uint8Array) => Promise<Uint8Array>)
   /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
   content_digest?: string | null | undefined
 }
@@ -46,23 +49,28 @@ export async function putPart(
   await requireUploader(ctx.db, actor, row.conversation_id)
   const length = lengthOfPart(row.size, n)
   if (length === 0) throw new ChatError('not_found')
-  return ctx.partSlots.take(actor.user_id, () => take(ctx, row, n, { ...part, length }))
+  const { bytes, content_digest } = part
+  if (typeof bytes !== 'function')
+    return ctx.partSlots.take(actor.user_id, 0, () => take(ctx, row, n, { bytes, content_digest, length }))
+  return ctx.partSlots.take(actor.user_id, length, async (buffer) =>
+    take(ctx, row, n, { bytes: await bytes(length, buffer), content_digest, length }),
+  )
 }
 
-/** Reads a part, and stores it if it is not there. */
+/** Stores a part if it is not there. */
 async function take(
   ctx: Context,
   row: AttachmentRow,
   n: number,
-  { length, ...part }: PartInput & { length: number },
+  { bytes: given, content_digest, length }: { bytes: Uint8Array; length: number } & Pick<PartInput, 'content_digest'>,
 ): Promise<{ attachment: Attachment } | undefined> {
-  const given = typeof part.bytes === 'function' ? await part.bytes(length) : part.bytes
-  assertWhole(given, length, part.content_digest)
+  assertWhole(given, length, content_digest)
   const { bytes, ...seen } = toStoredPart(ctx.config.attachments, given, n)
   const digest = digestOf(bytes)
   const noted =
     row.status === 'uploading'
-      ? await ctx.write((tx) => notePart(tx, row.id, { n, digest }, ctx.now()))
+      ? // Its mark is durable, and with it this. Without the mark no part is counted, and its note may be lost.
+        await ctx.write((tx) => notePart(tx, row.id, { n, digest }, ctx.now()), { durable: false })
       : await findPart(ctx.db, row.id, n)
   if (!noted) throw new ChatError('not_found')
   if (noted.digest !== digest)

@@ -3,7 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 /** How soon a download may be over. */
 const RETRY_SECONDS = 5
 
-/** The files that users are reading, limited in number: each reader has up to two parts in memory, as long as it likes. */
+/** The files that users are reading, limited in number: each reader has up to two pieces in memory, as long as it likes. */
 export type ReadSlots = ReturnType<typeof createReadSlots>
 
 /** @param limit the number of files that a user may read at once from this process */

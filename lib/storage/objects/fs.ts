@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { newId } from '../../core/ids.ts'
@@ -12,8 +11,11 @@ const STALLED_MS = 60 * 60_000
 
 const ATTEMPTS = 100
 
-/** How much is read at once: every read is a task of its own. */
+/** How much is read at once of a long object. */
 const READ_BYTES = 1024 * 1024
+
+/** A range of up to so many bytes is read as one: every read is a task of its own. */
+const SHORT_BYTES = 4 * READ_BYTES
 
 /** Objects as files of a folder, which is created with the first one. Only this user may read them. */
 export function createFolder(path: string): Objects {
@@ -24,6 +26,7 @@ export function createFolder(path: string): Objects {
   }
   return {
     place: root,
+    piece_bytes: READ_BYTES,
 
     async put(key, bytes, { signal } = {}) {
       const file = fileOf(key)
@@ -45,8 +48,7 @@ export function createFolder(path: string): Objects {
       const file = fileOf(key)
       const found = await stat(file).catch(ifMissing)
       if (!found?.isFile()) return undefined
-      const range = { start, ...(end !== undefined && { end }) }
-      return createReadStream(file, { ...range, highWaterMark: READ_BYTES, ...(signal && { signal }) })
+      return read(file, { start, end: Math.min(found.size, (end ?? Number.POSITIVE_INFINITY) + 1) }, signal)
     },
 
     async head(key) {
@@ -163,6 +165,28 @@ async function write(file: FileHandle, bytes: AsyncIterable<Uint8Array>, signal?
     signal?.throwIfAborted()
     await file.sync()
     return size
+  } finally {
+    await file.close()
+  }
+}
+
+/** The bytes of a file from `start` to before `end`. */
+async function* read(
+  path: string,
+  { start, end }: { start: number; end: number },
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r')
+  try {
+    const most = end - start <= SHORT_BYTES ? SHORT_BYTES : READ_BYTES
+    for (let at = start; at < end; ) {
+      signal?.throwIfAborted()
+      const buffer = Buffer.allocUnsafeSlow(Math.min(most, end - at))
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
+      if (bytesRead === 0) return
+      yield bytesRead < buffer.length ? buffer.subarray(0, bytesRead) : buffer
+      at += bytesRead
+    }
   } finally {
     await file.close()
   }

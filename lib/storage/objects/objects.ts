@@ -24,6 +24,8 @@ export interface GetOptions {
 export interface Objects {
   /** The place, to print: without secrets. */
   readonly place: string
+  /** The size of the pieces in which an object is read best, a power of two: to read a smaller one costs as much. */
+  readonly piece_bytes: number
   /**
    * Stores a stream, of which only a part is in memory. The object is there as a whole or not at all, and replaces one of
    * the same key.

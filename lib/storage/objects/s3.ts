@@ -5,6 +5,9 @@ export type { S3Options } from './s3-client.ts'
 
 /** Each part is in memory. S3 takes 10,000 parts of one size, except for the last; all but that have at least 5 MiB. */
 const PART_BYTES = 8 * 1024 * 1024
+
+/** Every read is a request. */
+const READ_BYTES = 4 * 1024 * 1024
 const MAX_PARTS = 10_000
 
 /** A download is interrupted when nothing arrives for so long. */
@@ -20,11 +23,12 @@ export function createBucket(options: S3Options): Objects {
   }
   const bucket: Objects = {
     place: `s3://${options.bucket}/${before}`,
+    piece_bytes: READ_BYTES,
     put: async (key, bytes, how) => put(send, named(key), bytes, how),
 
     async get(key, { start = 0, end, signal } = {}) {
-      const range = start > 0 || end !== undefined
-      const headers: Record<string, string> = range ? { range: `bytes=${start}-${end ?? ''}` } : {}
+      const range = `bytes=${start}-${end ?? ''}`
+      const headers: Record<string, string> = range === 'bytes=0-' ? {} : { range }
       const response = await send({ method: 'GET', key: named(key), headers, download: true, signal })
       if (response.status !== 404)
         return withIdleTimeout(response.body ?? new Blob().stream(), options.timeout_ms ?? IDLE_MS)
@@ -33,9 +37,8 @@ export function createBucket(options: S3Options): Objects {
     },
 
     async head(key) {
-      const response = await send({ method: 'HEAD', key: named(key) })
-      if (response.status === 404) return undefined
-      return { key, bytes: Number(response.headers.get('content-length')) }
+      const { status, headers } = await send({ method: 'HEAD', key: named(key) })
+      return status === 404 ? undefined : { key, bytes: Number(headers.get('content-length')) }
     },
 
     async delete(key, { signal } = {}) {

@@ -22,9 +22,12 @@ export function createObjectsOf(storage: FilesLike): Objects {
   }
   return {
     place: 'the storage of the host',
+    // It reads whole values.
+    piece_bytes: Number.MAX_SAFE_INTEGER,
 
     async put(key, bytes, { signal } = {}) {
       assertKey(key)
+      // A copy: the host may keep it, and the caller uses its own again.
       const whole = await buffer(bytes as AsyncIterable<Buffer>)
       signal?.throwIfAborted()
       await storage.setItemRaw(key, whole)

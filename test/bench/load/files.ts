@@ -21,6 +21,8 @@ export function createFileClient({ port, headers, conversationId }: Service): Fi
 
   function send(method: string, path: string, more: Record<string, string>, body?: Uint8Array) {
     return new Promise<{ status: number; first: number; body: Buffer }>((resolve, reject) => {
+      // The service closes idle connections, maybe at the moment one is used: such a request was not received.
+      const fail = (error: Error) => (sent.reusedSocket ? resolve(send(method, path, more, body)) : reject(error))
       const began = performance.now()
       const sent = request({ port, method, path, agent, headers: { ...headers, ...more } }, async (response) => {
         try {
@@ -35,7 +37,7 @@ export function createFileClient({ port, headers, conversationId }: Service): Fi
           reject(error)
         }
       })
-      sent.on('error', reject)
+      sent.on('error', fail)
       sent.end(body)
     })
   }

@@ -7,7 +7,7 @@ import { processFiguresMissing, residentBytes } from '../machine.ts'
 import { type Bench, interleaveWarm, type Row } from '../row.ts'
 import { type Service, startService } from '../servers/service.ts'
 
-const MIB = 1024 * 1024
+export const MIB = 1024 * 1024
 
 /** The size of a file; of short rounds (`--quick`) a sixteenth. */
 const SIZE = 1024 * MIB
@@ -22,9 +22,11 @@ const LOOK_MS = 20
 
 const RANGES = 50
 
-const sizeFor = ({ seconds }: Bench) => (seconds > QUICK_SECONDS ? SIZE : SIZE / 16)
+/** The size of the file of a row. */
+export const sizeFor = ({ seconds }: Bench) => (seconds > QUICK_SECONDS ? SIZE : SIZE / 16)
 
-async function withService<T>({ command }: Bench, work: (service: Service) => Promise<T>): Promise<T> {
+/** Runs `work` with a service that takes files of any size. */
+export async function withFiles<T>({ command }: Bench, work: (service: Service) => Promise<T>): Promise<T> {
   const service = await startService(command, {
     CHAT_ATTACHMENTS__MAX_BYTES: String(2 * SIZE),
     CHAT_ATTACHMENTS__PER_USER_BYTES: '0',
@@ -46,7 +48,7 @@ export const uploadRate: Row = {
   reach: 200,
   beyond: 300,
   measure: (bench) =>
-    withService(bench, async (service) => {
+    withFiles(bench, async (service) => {
       const { upload } = createFileClient(service)
       const size = sizeFor(bench)
       return repeat(Math.min(bench.rounds, 3), async () => {
@@ -66,7 +68,7 @@ export const uploadMemory: Row = {
   beyond: 6,
   unavailable: processFiguresMissing,
   measure: (bench) =>
-    withService(bench, async (service) => {
+    withFiles(bench, async (service) => {
       const { upload } = createFileClient(service)
       await upload(8 * MIB)
       const rest = residentBytes(service.pid)
@@ -91,7 +93,7 @@ export const rangeAtEnd: Row = {
   reach: 10,
   beyond: 5,
   measure: (bench) =>
-    withService(bench, async (service) => {
+    withFiles(bench, async (service) => {
       const { upload, firstByte } = createFileClient(service)
       const size = sizeFor(bench)
       const id = await upload(size)
@@ -112,7 +114,7 @@ export const postsBesideUploads: Row = {
   reach: 0.8,
   beyond: 0.95,
   measure: (bench) =>
-    withService(bench, (service) => {
+    withFiles(bench, (service) => {
       const { pid, port, headers, rootId } = service
       const body = { content: postContent(0) }
       const requests = [httpRequest('POST', `/api/messages/${rootId}/reply`, { headers, body })]

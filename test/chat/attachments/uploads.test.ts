@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -175,6 +175,27 @@ describeOnEachDatabase('uploads', (openUrl) => {
     const other = await ofAda.read(path, { range: 'bytes=0-1', 'if-range': '"other"' })
     expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, content.length])
     expect((await ofAda.read(path, { 'if-none-match': `"x", W/${etag}` })).status).toBe(304)
+  })
+
+  it('has every byte in its place, whatever the borders of a range', async () => {
+    const content = randomBytes(2 * PART + 100)
+    const path = `/api/attachments/${await upload(ada, ofAda, place, { content })}/content`
+    const read = async (headers = {}) => Buffer.from(await (await ofAda.read(path, headers)).arrayBuffer())
+    expect((await read()).equals(content)).toBe(true)
+    const mib = PART / 4
+    for (const [start, end] of [
+      [0, 1],
+      [mib - 1, mib + 1],
+      [mib, 2 * mib],
+      [mib - 1, 3 * mib + 1],
+      [PART - 1, PART + mib + 1],
+      [5, 2 * PART + 99],
+      [2 * PART - 1, 2 * PART],
+      [2 * PART + 99, 2 * PART + 100],
+    ] as const) {
+      const range = await read({ range: `bytes=${start}-${end - 1}` })
+      expect([start, range.equals(content.subarray(start, end))]).toEqual([start, true])
+    }
   })
 
   it('belongs to its uploader until a message has it', async () => {
