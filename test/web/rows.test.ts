@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { BLOCK, blocksOf } from '../../examples/web-chat/src/threads/blocks.ts'
 import { type Row, rowsOf } from '../../examples/web-chat/src/threads/rows.ts'
 import type { StoreMessage } from '../../lib/client/store/index.ts'
 
@@ -39,4 +40,19 @@ it('collapses a branch with everything below it, and counts that', () => {
 it('has a place for a reply to a message of a page that was not read', () => {
   expect(levelsOf(rowsOf(thread('a'), new Set()))).toBe('a0')
   expect(rowsOf([], new Set())).toEqual([])
+})
+
+it('keeps each row in its block, whatever is inserted before it, hidden, or appended', () => {
+  const ids = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `m${from + index}`)
+  const rows = (names: string[]) => rowsOf(thread('a', ...names.map((name) => `a > ${name}`)), new Set())
+  const placed = new Map<string, number>()
+  const sizes = (names: string[]) => blocksOf(rows(names), placed).map(({ key, rows }) => `${key}:${rows.length}`)
+  const all = ids(0, 2 * BLOCK)
+  expect(sizes(all)).toEqual([`0:${BLOCK}`, `1:${BLOCK}`, '2:1'])
+  const before = new Map(placed)
+  expect(sizes(['new', ...all, 'last'])).toEqual([`0:${BLOCK + 1}`, `1:${BLOCK}`, '2:2'])
+  expect(sizes(all.filter((_, index) => index > BLOCK))).toEqual(['0:1', `1:${BLOCK - 2}`, '2:1'])
+  for (const [id, key] of before) expect(placed.get(id)).toBe(key)
+  const keys = blocksOf(rows(all), placed).map(({ key }) => key)
+  expect(keys).toEqual([...new Set(keys)])
 })

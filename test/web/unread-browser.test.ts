@@ -55,6 +55,8 @@ describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
     await page.click('.jump[data-to=below] button')
     await page.waitForSelector('li:has(> .unread-from):has-text("Begin")')
     await page.waitForSelector('.messages > li:nth-child(231)', { state: 'attached' })
+    // Screen readers hear of what arrives, not of what is read page by page.
+    expect(await page.locator('[aria-live=polite]').allTextContents()).toEqual([''])
     // Every message is there to be read and searched; what can be done with it once it is near.
     await page.waitForSelector('.message:has-text("Begin") .actions button', { state: 'attached' })
     const LAST = `document.querySelector('.messages > li:last-child')`

@@ -1,4 +1,5 @@
 import type { Attachment, User } from 'chat-server/client'
+import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { goTo, hrefOf } from '../app/route.ts'
@@ -24,6 +25,17 @@ interface PaneProps {
   root_id: string | undefined
 }
 
+/** Puts the focus on the card of the thread that is closed: what had it is no longer there. */
+function useFocusAfter(pane: RefObject<HTMLElement | null>, root_id: string | undefined): void {
+  const before = useRef(root_id)
+  useLayoutEffect(() => {
+    const closed = before.current
+    before.current = root_id
+    if (closed === undefined || root_id !== undefined || document.activeElement !== document.body) return
+    pane.current?.querySelector<HTMLElement>(`.thread-card[href$="/t/${closed}"]`)?.focus()
+  }, [root_id])
+}
+
 /** A conversation: its threads, latest activity first, and a composer that begins one. */
 export function ConversationPane({ id, conversation, user, root_id }: PaneProps) {
   const { store, people, presence } = useApp()
@@ -34,6 +46,7 @@ export function ConversationPane({ id, conversation, user, root_id }: PaneProps)
   useEffect(() => void people.load(id).catch(() => {}), [id, conversation?.participant_count])
   // The thread beside it takes the focus, if there is one.
   useLayoutEffect(() => void (root_id === undefined && focusIn(pane.current)), [])
+  useFocusAfter(pane, root_id)
 
   async function begin(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
     const files = attachments.length > 0 && { attachments }

@@ -8,6 +8,7 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
+import { useFit } from './fit.ts'
 import { useMentions } from './use-mentions.tsx'
 
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
@@ -42,7 +43,7 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
   }, [focus_key])
-  useLayoutEffect(() => fit(field.current!), [text])
+  useFit(field, text)
 
   function change(next: string): void {
     setText(next)
@@ -140,10 +141,4 @@ function dropOf(add: (files: Iterable<File>) => void, setDropping: (isDropping: 
       add(files)
     },
   }
-}
-
-/** As high as its text, up to what the style allows. */
-function fit(field: HTMLTextAreaElement): void {
-  field.style.height = 'auto'
-  field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`
 }

@@ -1,13 +1,11 @@
-import type { VNode } from 'preact'
-import { useRef } from 'preact/hooks'
+import { Fragment, type VNode } from 'preact'
+import { useMemo, useRef } from 'preact/hooks'
+import { type Block, blocksOf } from './blocks.ts'
 import { type MessageProps, MessageRow } from './message.tsx'
 import type { Row } from './rows.ts'
 
-/** What rows have in common. */
-type Shared = Pick<MessageProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onToggle'>
-
-interface MessageRowsProps extends Shared {
-  rows: readonly Row[]
+/** What is the same for all rows of a thread. */
+interface Common extends Pick<MessageProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onToggle'> {
   /** The ids of messages that are new to the user. */
   fresh: ReadonlySet<string>
   /** The id of the first one of them. */
@@ -23,14 +21,33 @@ interface Rendered {
   element: VNode
 }
 
+/** A block, and from what it was rendered. */
+interface RenderedBlock {
+  common: Common
+  block: Block
+  made: ReadonlyMap<string, Rendered>
+  element: VNode
+}
+
 /**
- * The rows of a thread. An element of which nothing has changed is the same as before, so that nothing of it is compared:
- * a long thread is rendered in many steps, each of which adds some rows.
+ * The rows of a thread. An element of which nothing has changed is the same as before, and so is a block of them, so that
+ * nothing of it is compared: a long thread is rendered in many steps, each of which adds some rows.
  */
-export function MessageRows({ rows, fresh, first, target, last_own, ...shared }: MessageRowsProps) {
-  const before = useRef<ReadonlyMap<string, Rendered>>(new Map())
-  const next = new Map<string, Rendered>()
-  for (const { message, level, below, branch } of rows) {
+export function MessageRows({ rows, ...common }: Common & { rows: readonly Row[] }) {
+  const placed = useRef(new Map<string, number>())
+  const before = useRef<ReadonlyMap<number, RenderedBlock>>(new Map())
+  const blocks = useMemo(() => blocksOf(rows, placed.current), [rows])
+  const next = new Map(blocks.map((block) => [block.key, render(block, common, before.current.get(block.key))]))
+  before.current = next
+  return <>{Array.from(next.values(), ({ element }) => element)}</>
+}
+
+function render(block: Block, common: Common, before: RenderedBlock | undefined): RenderedBlock {
+  const isSame = before && isEqual(before.common, common) && isEqual(before.block.rows, block.rows)
+  if (isSame && before.block.rows.length === block.rows.length) return before
+  const { fresh, first, target, last_own, ...shared } = common
+  const made = new Map<string, Rendered>()
+  for (const { message, level, below, branch } of block.rows) {
     const { id } = message
     const props: MessageProps = {
       ...shared,
@@ -43,13 +60,13 @@ export function MessageRows({ rows, fresh, first, target, last_own, ...shared }:
       isFirstNew: id === first,
       isLastOwn: id === last_own,
     }
-    const known = before.current.get(id)
-    next.set(id, known && isEqual(known.props, props) ? known : { props, element: <MessageRow key={id} {...props} /> })
+    const known = before?.made.get(id)
+    made.set(id, known && isEqual(known.props, props) ? known : { props, element: <MessageRow key={id} {...props} /> })
   }
-  before.current = next
-  return <>{Array.from(next.values(), ({ element }) => element)}</>
+  const elements = Array.from(made.values(), ({ element }) => element)
+  return { common, block, made, element: <Fragment key={block.key}>{elements}</Fragment> }
 }
 
-function isEqual(one: MessageProps, other: MessageProps): boolean {
-  return (Object.keys(one) as (keyof MessageProps)[]).every((key) => one[key] === other[key])
+function isEqual<T extends object>(one: T, other: T): boolean {
+  return (Object.keys(one) as (keyof T)[]).every((key) => one[key] === other[key])
 }

@@ -1,8 +1,11 @@
 import { createContext, type RefObject } from 'preact'
-import { useContext, useEffect, useMemo, useState } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 
-/** How far from the view counts as near it: a page that is scrolled by the keyboard moves almost by its height. */
-const MARGIN = '100%'
+/** When rows that have come near are told at the latest, in milliseconds. */
+const TIMEOUT_MS = 150
+
+/** How many are told at once where the browser is busy. */
+const WHEN_BUSY = 4
 
 /** Tells once of each row of a thread when it comes near the view. */
 export interface Nearness {
@@ -13,37 +16,73 @@ export interface Nearness {
 /** The nearness to the view of the scroller around a row. */
 export const NearContext = createContext<Nearness | undefined>(undefined)
 
-/** One observer for all rows of a scroller: one for each would cost more than what it leaves out. */
+/** Tells when the browser begins to render what is inside of a row, a little before it comes into view, or ends to. */
+const CHANGE = 'contentvisibilityautostatechange'
+
+/** The browser knows which rows are near, since it renders only those: an observer of its own would cost as much again. */
 export function useNearness(scroller: RefObject<HTMLElement | null>): Nearness {
-  const nearness = useMemo(() => createNearness(scroller), [])
-  useEffect(() => nearness.end, [])
+  const nearness = useMemo(createNearness, [])
+  useLayoutEffect(() => {
+    const { current } = scroller
+    const onChange = (event: Event) => nearness.change(event as ContentVisibilityAutoStateChangeEvent)
+    current?.addEventListener(CHANGE, onChange)
+    return () => {
+      current?.removeEventListener(CHANGE, onChange)
+      nearness.end()
+    }
+  }, [])
   return nearness
 }
 
-function createNearness(scroller: RefObject<HTMLElement | null>): Nearness & { end(): void } {
-  const waiting = new Map<Element, () => void>()
-  let observer: IntersectionObserver | undefined
-  const forget = (row: Element) => {
-    waiting.delete(row)
-    observer?.unobserve(row)
+function createNearness() {
+  const waiting = new Map<EventTarget, () => void>()
+  /** Which are near, and which of them wait to be told. */
+  const near = new WeakSet<EventTarget>()
+  const due = new Set<EventTarget>()
+  let cancel: (() => void) | undefined
+  const queue = (row: EventTarget) => {
+    due.add(row)
+    cancel ??= whenIdle(tell)
   }
-  const onChange = (entries: IntersectionObserverEntry[]) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue
-      waiting.get(target)?.()
-      forget(target)
+  const forget = (row: EventTarget) => {
+    waiting.delete(row)
+    due.delete(row)
+  }
+  // While the user scrolls, the rows themselves come first.
+  function tell(hasTime: () => boolean): void {
+    cancel = undefined
+    let count = 0
+    for (const row of due) {
+      if (count++ >= WHEN_BUSY && !hasTime()) break
+      waiting.get(row)?.()
+      forget(row)
     }
+    if (due.size > 0) cancel = whenIdle(tell)
   }
   return {
-    observe(row, onNear) {
-      // Rows are shown before what is around them is known.
-      observer ??= new IntersectionObserver(onChange, { root: scroller.current, rootMargin: `${MARGIN} 0px` })
+    change({ target, skipped }: ContentVisibilityAutoStateChangeEvent) {
+      if (!target) return
+      near[skipped ? 'delete' : 'add'](target)
+      if (skipped) due.delete(target)
+      else if (waiting.has(target)) queue(target)
+    },
+    observe(row: Element, onNear: () => void) {
       waiting.set(row, onNear)
-      observer.observe(row)
+      if (near.has(row) || !(`on${CHANGE}` in row)) queue(row)
       return () => forget(row)
     },
-    end: () => observer?.disconnect(),
+    end: () => cancel?.(),
   }
+}
+
+/** Calls it when the browser has nothing else to do, with whether that is still so. @returns a function that cancels it */
+function whenIdle(act: (hasTime: () => boolean) => void): () => void {
+  if (typeof requestIdleCallback === 'undefined') {
+    const timer = setTimeout(() => act(() => false), TIMEOUT_MS)
+    return () => clearTimeout(timer)
+  }
+  const callback = requestIdleCallback((idle) => act(() => idle.timeRemaining() > 1), { timeout: TIMEOUT_MS })
+  return () => cancelIdleCallback(callback)
 }
 
 /** Whether the row around an element is, or was, near the view. */

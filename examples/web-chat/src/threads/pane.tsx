@@ -49,7 +49,7 @@ export function ThreadPane({
   const [target, setTarget] = useState<StoreMessage>()
   const all = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])
   const shown = useGrowing(all.length)
-  const rows = all.slice(0, shown)
+  const rows = useMemo(() => all.slice(0, shown), [all, shown])
   const isRendered = shown === all.length
   const scroller = useRef<HTMLDivElement>(null)
   const end = useRef<HTMLDivElement>(null)
@@ -65,7 +65,7 @@ export function ThreadPane({
     has_more,
     loadMore: thread.loadMore,
   })
-  useAnnouncements(messages, user.id)
+  useAnnouncements(messages, has_more, user.id)
   const { fresh, count } = useReadMarker({
     scroller,
     conversation_id,
@@ -101,7 +101,11 @@ export function ThreadPane({
         </a>
         <h2 id="thread-title" tabIndex={-1}>
           {threads.thread}
-          {conversation && <small dir="auto">{titleOf(conversation)}</small>}
+          {conversation && (
+            <small>
+              <bdi>{titleOf(conversation)}</bdi>
+            </small>
+          )}
         </h2>
         <a class="icon-button close" href={href} aria-label={close} title={close}>
           <Icon name="close" />
