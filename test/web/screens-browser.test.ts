@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
 import { createMailbox } from '../support/mailbox.ts'
 import { UNREACHABLE_PROVIDER } from '../support/service.ts'
@@ -48,4 +48,20 @@ describe.skipIf(!hasBrowser)('every screen', () => {
       await lookInModes(page, address.replace(/\W.*/, '') + screens.findIndex(([each]) => each === address))
     }
   }, 120_000)
+
+  it('shows what is selected, and badges, where the system sets the colors', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
+    const { root_id } = await stage.chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
+    await page.emulateMedia({ forcedColors: 'active' })
+    await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}/m/${root_id}`)
+    await page.click('.thread .ask')
+    const marked = ['.conversations a', '.thread-card', '[data-target=true] > .message', '.thread .ask']
+    for (const selector of marked) {
+      await page.waitForSelector(selector)
+      const outline = `getComputedStyle(document.querySelector('${selector}')).outlineStyle`
+      expect([selector, await page.evaluate(outline)]).toEqual([selector, 'solid'])
+    }
+  }, 60_000)
 })

@@ -3,6 +3,7 @@ import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
 import { decodeEntities } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
 import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
+import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
 
 it.each([
   ['https://example.org/a?b#c', 'https://example.org/a?b#c'],
@@ -57,4 +58,13 @@ it.each([
 ])('the address %j is a route', (hash, route) => {
   expect(parseHash(hash)).toEqual(route)
   expect(parseHash(hrefOf(parseHash(hash)))).toEqual(route)
+})
+
+it.each([
+  ['en', 'ltr'],
+  ['de', 'ltr'],
+  ['ar', 'rtl'],
+  ['he', 'rtl'],
+])('%s is written %s', (language, direction) => {
+  expect(directionOf(language)).toBe(direction)
 })

@@ -24,7 +24,9 @@ export function Profile({ user }: { user: User }) {
         <Avatar id={user.id} name={nameOf(user)} />
         <span class="name">
           <strong dir="auto">{nameOf(user)}</strong>
-          <small>@{user.username}</small>
+          <small>
+            <bdi>@{user.username}</bdi>
+          </small>
         </span>
       </p>
       {isOwn ? <Names user={user} /> : <p class="quiet">{profile.of_host}</p>}

@@ -52,7 +52,7 @@ function Facts({ facts }: { facts: AccountFacts }) {
         <strong dir="auto">{nameOf(user)}</strong>
         <AccountTags account={user} />
         <small>
-          @{user.username} · {user.email}
+          <bdi>@{user.username}</bdi> · <bdi>{user.email}</bdi>
         </small>
         <small title={longTime(user.created_at)}>
           {[

@@ -78,7 +78,7 @@ function UserItem({ account }: { account: Account }) {
         </a>
         <AccountTags account={account} />
         <small>
-          @{username} · {email}
+          <bdi>@{username}</bdi> · <bdi>{email}</bdi>
         </small>
       </span>
     </li>

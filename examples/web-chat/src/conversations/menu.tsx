@@ -5,7 +5,7 @@ import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { texts } from '../texts/texts.ts'
@@ -24,34 +24,28 @@ export function ConversationMenu({ conversation, user }: { conversation: OpenCon
   const { menu } = texts.value.conversations
   const close = () => setOpened(undefined)
   const goHome = () => goTo({ name: 'home' }, { replace: true })
-  const choices: [Opened, 'settings' | 'pin' | 'out' | 'trash', boolean][] = [
-    ['pins', 'pin', true],
-    ['settings', 'settings', true],
-    ['leave', 'out', !direct],
-    ['remove', 'trash', !direct && role === 'owner'],
-  ]
+  const button = (name: Opened, icon: IconName, closeMenu: () => void) => (
+    <button
+      type="button"
+      onClick={() => {
+        closeMenu()
+        setOpened(name)
+      }}
+    >
+      <Icon name={icon} />
+      {menu[name]}
+    </button>
+  )
   return (
     <>
       <Menu label={menu.label} button={<Icon name="more" />}>
         {(closeMenu) => (
           <>
-            {choices.map(
-              ([name, icon, isOffered]) =>
-                isOffered && (
-                  <button
-                    key={name}
-                    type="button"
-                    onClick={() => {
-                      closeMenu()
-                      setOpened(name)
-                    }}
-                  >
-                    <Icon name={icon} />
-                    {menu[name]}
-                  </button>
-                ),
-            )}
+            {button('pins', 'pin', closeMenu)}
+            {button('settings', 'settings', closeMenu)}
             <ArchiveButton id={id} onDone={closeMenu} />
+            {!direct && button('leave', 'out', closeMenu)}
+            {!direct && role === 'owner' && button('remove', 'trash', closeMenu)}
           </>
         )}
       </Menu>

@@ -68,7 +68,9 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
             <button type="button" disabled={isRunning} onClick={() => void run(person.id)}>
               <Avatar id={person.id} name={nameOf(person)} />
               <span dir="auto">{conversations.direct_button(nameOf(person))}</span>
-              <small>@{person.username}</small>
+              <small>
+                <bdi>@{person.username}</bdi>
+              </small>
             </button>
           </li>
         ))}

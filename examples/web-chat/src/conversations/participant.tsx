@@ -40,7 +40,9 @@ export function ParticipantItem(props: ParticipantProps) {
       <Avatar id={user_id} name={name} presence={status} />
       <span class="name" dir="auto">
         {name} <PresenceText presence={status} />
-        <small>@{username}</small>
+        <small>
+          <bdi>@{username}</bdi>
+        </small>
       </span>
       {mayChange ? (
         <Select

@@ -5,7 +5,7 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
-import { Avatar } from '../parts/avatar.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -51,13 +51,13 @@ export function PinsDialog({
 
 function PinItem({ pin, canWrite, onOpen }: { pin: Pin; canWrite: boolean; onOpen: () => void }) {
   const { store, people } = useApp()
-  const { id, conversation_id, root_id, content, prompt, author_user_id, created_at } = pin.message
+  const { id, conversation_id, root_id, content, prompt, role, author_user_id, created_at } = pin.message
   const { run, isRunning, error } = useAction(() => store.unpin(id))
   const name = authorOf(pin.message, people)
   return (
     <li>
       <a href={hrefOf({ name: 'thread', conversation_id, root_id, message_id: id })} onClick={onOpen}>
-        <Avatar id={author_user_id ?? 'assistant'} name={name} />
+        {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
         <span class="name" dir="auto">
           {name}
         </span>

@@ -31,7 +31,7 @@ export function InboxButton() {
       >
         <Icon name="bell" />
         {unread > 0 && (
-          <span class="badge" aria-hidden="true">
+          <span class="badge" aria-hidden="true" dir="ltr">
             {unread > 99 ? '99+' : unread}
           </span>
         )}

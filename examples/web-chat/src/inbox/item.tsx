@@ -4,10 +4,10 @@ import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import { plainOf } from '../markdown/plain.ts'
-import { Avatar } from '../parts/avatar.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
-import { sentenceOf } from './sentence.ts'
+import { isAnswer, sentenceOf } from './sentence.ts'
 import { targetOf } from './target.ts'
 
 /** A notification, which leads to what it is about. */
@@ -20,7 +20,11 @@ export function InboxItem({ item, onOpen }: { item: Notification; onOpen: () => 
   return (
     <li>
       <a href={hrefOf(targetOf(item))} data-unread={read_at === undefined} onClick={onOpen}>
-        <Avatar id={actor_user_id ?? 'assistant'} name={people.nameOf(actor_user_id)} />
+        {isAnswer(item) ? (
+          <AssistantAvatar />
+        ) : (
+          <Avatar id={actor_user_id ?? 'app'} name={people.nameOf(actor_user_id)} />
+        )}
         <span class="name" dir="auto">
           {read_at === undefined && <span class="hidden">{texts.value.inbox.unread}</span>} {sentence}
         </span>

@@ -2,9 +2,14 @@ import type { Notification } from 'chat-server/client'
 import type { People } from '../app/people.ts'
 import { texts } from '../texts/texts.ts'
 
-/** What has happened: who has done what. An answer of the assistant has no author. */
-export function sentenceOf({ kind, actor_user_id, count = 1 }: Notification, people: People): string {
+/** Whether it is about an answer of the assistant, which has no author. */
+export function isAnswer({ kind, actor_user_id }: Notification): boolean {
+  return kind === 'reply' && actor_user_id === undefined
+}
+
+/** What has happened: who has done what. */
+export function sentenceOf(item: Notification, people: People): string {
+  const { kind, actor_user_id, count = 1 } = item
   const { kinds } = texts.value.inbox
-  const isAnswer = kind === 'reply' && actor_user_id === undefined
-  return kinds[kind](isAnswer ? texts.value.assistant : people.nameOf(actor_user_id), count)
+  return kinds[kind](isAnswer(item) ? texts.value.assistant : people.nameOf(actor_user_id), count)
 }

@@ -1,4 +1,5 @@
 import { texts } from '../texts/texts.ts'
+import { Icon } from './icon.tsx'
 
 /** How many colors avatars have: see `controls.css`. */
 const COLORS = 8
@@ -8,6 +9,15 @@ export function Avatar({ id, name, presence }: { id: string; name: string; prese
   return (
     <span class="avatar" data-color={colorOf(id)} data-initials={initialsOf(name)} aria-hidden="true">
       {presence !== undefined && presence !== 'offline' && <span class="dot" data-presence={presence} />}
+    </span>
+  )
+}
+
+/** Of the assistant, which has no letters. */
+export function AssistantAvatar() {
+  return (
+    <span class="avatar assistant" aria-hidden="true">
+      <Icon name="spark" />
     </span>
   )
 }

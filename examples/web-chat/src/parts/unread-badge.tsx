@@ -4,7 +4,9 @@ import { texts } from '../texts/texts.ts'
 export function UnreadBadge({ count }: { count: number }) {
   return (
     <span class="badge">
-      <span aria-hidden="true">{count > 99 ? '99+' : count}</span>
+      <span aria-hidden="true" dir="ltr">
+        {count > 99 ? '99+' : count}
+      </span>
       <span class="hidden">{texts.value.conversations.unread(count)}</span>
     </span>
   )
@@ -14,7 +16,9 @@ export function UnreadBadge({ count }: { count: number }) {
 export function MentionBadge({ count }: { count: number }) {
   return (
     <span class="badge mentions">
-      <span aria-hidden="true">@{count > 99 ? '99+' : count}</span>
+      <span aria-hidden="true" dir="ltr">
+        @{count > 99 ? '99+' : count}
+      </span>
       <span class="hidden">{texts.value.conversations.mentions(count)}</span>
     </span>
   )

@@ -2,8 +2,7 @@ import type { ConversationSummary, SearchResult } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
 import { hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
-import { Avatar } from '../parts/avatar.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { MarkedText } from '../switch/found-text.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
@@ -32,13 +31,7 @@ export function FoundMessage({
   return (
     <li>
       <a href={hrefOf({ name: 'thread', conversation_id: conversation.id, root_id, message_id })}>
-        {role === 'assistant' ? (
-          <span class="avatar assistant" aria-hidden="true">
-            <Icon name="spark" />
-          </span>
-        ) : (
-          <Avatar id={author_user_id ?? 'app'} name={name} />
-        )}
+        {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_user_id ?? 'app'} name={name} />}
         <span class="name" dir="auto">
           {name}
         </span>

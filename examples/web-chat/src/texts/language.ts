@@ -1,5 +1,6 @@
 import { computed, effect } from '@preact/signals'
 import { keptChoice } from '../app/kept-choice.ts'
+import { directionOf } from './direction.ts'
 
 /** Every language, by its code, as it calls itself. */
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const
@@ -14,6 +15,7 @@ export const language = computed<Language>(() => (languageChoice.value === 'auto
 
 effect(() => {
   document.documentElement.lang = language.value
+  document.documentElement.dir = directionOf(language.value)
 })
 
 /** The language of the browser, if there are texts in it. */

@@ -5,7 +5,7 @@ import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { plainOf } from '../markdown/plain.ts'
-import { Avatar } from '../parts/avatar.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { UnreadBadge } from '../parts/unread-badge.tsx'
@@ -89,7 +89,7 @@ function ThreadCard({
         aria-current={isSelected ? 'true' : undefined}
         data-unread={unread > 0}
       >
-        <Avatar id={root_author ?? 'assistant'} name={name} />
+        {root_author === undefined ? <AssistantAvatar /> : <Avatar id={root_author} name={name} />}
         <span class="name" dir="auto">
           {name}
         </span>

@@ -3,7 +3,7 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
-import { Avatar } from '../parts/avatar.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
@@ -80,13 +80,7 @@ function MessageArticle(props: MessageProps) {
   const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
   return (
     <article class="message" aria-label={messages.actions(name)} data-role={role} data-pending={pending?.status}>
-      {role === 'assistant' ? (
-        <span class="avatar assistant" aria-hidden="true">
-          <Icon name="spark" />
-        </span>
-      ) : (
-        <Avatar id={author_id} name={name} />
-      )}
+      {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_id} name={name} />}
       <header>
         <strong class="name" dir="auto">
           {name}

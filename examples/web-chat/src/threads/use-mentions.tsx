@@ -114,7 +114,9 @@ function Choices({ id, choices, chosen, onTake }: ChoicesProps) {
           <span class="name" dir="auto">
             {choice.name}
           </span>
-          <small>@{choice.username}</small>
+          <small>
+            <bdi>@{choice.username}</bdi>
+          </small>
         </div>
       ))}
     </div>

@@ -139,7 +139,8 @@ export const de: AdministrationTexts = {
     not_ready: 'Der Dienst ist nicht bereit.',
     nodes: 'Prozesse',
     self: 'dieser',
-    node: (version, streams) => `Version ${version} · ${streams} offene Ströme`,
+    node: (version, streams) =>
+      `Version ${version} · ${streams === 1 ? '1 offener Strom' : `${streams} offene Ströme`}`,
     started: (time) => `seit ${time}`,
     docs: 'Die API im Browser',
   },

@@ -134,7 +134,8 @@ export const en = {
     not_ready: 'The service is not ready.',
     nodes: 'Processes',
     self: 'this one',
-    node: (version: string, streams: number) => `version ${version} · ${streams} open streams`,
+    node: (version: string, streams: number) =>
+      `version ${version} · ${streams === 1 ? '1 open stream' : `${streams} open streams`}`,
     started: (time: string) => `since ${time}`,
     docs: 'The API in the browser',
   },
