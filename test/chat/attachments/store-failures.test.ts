@@ -48,6 +48,16 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
     expect(counted).toEqual([])
   })
 
+  it('may have bytes of a part that was lost before it was counted: any bytes replace them', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
+    const { db } = service.chat.context
+    const row = await db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', attachment.id)
+    // The note of the part was not on the disk yet when the power failed.
+    files.kept.set(`${row!.blob_id}/1`, Buffer.from('stale'))
+    expect((await bytes.put(attachment.id, 1, Buffer.from('fresh'))).status).toBe(200)
+    expect(await (await bytes.read(`/api/attachments/${attachment.id}/content`)).text()).toBe('fresh')
+  })
+
   it('loses the part of an upload that is removed meanwhile', async () => {
     const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
     const store = files.setItemRaw
