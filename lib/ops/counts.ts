@@ -1,6 +1,6 @@
 import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../storage/schema/0012-unread-totals.ts'
 import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../storage/schema/0022-inboxes.ts'
-import type { Invariant } from './invariants.ts'
+import { type Invariant, messagesWhere } from './invariant.ts'
 
 const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'
 const PEOPLE = "COUNT(DISTINCT CASE WHEN deleted_at IS NULL THEN coalesce(posted_by, '') END)"
@@ -24,6 +24,7 @@ const LATEST = (id: string) => `(SELECT max(t.last_activity_at) FROM threads t W
 export const COUNTS: Invariant[] = [
   {
     name: 'messages.reply_count',
+    apart: true,
     says: 'The reply count of a message is the number of its replies.',
     find: `SELECT id FROM (
              SELECT id, reply_count AS total FROM messages WHERE reply_count <> 0
@@ -68,9 +69,10 @@ export const COUNTS: Invariant[] = [
   {
     name: 'unread.members',
     says: 'Every author of a thread has a row in `thread_members`.',
-    find: `SELECT m.id FROM messages m
-             LEFT JOIN thread_members r ON r.root_id = m.root_id AND r.user_id = coalesce(m.posted_by, '')
-            WHERE m.deleted_at IS NULL AND r.root_id IS NULL`,
+    ...messagesWhere(
+      `m.deleted_at IS NULL AND NOT EXISTS (
+         SELECT 1 FROM thread_members r WHERE r.root_id = m.root_id AND r.user_id = coalesce(m.posted_by, ''))`,
+    ),
   },
   {
     name: 'unread.marks',

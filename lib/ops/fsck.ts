@@ -3,10 +3,13 @@ import { withVisible } from '../storage/archive/visible.ts'
 import { hasTable } from '../storage/catalog.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
+import { fileOf } from '../storage/place.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
 import { shapeAfter } from '../storage/schema/shape.ts'
 import { listChanges } from '../storage/schema/verify.ts'
-import { type Invariant, invariants, type Repair } from './invariants.ts'
+import { checkApart, checkHere, IS_REMOVING, isLarge } from './apart.ts'
+import type { Invariant, Repair } from './invariant.ts'
+import { invariants } from './invariants.ts'
 
 /** Nothing else detects objects added to the service's tables, such as triggers, which can have any effect. */
 const SCHEMA = {
@@ -14,6 +17,8 @@ const SCHEMA = {
   says: 'The tables are unchanged: no triggers, no other columns.',
   remedy: 'Undo that change, or move the data into a new database with "chat-server export" and "import".',
 }
+
+const FILE = { name: 'file', says: 'The database file is intact.' }
 
 /** What to do unless an invariant has its own remedy. */
 const REPAIR = 'Run "chat-server fsck --repair".'
@@ -27,7 +32,7 @@ const WORK_MEM = '64MB'
 const EXAMPLES = 10
 
 /** The checks before the invariants. */
-const FIRST = ['file', SCHEMA.name, 'references']
+const FIRST = [FILE.name, SCHEMA.name, 'references']
 
 /** The violations of one invariant. */
 export interface Finding {
@@ -65,34 +70,9 @@ export async function fsck(
   const { max_sessions_per_user } = config.session
   const has_search = db.dialect === 'postgresql' || (await hasTable(db, 'search_index'))
   const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user, has_search })
-  const found: Finding[] = []
   let step = 0
   const begin = (name: string) => options.onProgress?.(name, ++step, all.length + FIRST.length)
-  const checkAll = async (queries: Queries) => {
-    if (queries.dialect === 'postgresql') await queries.get("SELECT set_config('work_mem', ?, true)", WORK_MEM)
-    begin('file')
-    found.push(...(await checkFile(queries, has_search)))
-    begin(SCHEMA.name)
-    const changes = await listChanges(queries)
-    found.push(...finding(SCHEMA, changes))
-    // A missing table cannot be checked.
-    if (changes.some((change) => change.startsWith('no '))) return
-    begin('references')
-    found.push(...(await checkReferences(queries)))
-    // A conversation that is being removed is incomplete.
-    const isRemoving = await queries.get('SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1')
-    const scope = isRemoving ? withVisible(db.dialect) : ''
-    for (const invariant of all) {
-      begin(invariant.name)
-      found.push(...(await check(queries, { ...invariant, find: scope + invariant.find })))
-    }
-  }
-  try {
-    await db.snapshot(checkAll, { timeout: false })
-  } catch (error) {
-    // A damaged file is checked as far as it can be read.
-    if (found.length === 0 || !isDamage((error as Error).cause)) throw error
-  }
+  const found = await findAll(db, { all, has_search, begin })
   const repairs = new Map(all.flatMap(({ name, repair }) => (repair ? [[name, repair]] : [])))
   if (!options.repair || !found.some(({ name }) => repairs.has(name))) return { checked: all.length, findings: found }
   // All of them: counts that are computed from each other may agree although both are wrong.
@@ -103,29 +83,82 @@ export async function fsck(
   return { checked: all.length, findings }
 }
 
-async function check(db: Queries, { name, says, find, note, params = [], ...rest }: Invariant): Promise<Finding[]> {
-  const rows = await db.all<{ id: string | number }>(find, ...params)
-  return finding(
-    { name, says, note, remedy: rest.repair ? REPAIR : rest.remedy },
+interface Checking {
+  all: Invariant[]
+  has_search: boolean
+  /** Called before each check. */
+  begin: (name: string) => void
+}
+
+/** Checks the file, the schema, the references and the invariants. */
+async function findAll(db: Database, { all, has_search, begin }: Checking): Promise<Finding[]> {
+  const found: Finding[] = []
+  const file = db.dialect === 'sqlite' ? await fileOf(db) : ''
+  const apart = isLarge(file) ? all.filter((invariant) => invariant.apart) : []
+  let isComplete = false
+  const checkAll = async (queries: Queries) => {
+    if (queries.dialect === 'postgresql') await queries.get("SELECT set_config('work_mem', ?, true)", WORK_MEM)
+    begin(SCHEMA.name)
+    const changes = await listChanges(queries)
+    found.push(...finding(SCHEMA, changes))
+    isComplete = !changes.some((change) => change.startsWith('no '))
+    // A missing table cannot be checked.
+    if (!isComplete) return
+    begin('references')
+    found.push(...(await checkReferences(queries)))
+    const scope = await scopeOf(queries)
+    const areMessagesRight = await haveNoViolation(queries, all, scope)
+    for (const invariant of all) {
+      begin(invariant.name)
+      if (apart.includes(invariant) || (invariant.where && areMessagesRight)) continue
+      found.push(...(await check(queries, invariant, scope)))
+    }
+  }
+  begin(FILE.name)
+  // Both begin at once: the first one is another process if the file is large.
+  const [first, rest] = await Promise.allSettled([
+    isLarge(file) ? checkApart(db, { file, has_search, checks: apart }) : checkHere(db, has_search),
+    db.snapshot(checkAll, { timeout: false }),
+  ])
+  if (first.status === 'rejected') throw first.reason
+  const { lines, ids } = first.value
+  found.unshift(...finding(FILE, lines))
+  // A damaged file is checked as far as it can be read.
+  if (rest.status === 'rejected' && (found.length === 0 || !isDamage(rest.reason.cause))) throw rest.reason
+  for (const invariant of isComplete ? apart : []) {
+    const known = ids.get(invariant.name)
+    found.push(...(known ? toFindings(invariant, known) : await check(db, invariant, await scopeOf(db))))
+  }
+  return found
+}
+
+/** What the checks look at: a conversation that is being removed is incomplete. */
+async function scopeOf(db: Queries): Promise<string> {
+  return (await db.get(IS_REMOVING)) ? withVisible(db.dialect) : ''
+}
+
+async function check(db: Queries, invariant: Invariant, scope: string): Promise<Finding[]> {
+  const rows = await db.all<{ id: string | number }>(scope + invariant.find, ...(invariant.params ?? []))
+  return toFindings(
+    invariant,
     rows.map(({ id }) => String(id)),
   )
 }
 
-/** SQLite's own check of its file; PostgreSQL has none. */
-async function checkFile(db: Queries, has_search: boolean): Promise<Finding[]> {
-  if (db.dialect !== 'sqlite') return []
-  const file = { name: 'file', says: 'The database file is intact.' }
-  try {
-    // FTS5 looks for what another process has merged only in a query: the check alone would miss parts that were merged.
-    if (has_search) await db.get("SELECT rowid FROM search_index('any')")
-    const rows = await db.all<{ integrity_check: string }>('PRAGMA integrity_check')
-    const lines = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
-    return finding(file, lines)
-  } catch (error) {
-    // The file is so damaged that the check itself fails.
-    if (!isDamage(error)) throw error
-    return finding(file, [(error as Error).message])
-  }
+function toFindings({ repair, remedy, ...invariant }: Invariant, ids: string[]): Finding[] {
+  return finding({ ...invariant, remedy: repair ? REPAIR : remedy }, ids)
+}
+
+/**
+ * Whether one scan of all messages finds none that violates an invariant with a condition on each. PostgreSQL joins whole
+ * tables faster than it looks up each row.
+ */
+async function haveNoViolation(db: Queries, all: Invariant[], scope: string): Promise<boolean> {
+  if (db.dialect !== 'sqlite') return false
+  const conditions = all.flatMap(({ where }) => (where ? `(${where})` : []))
+  return (
+    (await db.get(`${scope} SELECT 1 AS found FROM messages m WHERE ${conditions.join(' OR ')} LIMIT 1`)) === undefined
+  )
 }
 
 async function checkReferences(db: Queries): Promise<Finding[]> {

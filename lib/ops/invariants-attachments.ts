@@ -3,7 +3,7 @@ import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.
 import { findState, noteChanged } from '../chat/search/store.ts'
 import type { Queries } from '../storage/database.ts'
 import { CORRECT_SIZES } from '../storage/schema/0027-blob-sizes.ts'
-import type { Invariant } from './invariants.ts'
+import type { Invariant } from './invariant.ts'
 
 const IS_LISTED = "m.attachment_list LIKE '%' || a.id || '%'"
 

@@ -1,5 +1,5 @@
 import type { Dialect } from '../storage/database.ts'
-import type { Invariant } from './invariants.ts'
+import type { Invariant } from './invariant.ts'
 
 /** The invariants of mentions and notifications. That a user has one for a message is held by the primary key. */
 export function notificationInvariants(dialect: Dialect): Invariant[] {

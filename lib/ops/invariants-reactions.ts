@@ -1,6 +1,6 @@
 import { reactionList } from '../chat/messages/store-reactions.ts'
 import type { Dialect } from '../storage/database.ts'
-import type { Invariant } from './invariants.ts'
+import type { Invariant } from './invariant.ts'
 
 const ORPHANS = `NOT EXISTS (SELECT 1 FROM users u WHERE u.id = reactions.user_id)
   OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = reactions.message_id)`

@@ -1,29 +1,11 @@
-import type { Dialect, Queries } from '../storage/database.ts'
+import type { Dialect } from '../storage/database.ts'
 import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
+import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
-
-/** A statement, or a function that runs some. */
-export type Repair = string | ((tx: Queries) => Promise<void>)
-
-/** A condition that holds in every consistent database, also after a crash of its processes. */
-export interface Invariant {
-  name: string
-  /** The condition, as a sentence. */
-  says: string
-  /** Finds the ids of the violations; may use one `?` for each of `params`. */
-  find: string
-  params?: (string | number)[]
-  /** What to do about a violation that `repair` does not correct. */
-  remedy?: string
-  /** Restores the condition, where only a count, or a copy of rows, is wrong. */
-  repair?: Repair
-  /** A violation is not an error, but worth reporting. */
-  note?: true
-}
 
 const HARMLESS = 'Harmless: nothing reads these rows, or they expire.'
 
@@ -92,6 +74,7 @@ export function invariants({ dialect, now, max_sessions_per_user, has_search }: 
     },
     {
       name: 'messages.announced',
+      apart: true,
       says: 'A message has one `message.new` event, unless it was deleted with old events.',
       // A message without its event is searched for only if the numbers of both differ: counting takes half as long.
       find: `SELECT message_id AS id FROM events
@@ -116,16 +99,16 @@ export function invariants({ dialect, now, max_sessions_per_user, has_search }: 
     {
       name: 'messages.rooted',
       says: 'The root of a thread is its first message, in the conversation of the thread.',
-      find: `SELECT m.id FROM messages m LEFT JOIN threads t ON t.root_id = m.root_id
-              WHERE t.root_id IS NULL OR t.conversation_id <> m.conversation_id
-                 OR (m.parent_id IS NULL AND (m.id <> m.root_id OR m.depth <> 0))`,
+      ...messagesWhere(
+        `NOT EXISTS (SELECT 1 FROM threads t WHERE t.root_id = m.root_id AND t.conversation_id = m.conversation_id)
+          OR (m.parent_id IS NULL AND (m.id <> m.root_id OR m.depth <> 0))`,
+      ),
     },
     {
       name: 'messages.deleted',
       says: 'A message that is not deleted has no `deleted_by` and no `delete_reason`.',
       remedy: HARMLESS,
-      find: `SELECT id FROM messages
-              WHERE deleted_at IS NULL AND (deleted_by IS NOT NULL OR delete_reason IS NOT NULL)`,
+      ...messagesWhere('m.deleted_at IS NULL AND (m.deleted_by IS NOT NULL OR m.delete_reason IS NOT NULL)'),
     },
     {
       name: 'threads.rooted',
@@ -143,16 +126,18 @@ export function invariants({ dialect, now, max_sessions_per_user, has_search }: 
     {
       name: 'answers.content',
       says: 'The content of an answer that was not edited is the concatenation of its chunks.',
-      find: `SELECT m.id FROM messages m
-              WHERE m.role = 'assistant' AND m.status <> 'streaming' AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
+      ...messagesWhere(
+        `m.role = 'assistant' AND m.status <> 'streaming' AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
+      ),
     },
     {
       name: 'answers.under_way',
       says: 'Every streaming answer has a writer, and no other answer has one.',
       remedy:
         'Restart the service: it ends answers without a writer. If the finding stays, cancel or delete the message.',
-      find: `SELECT m.id FROM messages m LEFT JOIN answers_under_way a ON a.message_id = m.id
-              WHERE (m.status = 'streaming' AND a.message_id IS NULL) OR (m.status <> 'streaming' AND a.message_id IS NOT NULL)`,
+      ...messagesWhere(
+        "(m.status = 'streaming') <> EXISTS (SELECT 1 FROM answers_under_way a WHERE a.message_id = m.id)",
+      ),
     },
     {
       name: 'answers.chunks',

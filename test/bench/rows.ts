@@ -7,6 +7,7 @@ import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { postsBesideUploads, rangeAtEnd, uploadMemory, uploadRate } from './rows/files.ts'
 import { foreignCommits } from './rows/foreign-commits.ts'
+import { fsck } from './rows/fsck.ts'
 import { inbox } from './rows/inbox.ts'
 import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
@@ -73,6 +74,7 @@ export const ROWS: Row[] = [
   removal,
   removalControl,
   removalRate,
+  ...fsck,
   streamMemory,
   start,
   importTime,

@@ -248,3 +248,47 @@ it('names the damage of a file, as far as it can be read', async () => {
   })
   await chat.close()
 })
+
+it('checks a large file in a process of its own, beside the other checks', async () => {
+  const { url, remove } = await createSqliteFile()
+  onTestFinished(remove)
+  const service = await startService(url)
+  onTestFinished(() => service.close())
+  const { ada, root } = await startThread(service)
+  await ada.messages.reply(root.message_id, { content: 'reply' })
+  const handle = await openHandle(fileOf(url))
+  // A table of the host, which is not checked.
+  handle.exec('CREATE TABLE filler (bytes); INSERT INTO filler VALUES (zeroblob(70000000)); PRAGMA wal_checkpoint')
+  expect((await service.chat.ops.fsck()).findings).toEqual([])
+
+  handle.exec(
+    "UPDATE messages SET reply_count = 7; UPDATE events SET type = 'message.edited' WHERE type = 'message.new'",
+  )
+  handle.exec('UPDATE messages SET depth = 5 WHERE parent_id IS NULL')
+  const { findings } = await service.chat.ops.fsck({ repair: true })
+  expect(findings).toMatchObject([
+    { name: 'messages.placed' },
+    { name: 'messages.rooted' },
+    { name: 'messages.announced' },
+    { name: 'messages.reply_count', repaired: true },
+  ])
+  handle.close()
+})
+
+it('reports the damage of a large file', async () => {
+  const { url, remove } = await createSqliteFile()
+  onTestFinished(remove)
+  const service = await startService(url)
+  await startThread(service)
+  await service.close()
+  const handle = await openHandle(fileOf(url))
+  handle.exec('CREATE TABLE filler (bytes); INSERT INTO filler VALUES (zeroblob(70000000))')
+  handle.close()
+  const bytes = readFileSync(fileOf(url))
+  bytes.fill(0xff, bytes.length - 10 * 4096)
+  writeFileSync(fileOf(url), bytes)
+  const chat = createChatService(parseConfig({}), await openStorage({ database: url }))
+  onTestFinished(() => chat.close())
+  await chat.start({ background: false, changed: true })
+  expect((await chat.ops.fsck()).findings).toMatchObject([{ name: 'file', remedy: expect.stringContaining('backup') }])
+})

@@ -1,0 +1,99 @@
+import { statSync } from 'node:fs'
+import { withVisible } from '../storage/archive/visible.ts'
+import type { Queries } from '../storage/database.ts'
+import { isDamage } from '../storage/errors.ts'
+import { runApart } from '../storage/sqlite/apart.ts'
+import type { Invariant } from './invariant.ts'
+
+/** From this size on, a process of its own takes less time than the same checks in this one. */
+const LARGE_BYTES = 64 * 1024 * 1024
+
+/** Finds something while a conversation is being removed. */
+export const IS_REMOVING = 'SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1'
+
+/** FTS5 looks for what another process has merged only in a query: the check alone would miss parts that were merged. */
+const QUERY_INDEX = "SELECT rowid FROM search_index('any')"
+
+/** Mapping the file saves the system calls. Where the disk cannot read a part, that ends this process, and no other one. */
+const CHECK = `
+const { file, query, isRemoving, checks } = JSON.parse(args[0])
+const db = open(file)
+db.exec('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY')
+db.exec('PRAGMA mmap_size = 68719476736; PRAGMA cache_size = -65536; BEGIN')
+if (query) db.prepare(query).get()
+const lines = db.prepare('PRAGMA integrity_check').all()
+const ids = []
+try {
+  const removing = db.prepare(isRemoving).get() !== undefined
+  for (const { name, all, visible } of checks) ids.push([name, db.prepare(removing ? visible : all).all()])
+} catch {}
+db.exec('COMMIT')
+db.close()
+process.stdout.write(JSON.stringify({ lines, ids }))
+`
+
+/** What was found in a process of its own. */
+export interface Apart {
+  /** What is wrong with the file. */
+  lines: string[]
+  /** The violations of invariants, by name; those that could not be checked are missing. */
+  ids: Map<string, string[]>
+}
+
+interface Wanted {
+  /** Its path; empty in memory, and with PostgreSQL. */
+  file: string
+  has_search: boolean
+  /** The invariants to be checked beside the others. */
+  checks: Pick<Invariant, 'name' | 'find'>[]
+}
+
+/** Whether checks of this file are worth a process of their own. */
+export function isLarge(file: string): boolean {
+  return file !== '' && statSync(file).size >= LARGE_BYTES
+}
+
+/** SQLite's own check of its file, and further ones, at the same time as what this process does. */
+export async function checkApart(db: Queries, { file, has_search, checks }: Wanted): Promise<Apart> {
+  const qualify = (sql: string) => db.names?.qualify(sql) ?? sql
+  const order = {
+    file,
+    query: has_search ? qualify(QUERY_INDEX) : '',
+    isRemoving: qualify(IS_REMOVING),
+    checks: checks.map(({ name, find }) => ({
+      name,
+      all: qualify(find),
+      visible: qualify(withVisible(db.dialect) + find),
+    })),
+  }
+  // This process tells why, when it does the same.
+  const result = await runApart(CHECK, [JSON.stringify(order)]).catch(() => undefined)
+  if (result === undefined) return checkHere(db, has_search)
+  const { lines, ids } = JSON.parse(result) as { lines: IntegrityLine[]; ids: [string, { id: string | number }[]][] }
+  return { lines: linesOf(lines), ids: new Map(ids.map(([name, rows]) => [name, rows.map(({ id }) => String(id))])) }
+}
+
+/** SQLite's own check of its file; PostgreSQL has none. */
+export async function checkHere(db: Queries, has_search: boolean): Promise<Apart> {
+  return { lines: db.dialect === 'sqlite' ? await checkFile(db, has_search) : [], ids: new Map() }
+}
+
+async function checkFile(db: Queries, has_search: boolean): Promise<string[]> {
+  try {
+    if (has_search) await db.get(QUERY_INDEX)
+    return linesOf(await db.all<IntegrityLine>('PRAGMA integrity_check'))
+  } catch (error) {
+    const cause = (error as Error).cause ?? error
+    // The file is so damaged that the check itself fails.
+    if (!isDamage(cause)) throw error
+    return [(cause as Error).message]
+  }
+}
+
+interface IntegrityLine {
+  integrity_check: string
+}
+
+function linesOf(rows: IntegrityLine[]): string[] {
+  return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
+}

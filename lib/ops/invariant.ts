@@ -1,0 +1,29 @@
+import type { Queries } from '../storage/database.ts'
+
+/** A statement, or a function that runs some. */
+export type Repair = string | ((tx: Queries) => Promise<void>)
+
+/** A condition that holds in every consistent database, also after a crash of its processes. */
+export interface Invariant {
+  name: string
+  /** The condition, as a sentence. */
+  says: string
+  /** Finds the ids of the violations; may use one `?` for each of `params`. */
+  find: string
+  /** The same as a condition on a message `m`, by which one scan looks for violations of several invariants. */
+  where?: string
+  /** Takes long on SQLite: of a large file, it is checked beside the others. */
+  apart?: true
+  params?: (string | number)[]
+  /** What to do about a violation that `repair` does not correct. */
+  remedy?: string
+  /** Restores the condition, where only a count, or a copy of rows, is wrong. */
+  repair?: Repair
+  /** A violation is not an error, but worth reporting. */
+  note?: true
+}
+
+/** The violations are the messages `m` of which a condition is true. */
+export function messagesWhere(where: string): Pick<Invariant, 'find' | 'where'> {
+  return { where, find: `SELECT m.id FROM messages m WHERE ${where}` }
+}
