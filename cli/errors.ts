@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { ConfigError } from '../lib/config/parse.ts'
-import { ChatError } from '../lib/core/errors.ts'
+import { ChatError, ERRORS } from '../lib/core/errors.ts'
 import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
 import { describeRefusal } from './permission.ts'
@@ -26,7 +28,8 @@ export function exitCodeOf(error: unknown): 1 | 2 {
 /** Prints the error to standard error, without a stack; with `--json` also as a document on standard output. */
 export function reportFailure(error: unknown, options: { json: boolean }): void {
   const failure = toFailure(error)
-  const lines = [`chat-server: ${failure.message}`, ...(failure.errors ?? []).map((e) => `  ${e.path}: ${e.message}`)]
+  const { message, errors = [] } = failure.message === ERRORS.validation_failed[1] ? inFlags(failure) : failure
+  const lines = [`chat-server: ${message}`, ...errors.map((each) => `  ${each.path}: ${each.message}`)]
   process.stderr.write(`${lines.map(oneLine).join('\n')}\n`)
   if (options.json) print({ json: true }, { error: failure }, '')
 }
@@ -48,6 +51,27 @@ export function toFailure(error: unknown): Failure {
   return { code, message: stripVTControlCharacters(describeSystemError(error) ?? messageOf(error)) }
 }
 
+/** The same for a command line, which has flags and sends no request. */
+function inFlags({ code, errors }: Failure): Failure {
+  return {
+    code,
+    message: 'a value cannot be used',
+    errors: (errors ?? []).map(({ path, message }) => ({ path: flagOf(path), message })),
+  }
+}
+
+/** The flags of fields that have another name there. */
+const FLAGS: Record<string, string> = { requests_per_second: 'rps', session_id: 'id' }
+
+/** The flag of a field of a request, such as `--roles` of `roles[0]`. A password need not be one: it may come from elsewhere. */
+function flagOf(path: string): string {
+  const field = path
+    .replace(/\[\d+\]/g, '')
+    .split('.')
+    .at(-1)!
+  return field === 'password' || field === '' ? path : `--${(FLAGS[field] ?? field).replaceAll('_', '-')}`
+}
+
 const SYSTEM_ERRORS: Record<string, (path: string) => string> = {
   ENOENT: (path) => `${path} does not exist`,
   EACCES: (path) => describeRefusal(path),
@@ -61,8 +85,13 @@ const SYSTEM_ERRORS: Record<string, (path: string) => string> = {
 /** Node's errors of files begin with a code and name a system call; `undefined` for other errors. */
 export function describeSystemError(error: unknown): string | undefined {
   const { code, path, dest } = Object(error) as { code?: unknown; path?: unknown; dest?: unknown }
-  const file = dest ?? path
-  return typeof file === 'string' && typeof code === 'string' ? SYSTEM_ERRORS[code]?.(file) : undefined
+  const named = dest ?? path
+  if (typeof named !== 'string' || typeof code !== 'string') return undefined
+  // What is being written has this name until it is complete.
+  const file = named.replace(/\.partial$/, '')
+  const folder = dirname(resolve(file))
+  if (code === 'ENOENT' && file !== named && !existsSync(folder)) return `the folder ${folder} does not exist`
+  return SYSTEM_ERRORS[code]?.(file)
 }
 
 /**

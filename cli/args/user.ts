@@ -1,6 +1,7 @@
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import type { Chat } from '../../lib/service.ts'
+import { didYouMean } from './nearest.ts'
 
 /** The flag of every command for one user. */
 export const userArg = {
@@ -11,7 +12,9 @@ export const userArg = {
 export async function userIdOf(chat: Chat, name: string): Promise<string> {
   const id = await findUserId(chat, name)
   if (id === undefined)
-    throw new ChatError('not_found', { message: `There is no user "${name}". "chat-server user list" shows all.` })
+    throw new ChatError('not_found', {
+      message: `There is no user "${name}"${await nearestOf(chat, name)} "chat-server user list" shows all.`,
+    })
   return id
 }
 
@@ -19,6 +22,19 @@ export async function userIdOf(chat: Chat, name: string): Promise<string> {
 export async function formerUserIdOf(chat: Chat, name: string): Promise<string> {
   return (await findUserId(chat, name)) ?? (UUID.test(name) ? name : await userIdOf(chat, name))
 }
+
+/** The end of the sentence, with the nearest username that has the same first letter. */
+async function nearestOf(chat: Chat, name: string): Promise<string> {
+  const { users } = await chat.users.list(OPERATOR, { query: name.slice(0, 1), limit: MAX_SUGGESTED })
+  return (
+    didYouMean(
+      name,
+      users.map(({ username }) => username),
+    ) || '.'
+  )
+}
+
+const MAX_SUGGESTED = 200
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 

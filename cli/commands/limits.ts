@@ -4,7 +4,7 @@ import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
 import type { LimitAssignmentInput, LimitProfile, LimitStatus } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { named } from '../args/missing.ts'
+import { named, unlessTaken } from '../args/missing.ts'
 import { didYouMean } from '../args/nearest.ts'
 import { numberOf } from '../args/number.ts'
 import { userIdOf } from '../args/user.ts'
@@ -48,7 +48,8 @@ const createProfile = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const { name, description } = args
-      const profile = await chat.limits.createProfile(OPERATOR, { name, description, params: paramsOf(args) })
+      const creating = chat.limits.createProfile(OPERATOR, { name, description, params: paramsOf(args) })
+      const profile = await unlessTaken(`a profile "${name}"`, creating)
       print(args, profile, oneLine(`Profile ${formatProfile(profile)} created.`))
     }),
 })

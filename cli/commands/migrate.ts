@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Storage } from '../../lib/storage/open.ts'
-import { assertMigratable, SCHEMA_VERSION } from '../../lib/storage/schema/migrate.ts'
+import { assertMigratable, SCHEMA_VERSION, schemaOf } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { copyBeforeMigration } from '../copies.ts'
@@ -33,7 +33,12 @@ export default defineCommand({
             name,
             `${applied_at ?? 'pending'}${differs ? ` (${DIFFERS[differs]})` : ''}`,
           ])
-          print(args, { schema: SCHEMA_VERSION, migrations }, table(['MIGRATION', 'APPLIED'], rows))
+          const database_schema = await schemaOf(storage.db)
+          const versions = database_schema
+            ? `The database has the schema ${database_schema}, this program ${SCHEMA_VERSION}.`
+            : `The database has no schema yet, this program ${SCHEMA_VERSION}.`
+          const list = table(['MIGRATION', 'APPLIED'], rows)
+          print(args, { schema: SCHEMA_VERSION, database_schema, migrations }, `${list}\n${versions}`)
           return assertUsable(storage)
         }
         await assertUsable(storage)
@@ -61,5 +66,8 @@ async function assertUsable(storage: Storage): Promise<void> {
 /** Replaces a missing file by an empty database in memory, so that showing the plan creates no file. */
 function withoutCreating(flags: ConfigFlags): ConfigFlags {
   const file = sqliteFile(loadConfig(flags).config.database.url)
-  return file && !existsSync(file) ? { ...flags, database: 'sqlite::memory:' } : flags
+  // A file that this user may not reach is not missing: that is thrown.
+  if (!file || statSync(file, { throwIfNoEntry: false })) return flags
+  printNote(`There is no database at ${file}: "chat-server migrate" would create it.`)
+  return { ...flags, database: 'sqlite::memory:' }
 }

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, type StatsFs, statfsSync, statSync } from 'node:fs'
+import { type StatsFs, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { partsOf } from '../../lib/storage/archive/files.ts'
+import { isInWal } from '../../lib/storage/sqlite/file.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -135,24 +136,6 @@ function checkModes(path: string): Finding[] {
 function modeOf(path: string): number | undefined {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat && stat.mode & 0o777
-}
-
-/** Reads bytes 18 and 19 of the file (https://sqlite.org/fileformat.html); `true` if it cannot be read. */
-function isInWal(path: string): boolean {
-  let handle: number
-  try {
-    handle = openSync(path, 'r')
-  } catch {
-    // Opening it as a database reports the error.
-    return true
-  }
-  try {
-    const header = Buffer.alloc(20)
-    readSync(handle, header, 0, 20, 0)
-    return header[18] === 2 && header[19] === 2
-  } finally {
-    closeSync(handle)
-  }
 }
 
 function inMib(bytes: number): string {

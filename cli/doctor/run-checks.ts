@@ -1,7 +1,9 @@
 import { ChatError, createChatService, openStorage, type Storage } from '../../lib/index.ts'
 import { assertImported, INTERRUPTED } from '../../lib/storage/archive/import.ts'
+import { isDamage } from '../../lib/storage/errors.ts'
 import { inspectDatabase } from '../../lib/storage/inspect.ts'
 import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migrate.ts'
+import { assertOurs } from '../../lib/storage/schema/verify.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { describeSystemError, messageOf } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
@@ -76,6 +78,7 @@ async function checkDatabase(
     findings.push(schema)
     if (schema.severity === 'error') return [...findings, skipped('stream', schema.message)]
     await assertMigrated(storage.db)
+    await assertOurs(storage.db)
     await assertImported(storage.db)
     return [
       ...findings,
@@ -102,12 +105,16 @@ function remedyOf(error: unknown, path: string | undefined): string {
   // These name their remedy; a repair or a backup would lose what is there.
   if (message === INTERRUPTED) return 'Run the import again with the same archive: it continues.'
   if (/newer than this program/.test(message)) return 'Install the version of chat-server that migrated it.'
-  if (/optional package|Cannot find package/.test(message))
+  if (/is not as chat-server has made it|^Another program has/.test(message))
+    return 'Until then the service does not start.'
+  if (/optional package|Cannot find package|needs better-sqlite3|needs Node/.test(message))
     return 'Run "npm install better-sqlite3", or use Node 22.13 or later.'
   if (!path) return 'Start it, or correct database.url.'
   const { code } = Object(error) as { code?: string }
   if (code === 'EACCES' || code === 'EPERM') return 'Run this command as the user of the service.'
-  return 'Run "chat-server fsck"; "chat-server restore" restores a backup.'
+  const { cause = error } = Object(error) as { cause?: unknown }
+  if (isDamage(cause)) return 'Run "chat-server fsck"; "chat-server restore" restores a backup.'
+  return `Correct database.url or --database, or what keeps ${path} from being used.`
 }
 
 /** HTTP hides why the storage failed; the operator of the machine needs the reason. */

@@ -83,10 +83,10 @@ async function reloadNotified(service: Serving, supervisor: Supervisor): Promise
   supervisor.ready()
 }
 
-/** Before the database is opened: a second start by mistake must not create or migrate one. */
-async function assertFree({ host, port, socket }: Config['server']): Promise<void> {
-  if (port === 0 || socket !== undefined) return
-  const server = await listen(() => {}, { host, port })
+/** Before the database is opened: a second start by mistake, or on an address of another machine, creates or migrates none. */
+async function assertFree({ host, port, socket, socket_mode }: Config['server']): Promise<void> {
+  const place = socket === undefined ? { host, port } : { socket, mode: Number.parseInt(socket_mode, 8) }
+  const server = await listen(() => {}, place)
   await new Promise((resolve) => server.close(resolve))
 }
 

@@ -5,6 +5,7 @@ import type { Counts, Progress } from './archive/format.ts'
 import { importArchive } from './archive/import.ts'
 import { connect, type Db0Like, openHandle, toDatabase } from './connect.ts'
 import type { Database } from './database.ts'
+import { sqliteTrouble } from './errors.ts'
 import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { createNames, type Names, type Placement } from './names/names.ts'
 import type { FilesLike } from './objects/unstorage.ts'
@@ -95,8 +96,13 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const names = createNames(options)
   if (names?.schema && typeof database === 'string' && database.startsWith('sqlite:'))
     throw new Error('openStorage: SQLite has no schemas: give a prefix instead of the schema')
-  const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
-  const opened = await toDatabase(db0, durability, { ...options, path, names })
+  const open = async () => {
+    const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
+    return toDatabase(db0, durability, { ...options, path, names })
+  }
+  const opened = await open().catch((error: unknown) => {
+    throw path && sqliteTrouble(error) ? withPath(path, error as Error) : error
+  })
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(), Date.now)
   const signals = await signalsOf(opened, names)
@@ -116,6 +122,11 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
       await db.close()
     },
   }
+}
+
+/** SQLite's own errors do not name the file. */
+function withPath(path: string, cause: Error): Error {
+  return new Error(`${path} cannot be opened as a database: ${cause.message}`, { cause })
 }
 
 /** The address of the file of a host's handle. Its connection stays the host's: ours would be part of its transactions. */

@@ -145,8 +145,17 @@ describe('commands that administer', () => {
     ])
     for (const [code, stdout, stderr] of refused) {
       expect([code, stdout]).toEqual([2, ''])
-      expect(stderr).toMatch(/^chat-server: The request does not have the expected shape\.\n {2}\S+: .+\n/)
+      expect(stderr).toMatch(/^chat-server: a value cannot be used\n {2}(--(roles|act|limit|role)|password): .+\n/)
     }
+    expect(await say('user show --user gracee')).toEqual([
+      1,
+      '',
+      'chat-server: There is no user "gracee", did you mean "grace"? "chat-server user list" shows all.\n',
+    ])
+    const profile = 'limits profiles create --name slow --rps 1 --burst 1'
+    await say(profile)
+    expect((await say(profile))[2]).toBe('chat-server: There is a profile "slow" already.\n')
+    expect((await say(profile.replace('--rps 1', '--rps 0')))[2]).toContain('\n  --rps: must be more than 0')
     const [code, , many] = await say(`invite create --conversation ${id} --max-uses many`)
     expect([code, many]).toEqual([2, expect.stringContaining('chat-server: --max-uses needs a number, not "many"\n')])
     const [, list] = await say('audit list --user ada')

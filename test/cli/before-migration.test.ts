@@ -123,6 +123,16 @@ it('serve on a taken port neither creates nor migrates a database', LONG, async 
   expect(readdirSync(cwd)).toEqual([])
 })
 
+it.each([
+  [['--host', '203.0.113.5', '--port', '0'], 'no network interface has this address'],
+  [['--socket', 'no/folder/chat.sock'], 'its folder does not exist'],
+])('serve on an address that it cannot have, %j, creates no database', LONG, async (args, reason) => {
+  const cwd = folder()
+  const { code, stderr } = await run(['serve', ...args], { cwd })
+  expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
+  expect(readdirSync(cwd)).toEqual([])
+})
+
 describeOnEachEmptyDatabase('migrate', (openUrl, dialect) => {
   it('shows what another version has done to the schema, and fails if that cannot be used', LONG, async () => {
     const url = await openUrl()
@@ -135,6 +145,12 @@ describeOnEachEmptyDatabase('migrate', (openUrl, dialect) => {
     const options = { cwd: folder(), env: { CHAT_DATABASE__URL: url } }
     const status = () => run(['migrate', '--status'], options)
     expect(await status()).toMatchObject({ code: 0, stdout: expect.stringContaining('(by a newer program)') })
+    const versions = [`1.${MIGRATIONS.length + 1}`, `1.${MIGRATIONS.length}`]
+    expect((await status()).stdout).toContain(
+      `The database has the schema ${versions[0]}, this program ${versions[1]}.`,
+    )
+    const { stdout } = await run(['migrate', '--status', '--json'], options)
+    expect(JSON.parse(stdout)).toMatchObject({ database_schema: versions[0], schema: versions[1] })
     await storage.db.run("INSERT INTO meta (name, value) VALUES ('schema_major', '2')")
     for (const args of [['migrate', '--plan'], ['migrate', '--status'], ['migrate']])
       expect(await run(args, options)).toMatchObject({ code: 1, stderr: expect.stringContaining('newer version') })

@@ -109,6 +109,10 @@ it('import creates no database for a missing archive', async () => {
   const cwd = folder()
   const { code, stderr } = await run(['import', 'nothing.jsonl'], { cwd, env })
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^chat-server: .*nothing\.jsonl does not exist\n$/)])
+  const written = await run(['openapi', '--output', 'no/openapi.json'], { cwd })
+  expect(written.stderr).toBe(`chat-server: the folder ${join(cwd, 'no')} does not exist\n`)
+  const onFolder = await run(['fsck', '--database', 'sqlite:.'], { cwd })
+  expect(onFolder.stderr).toBe(`chat-server: ${cwd} is a folder, not a database\n`)
   expect(() => statSync(join(cwd, 'data'))).toThrow('ENOENT')
 })
 

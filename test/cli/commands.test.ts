@@ -85,7 +85,11 @@ describe('migrate', () => {
   it('shows pending steps, applies them once, and shows when', async () => {
     const cwd = folder()
     const migrate = async (...args: string[]) => run(['migrate', ...args], { cwd })
-    const { pending } = JSON.parse((await migrate('--plan', '--json')).stdout)
+    const first = await migrate('--plan', '--json')
+    const { pending } = JSON.parse(first.stdout)
+    expect(first.stderr).toBe(
+      `There is no database at ${join(cwd, 'data', 'chat.db')}: "chat-server migrate" would create it.\n`,
+    )
     expect(pending.length).toBeGreaterThan(0)
     expect(existsSync(join(cwd, 'data'))).toBe(false)
     expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ applied: pending })

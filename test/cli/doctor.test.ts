@@ -233,6 +233,16 @@ describe('a SQLite file', () => {
     db.close()
   })
 
+  it('on which the service does not start, as its tables were changed', LONG, async () => {
+    const { path, config } = await database()
+    const db = new Sqlite(path)
+    db.exec('CREATE TRIGGER t AFTER INSERT ON users BEGIN SELECT 1; END')
+    db.close()
+    const found = await runDoctor(config)
+    expect(found.get('database.unusable')?.message).toContain('the trigger t on users')
+    expect(found.get('database.unusable')?.remedy).not.toContain('restore')
+  })
+
   it('of a newer program, without a remedy that would lose what it wrote', LONG, async () => {
     const { path, config } = await database()
     const db = new Sqlite(path)

@@ -79,6 +79,21 @@ it.each([
   }
 })
 
+it('names what a check that only reads may not use, and shows no migration as pending', LONG, async (test) => {
+  const cwd = await databaseOfNobody(test)
+  const data = join(cwd, 'data')
+  chownSync(data, 0, 0)
+  chmodSync(data, 0o555)
+  const refusal = `nobody, uid ${uid} may not create files in the folder ${data} (owner root, uid 0, mode 0555)`
+  expect((await asNobody(cwd, ['fsck'])).stderr).toContain(`chat-server: ${refusal}`)
+  const doctor = await asNobody(cwd, ['doctor', '--read-only'])
+  expect(doctor.stdout).toContain(refusal)
+  expect(doctor.stdout).not.toContain('restore')
+  chmodSync(data, 0o700)
+  const status = await asNobody(cwd, ['migrate', '--status'])
+  expect(status).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('may not enter the folder') })
+})
+
 it('names files of its own that it may not read or write', LONG, async (test) => {
   const cwd = await databaseOfNobody(test)
   const closed = join(cwd, 'closed')

@@ -163,6 +163,13 @@ async function assertKnown(db: Queries): Promise<void> {
   }
 }
 
+/** The version of the schema of a database; `null` if it has none. */
+export async function schemaOf(db: Database): Promise<string | null> {
+  if (!(await hasTable(db, 'migrations'))) return null
+  const { length } = await listApplied(db)
+  return length > 0 ? `${await readMajor(db)}.${length}` : null
+}
+
 /** Every database has at least version 1. */
 async function readMajor(db: Queries): Promise<number> {
   const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'schema_major'")

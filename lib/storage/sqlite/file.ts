@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../database.ts'
@@ -19,7 +19,10 @@ export function sqlitePath(url: string): string | undefined {
 export function prepareFile(path: string, { create, read_only }: { create: boolean; read_only: boolean }): void {
   // A folder that this user may not enter looks empty otherwise.
   if (!create && !statSync(path, { throwIfNoEntry: false })) throw new Error(`There is no database at ${path}`)
-  if (existsSync(path)) assertAccess(path, read_only)
+  if (existsSync(path)) {
+    if (statSync(path).isDirectory()) throw new Error(`${path} is a folder, not a database`)
+    assertAccess(path, read_only)
+  }
   // SQLite takes an empty file for a new database, and deletes the WAL next to it.
   if (!sizeOf(path) && sizeOf(`${path}-wal`)) {
     throw new Error(
@@ -34,9 +37,42 @@ export function prepareFile(path: string, { create, read_only }: { create: boole
 /** SQLite's own errors name neither the file nor the folder, in which it writes its WAL. */
 function assertAccess(path: string, read_only: boolean): void {
   accessSync(path, constants.R_OK)
-  if (read_only) return
+  if (read_only) {
+    assertReadable(path)
+    return
+  }
   accessSync(path, constants.W_OK)
   accessSync(dirname(path), constants.W_OK)
+}
+
+/** Of a file in WAL mode SQLite reads two further files, and creates them where no process has it open. */
+function assertReadable(path: string): void {
+  const parts = [`${path}-wal`, `${path}-shm`].filter((part) => existsSync(part))
+  for (const part of parts) accessSync(part, constants.R_OK)
+  if (parts.length === 2) return
+  try {
+    accessSync(dirname(path), constants.W_OK)
+  } catch (error) {
+    if (isInWal(path)) throw error
+  }
+}
+
+/** Whether bytes 18 and 19 of a file say that it is in WAL mode (https://sqlite.org/fileformat.html); `true` if it cannot be read. */
+export function isInWal(path: string): boolean {
+  let handle: number
+  try {
+    handle = openSync(path, 'r')
+  } catch {
+    // Opening it as a database reports the error.
+    return true
+  }
+  try {
+    const header = Buffer.alloc(20)
+    readSync(handle, header, 0, 20, 0)
+    return header[18] === 2 && header[19] === 2
+  } finally {
+    closeSync(handle)
+  }
 }
 
 /** The minimum time between two checks that the files still exist. */
