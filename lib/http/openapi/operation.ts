@@ -40,11 +40,14 @@ export function toOperation(name: string, each: AnyRoute, config: Config): Json 
     tags: [each.tag],
     security: securityOf(each, config),
     ...(parameters.length > 0 && { parameters }),
-    ...(each.bytes && { requestBody: { required: true, content: { 'application/octet-stream': {} } } }),
+    ...(each.bytes && { requestBody: { required: true, content: { 'application/octet-stream': BYTES } } }),
     ...(each.body && { requestBody: { required: !each.body_optional, content: { 'application/json': bodyOf(each) } } }),
     responses: responsesOf(each),
   }
 }
+
+/** With a schema, although it says no more than the type: some generators of clients fail without one. */
+const BYTES = { schema: { type: 'string', format: 'binary' } }
 
 function bodyOf(each: AnyRoute): Json {
   return { schema: convert(each.body), ...(each.example && { example: each.example }) }
