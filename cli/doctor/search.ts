@@ -9,7 +9,7 @@ const MANY = 10_000
 
 /** Whether messages can be searched, and the index is as they are. */
 export async function checkSearch({ search }: Pick<Config, 'search'>, db: Queries): Promise<Finding[]> {
-  if (!search.enabled) return []
+  if (!search.enabled) return [note('search.off', 'Messages cannot be searched: search.enabled is false.')]
   if (!(await canIndex(db)))
     return [
       warning(

@@ -6,7 +6,7 @@ import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 /** Pause before the next attempt while another process still reads the old state. */
 const RETRY_SECONDS = 5
 
-const NAMES = [...TABLES.map(([name]) => name), 'search_docs', 'search_changes']
+const NAMES = [...TABLES.map(([name]) => name), 'search_docs', 'search_words', 'search_gone', 'search_changes']
 
 /** Removes deleted data from the database files, too. */
 export async function purge(

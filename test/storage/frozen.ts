@@ -28,6 +28,7 @@ export const FROZEN = {
     '0025-own-reactions': 'u1n8bwv41dj5QARxxKiG5GWLgAB_UXaZWlsTPf8nVCM',
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
     '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
+    '0028-search-numbers': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -57,5 +58,6 @@ export const FROZEN = {
     '0025-own-reactions': 'u1n8bwv41dj5QARxxKiG5GWLgAB_UXaZWlsTPf8nVCM',
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
     '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
+    '0028-search-numbers': 'JD9uSKypw6Q_ZgyAxN4nO_nCHKkD6lpJxKc7E3uNRgc',
   },
 }

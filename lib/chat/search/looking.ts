@@ -86,7 +86,9 @@ export async function look(
     steps++
     const options = { timeout: Math.max(LEAST_MS, deadline - performance.now()), by_index: true } as const
     try {
-      const done = await ctx.db.snapshot((db) => step(db, hunt, page, bounds, ctx.search.wake), options)
+      const done = await ctx.db.snapshot((db) => step(db, hunt, page, bounds), options)
+      // Others may have left changes. Not within the snapshot, of which the mover would be a part.
+      if (done.hasChanged) ctx.search.wake()
       low = done.low
       span = nextSpan(span, done, low - hunt.oldest)
     } catch (error) {
@@ -112,20 +114,19 @@ interface Bounds {
 /**
  * One step, of one moment: what has changed since the index knows it is compared itself.
  *
- * @returns how far it looked, how many messages the index had there, and whether there was more than it takes at once
+ * @returns how far it looked, how many messages the index had there, whether there was more than it takes at once, and
+ *   whether the index lacks changes
  */
 async function step(
   db: Queries,
   hunt: Hunt,
   page: Page,
   { deadline, ...part }: Bounds,
-  wake: () => void,
-): Promise<{ low: number; hits: number; isDense: boolean }> {
+): Promise<{ low: number; hits: number; isDense: boolean; hasChanged: boolean }> {
   const found = await findEntries(db, hunt.wanted, part)
   const hits = found.docs.length
   const changed = await listChangedBetween(db, found.low, part.before, LOOKS[0])
-  // Others may have left them.
-  if (changed.length > 0) wake()
+  const hasChanged = changed.length > 0
   const low = changed.length === LOOKS[0] ? Math.max(found.low, changed.at(-1)!) : found.low
   const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
   const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
@@ -135,9 +136,10 @@ async function step(
     const { matches, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), until)
     for (const hit of matches) if (!page.isFull()) page.add(hit)
     n += read
-    if (n < readable.length && performance.now() > until) return { low: readable[n - 1]!.doc, hits, isDense: true }
+    if (n < readable.length && performance.now() > until)
+      return { low: readable[n - 1]!.doc, hits, isDense: true, hasChanged }
   }
-  return { low, hits, isDense }
+  return { low, hits, isDense, hasChanged }
 }
 
 /**

@@ -80,6 +80,7 @@ export function createSearch(deps: {
       isAvailable = config.search.enabled ? await openIndex(db) : true
     },
     async start() {
+      if (!config.search.enabled) log.warn('There is no search: search.enabled is false')
       if (!isAvailable) log.warn('There is no search: this build of SQLite has no FTS5')
       await reach(db, isOn() ? String(ANALYSIS) : OFF)
       if (isOn()) mover.start()

@@ -2,6 +2,7 @@ import { hasTable } from '../../storage/catalog.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { isOneOfNumbers } from '../../storage/sql.ts'
 import { blockOf, blockWord } from './rules.ts'
+import { addWords, numberOf } from './store-words.ts'
 
 /** A message in the index, and its words in their order; without any it is taken out. */
 export interface Entry {
@@ -82,7 +83,7 @@ async function countWritten(tx: Queries): Promise<number> {
 /** Empties the index, and what is noted for it. */
 export async function clearIndex(tx: Queries): Promise<void> {
   await tx.run('DELETE FROM search_changes')
-  if (tx.dialect === 'postgresql') await tx.run('TRUNCATE TABLE search_docs')
+  if (tx.dialect === 'postgresql') await tx.run('TRUNCATE TABLE search_docs, search_words, search_gone')
   else if (await hasTable(tx, 'search_index'))
     await tx.run(`INSERT INTO search_index (${commandColumn(tx)}) VALUES ('delete-all')`)
 }
@@ -92,22 +93,45 @@ const commandColumn = ({ names }: Queries) => names?.inCatalog('search_index') ?
 
 /** Puts messages into the index, in place of what it has of them. In the order of `doc`, which FTS5 needs for its speed. */
 export async function writeEntries(tx: Queries, entries: readonly Entry[]): Promise<void> {
-  const gone = JSON.stringify(entries.map(({ doc }) => doc))
   const made = entries.filter(({ words }) => words.length > 0).sort((a, b) => a.doc - b.doc)
-  if (tx.dialect === 'sqlite') {
+  if (tx.dialect === 'postgresql') await writeNumbers(tx, entries, made)
+  else {
+    const gone = JSON.stringify(entries.map(({ doc }) => doc))
     await tx.run(`DELETE FROM search_index WHERE rowid ${isOneOfNumbers(tx.dialect)}`, gone)
     for (const { doc, words } of made)
       await tx.run('INSERT INTO search_index (rowid, words) VALUES (?, ?)', doc, words.join(' '))
     if (made.length > 0) await mergePages(tx, MERGED_PAGES + Math.ceil(made.length * MERGED_PAGES_EACH))
-    return
   }
-  await tx.run(`DELETE FROM search_docs WHERE doc ${isOneOfNumbers(tx.dialect)}`, gone)
-  const rows = made.map(({ doc, words }) => ({ doc, words: [...new Set(words), blockWord(blockOf(doc))] }))
+}
+
+const NUMBERS = 'json_to_recordset(?) AS given(doc bigint, words integer[])'
+
+/** What a message had, and has no more, is noted: maybe no other message has it. */
+async function writeNumbers(tx: Queries, entries: readonly Entry[], made: readonly Entry[]): Promise<void> {
+  const numbers = made.map(({ doc, words }) => ({
+    doc,
+    words: [...new Set([...words, blockWord(blockOf(doc))].map(numberOf))],
+  }))
+  const rows = JSON.stringify(numbers)
   await tx.run(
-    `INSERT INTO search_docs (doc, words)
-     SELECT doc, array_to_tsvector(words) FROM json_to_recordset(?) AS given(doc bigint, words text[])
+    `WITH old AS (DELETE FROM search_docs WHERE doc ${isOneOfNumbers(tx.dialect)} RETURNING doc, words),
+          given AS (SELECT doc, words FROM ${NUMBERS})
+     INSERT INTO search_gone (number)
+     SELECT DISTINCT number FROM old CROSS JOIN unnest(old.words) AS number LEFT JOIN given ON given.doc = old.doc
+      WHERE given.doc IS NULL OR number <> ALL (given.words) ORDER BY number
+     ON CONFLICT (number) DO NOTHING`,
+    JSON.stringify(entries.map(({ doc }) => doc)),
+    rows,
+  )
+  if (made.length === 0) return
+  await tx.run(
+    `INSERT INTO search_docs (doc, words) SELECT doc, words FROM ${NUMBERS}
      ON CONFLICT (doc) DO UPDATE SET words = excluded.words`,
-    JSON.stringify(rows),
+    rows,
+  )
+  await addWords(
+    tx,
+    made.flatMap(({ words }) => words),
   )
 }
 
@@ -131,7 +155,11 @@ export async function measureIndex(
           '(SELECT coalesce(sum(length(block)), 0) FROM search_index_data)',
           '(SELECT min(id) FROM search_index_docsize)',
         ]
-      : ['FROM search_docs', "pg_total_relation_size(to_regclass('search_docs'))", '(SELECT min(doc) FROM search_docs)']
+      : [
+          'FROM search_docs',
+          "pg_total_relation_size(to_regclass('search_docs')) + pg_total_relation_size(to_regclass('search_words'))",
+          '(SELECT min(doc) FROM search_docs)',
+        ]
   const row = await db.get<{ documents: number; bytes: number; oldest_at: number | null }>(
     `SELECT (SELECT count(*) ${rows}) AS documents, ${bytes} AS bytes,
             (SELECT created_at FROM messages WHERE doc = ${oldest}) AS oldest_at`,

@@ -1,6 +1,7 @@
 import type { Queries, Row } from '../../storage/database.ts'
 import { BLOCK, blockOf, blockWord, scopeWord } from './rules.ts'
 import type { IndexTerm } from './rules-query.ts'
+import { findBeginning, numberOf } from './store-words.ts'
 
 /** What a search asks the index for: all of these terms, and one of each of the groups. */
 export interface Wanted {
@@ -73,7 +74,9 @@ async function findRows(db: Queries, wanted: Wanted, part: Part): Promise<{ rows
   // Everything is wanted: an index of words finds nothing without a word.
   if (terms.all.length + groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
   if (db.dialect === 'sqlite') return { rows: await findSqlite(db, terms, part), floor: 0 }
-  return part.span === FIRST_SPAN ? findNear(db, terms, part) : findFar(db, terms, part)
+  const numbers = await numbersOf(db, terms)
+  if (numbers.all.length + numbers.groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
+  return part.span === FIRST_SPAN ? findNear(db, numbers, part) : findFar(db, numbers, part)
 }
 
 type Terms = Pick<Wanted, 'all' | 'groups'>
@@ -100,51 +103,68 @@ function phraseOf({ words, isPrefix }: IndexTerm): string {
   return `(${phrase} OR ("${[scopeWord.long, ...words].join('" AND "')}"${star}))`
 }
 
+/** The numbers that PostgreSQL's index is asked for: all of these, and one of each group. */
+interface Numbers {
+  all: number[]
+  groups: number[][]
+}
+
+/** A beginning is one of the words that begin so. In the same snapshot as the index: a word may be new. */
+async function numbersOf(db: Queries, { all, groups }: Terms): Promise<Numbers> {
+  const beginnings = all.flatMap(({ words, isPrefix }) => (isPrefix ? words.slice(-1) : []))
+  const whole = all.flatMap(({ words, isPrefix }) => (isPrefix ? words.slice(0, -1) : words))
+  const found = await Promise.all(beginnings.map((beginning) => findBeginning(db, beginning)))
+  const single = groups.flatMap((group) => (group.length === 1 ? group : []))
+  return {
+    all: [...whole, ...single].map(numberOf),
+    groups: [
+      ...found.flatMap((numbers) => (numbers ? [numbers] : [])),
+      ...groups.filter(({ length }) => length > 1).map((group) => group.map(numberOf)),
+    ],
+  }
+}
+
+/** Conditions on the words of a message, and their parameters. Each is one of GIN, which goes from match to match of them. */
+function conditionsOf({ all, groups }: Numbers): { conditions: string[]; params: string[] } {
+  const lists = all.length > 0 ? [all, ...groups] : groups
+  return {
+    conditions: lists.map((_, n) => `words ${n === 0 && all.length > 0 ? '@>' : '&&'} ?::integer[]`),
+    params: lists.map((numbers) => `{${numbers.join(',')}}`),
+  }
+}
+
 /** By the primary key: it ends where there are enough. The subquery has an OFFSET, so that the planner keeps to it. */
-async function findNear(db: Queries, terms: Terms, { before, limit }: Part) {
+async function findNear(db: Queries, numbers: Numbers, { before, limit }: Part) {
   const floor = Math.max(0, before - NEAR)
+  const { conditions, params } = conditionsOf(numbers)
   const rows = await db.all<Row>(
     `SELECT doc FROM (
        SELECT doc, words FROM search_docs WHERE doc < ? AND doc >= ? ORDER BY doc DESC OFFSET 0) AS near
-      WHERE words @@ ?::tsquery LIMIT ?`,
+      WHERE ${conditions.join(' AND ')} LIMIT ?`,
     before,
     floor,
-    tsqueries(terms).join(' & '),
+    ...params,
     limit,
   )
   return { rows, floor }
 }
 
-/**
- * By the index of words; the subquery has an OFFSET, so that the planner does not read by the primary key instead. Each
- * group is a condition of its own: GIN goes from match to match of them, where it reads all of a group within a tsquery.
- */
-async function findFar(db: Queries, terms: Terms, { before, limit, span }: Part) {
+/** By the index of words; the subquery has an OFFSET, so that the planner does not read by the primary key instead. */
+async function findFar(db: Queries, { all, groups }: Numbers, { before, limit, span }: Part) {
   const last = blockOf(before - 1)
   const first = Math.max(0, last - span + 1)
   const blocks =
-    span === Number.POSITIVE_INFINITY ? [] : Array.from({ length: last - first + 1 }, (_, n) => blockWord(first + n))
-  const queries = [...tsqueries(terms), ...(blocks.length > 0 ? [anyOf(blocks)] : [])]
+    span === Number.POSITIVE_INFINITY
+      ? []
+      : [Array.from({ length: last - first + 1 }, (_, n) => numberOf(blockWord(first + n)))]
+  const { conditions, params } = conditionsOf({ all, groups: [...groups, ...blocks] })
   const rows = await db.all<Row>(
     `SELECT doc FROM (
-       SELECT doc FROM search_docs WHERE ${queries.map(() => 'words @@ ?::tsquery').join(' AND ')} OFFSET 0) AS found
+       SELECT doc FROM search_docs WHERE ${conditions.join(' AND ')} OFFSET 0) AS found
       WHERE doc < ? ORDER BY doc DESC LIMIT ?`,
-    ...queries,
+    ...params,
     before,
     limit,
   )
   return { rows, floor: first * BLOCK }
-}
-
-const anyOf = (words: readonly string[]) => `(${words.map((word) => `'${word}'`).join(' | ')})`
-
-/** What has all of the words, and what has one of each group: a tsquery each, none of them empty. */
-function tsqueries({ all, groups }: Terms): string[] {
-  const single = groups.filter(({ length }) => length === 1)
-  const lexemes = all.flatMap(({ words, isPrefix }) =>
-    words.map((word, n) => (isPrefix && n === words.length - 1 ? `'${word}':*` : `'${word}'`)),
-  )
-  const words = [...lexemes, ...single.map(anyOf)]
-  const wide = groups.filter(({ length }) => length > 1).map(anyOf)
-  return words.length > 0 ? [words.join(' & '), ...wide] : wide
 }

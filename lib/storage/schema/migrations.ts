@@ -26,6 +26,7 @@ import { attachments } from './0024-attachments.ts'
 import { ownReactions } from './0025-own-reactions.ts'
 import { uploadsUnderWay } from './0026-uploads-under-way.ts'
 import { blobSizes } from './0027-blob-sizes.ts'
+import { searchNumbers } from './0028-search-numbers.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ownReactions,
   uploadsUnderWay,
   blobSizes,
+  searchNumbers,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */
