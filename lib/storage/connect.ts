@@ -22,12 +22,17 @@ export async function openHandle(path: string): Promise<SqliteHandle> {
   return (await (await connectSqlite({ path })).getInstance()) as SqliteHandle
 }
 
-/** Connects to the database at an address. @param path of its file, with SQLite */
-export async function connect(options: PoolOptions, path: string | undefined): Promise<Db0Like> {
+/**
+ * Connects to the database at an address.
+ *
+ * @param path of its file, with SQLite
+ * @param keeps_wal opens the file for reading: the last connection to close it would move its WAL into it
+ */
+export async function connect(options: PoolOptions, path: string | undefined, keeps_wal = false): Promise<Db0Like> {
   const { url } = options
   if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector(options))
   if (!/^sqlite:./.test(url)) throw new Error('The database address must start with sqlite: or postgres://')
-  return connectSqlite(path ? { path } : { name: ':memory:' })
+  return connectSqlite(path ? { path, keeps_wal } : { name: ':memory:' })
 }
 
 /** db0 is loaded only for databases opened here: a host's own database brings its own. */
@@ -36,13 +41,30 @@ async function createDb0(connector: Connector): Promise<Db0> {
   return createDatabase(connector)
 }
 
+interface SqlitePlace {
+  name?: string
+  path?: string
+  keeps_wal?: boolean
+}
+
+/** The connector of db0 has no option for this. */
+async function readingLib() {
+  const { default: Sqlite } = await import('better-sqlite3')
+  class ReadingSqlite extends Sqlite {
+    constructor(path: string) {
+      super(path, { readonly: true })
+    }
+  }
+  return ReadingSqlite as unknown as typeof Sqlite
+}
+
 /** Connects to a SQLite file by better-sqlite3, or by node:sqlite where that cannot be loaded. */
-export async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
+export async function connectSqlite({ keeps_wal = false, ...options }: SqlitePlace): Promise<Db0Like> {
   try {
     const trouble = addonTrouble()
     if (trouble) throw new Error(trouble)
     const { default: connector } = await import('db0/connectors/better-sqlite3')
-    const db0 = await createDb0(connector(options))
+    const db0 = await createDb0(connector(keeps_wal ? { ...options, lib: readingLib } : options))
     await db0.getInstance()
     return db0
   } catch (cause) {

@@ -14,7 +14,7 @@ import type { PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
 import type { HostHandle } from './shared/client.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
-import { prepareFile, sqlitePath } from './sqlite/file.ts'
+import { hasWal, prepareFile, sqlitePath } from './sqlite/file.ts'
 import type { Durability } from './sqlite/pragmas.ts'
 import { createSignalsFile, type SignalsFile } from './sqlite/signals-file.ts'
 import { guardTransactions } from './transaction-guard.ts'
@@ -97,7 +97,9 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   if (names?.schema && typeof database === 'string' && database.startsWith('sqlite:'))
     throw new Error('openStorage: SQLite has no schemas: give a prefix instead of the schema')
   const open = async () => {
-    const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
+    const keepsWal = path !== undefined && options.read_only === true && hasWal(path)
+    const db0 =
+      typeof database === 'string' ? await connect(toPoolOptions(database, options), path, keepsWal) : database
     return toDatabase(db0, durability, { ...options, path, names })
   }
   const opened = await open().catch((error: unknown) => {

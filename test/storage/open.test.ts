@@ -25,6 +25,23 @@ afterAll(async () => {
   await Promise.all(created.map((database) => database.remove()))
 })
 
+it('leaves a file and the WAL of a process that has died as they are, opened for reading', async () => {
+  const [live, dead] = [await createSqliteFile(), await createSqliteFile()]
+  created.push(live, dead)
+  const storage = await openStorage({ database: live.url })
+  await storage.migrate()
+  const parts = [fileOf(dead.url), `${fileOf(dead.url)}-wal`] as const
+  for (const [n, part] of [fileOf(live.url), `${fileOf(live.url)}-wal`].entries()) copyFileSync(part, parts[n]!)
+  await storage.close()
+  const before = parts.map((part) => readFileSync(part))
+
+  const reading = await openStorage({ database: dead.url, read_only: true })
+  expect((await reading.migrations()).every((step) => step.applied_at)).toBe(true)
+  await expect(reading.migrate()).rejects.toThrow()
+  await reading.close()
+  expect(parts.map((part) => readFileSync(part))).toEqual(before)
+})
+
 describe('openStorage refuses', () => {
   it.each([
     '',

@@ -117,6 +117,11 @@ export async function walBytes(db: Queries): Promise<number> {
   return main?.file ? sizeOf(`${main.file}-wal`) : 0
 }
 
+/** Whether commits wait beside a file to be moved into it. */
+export function hasWal(path: string): boolean {
+  return sizeOf(`${path}-wal`) > 0
+}
+
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
