@@ -122,7 +122,9 @@ describe('openStorage refuses', () => {
 
   it('a folder', async () => {
     const { url } = await fresh(createSqliteFile())
-    await expect(openStorage({ database: `sqlite:${dirname(fileOf(url))}` })).rejects.toThrow(/EISDIR|unable to open/)
+    await expect(openStorage({ database: `sqlite:${dirname(fileOf(url))}` })).rejects.toThrow(
+      /is a folder, not a database/,
+    )
   })
 })
 
