@@ -6,7 +6,7 @@ import type { Actor } from './core/actor.ts'
 import { contextOf } from './core/context-of.ts'
 import type { ErrorCode } from './core/errors.ts'
 import type { RESULT_HEADERS } from './core/headers.ts'
-import { type AnyUseCase, bind, type UseCase } from './core/use-case.ts'
+import { type AnyUseCase, invoke, type UseCase } from './core/use-case.ts'
 import type { Endpoint } from './limits/rules.ts'
 import type { Chat } from './service.ts'
 
@@ -255,11 +255,15 @@ type AnyCall = Call<string, Access, v.GenericSchema, v.GenericSchema>
 
 /** Calls a use-case with the arguments it takes of a request. */
 function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
-  const { chat, actor, client, endpoints, params, query, body } = call
-  const { user_id: user } = params as Record<string, string>
-  const known: Record<string, unknown> = { ...params, actor, 'actor?': actor, client, endpoints, user }
-  const args = (useCase.takes as string[]).map((name) => known[name])
-  return bind(contextOf(chat), useCase)(...args, query ?? body)
+  const taken = (useCase.takes as string[]).map((name) => argumentOf(call, name))
+  return invoke(contextOf(call.chat), useCase, taken, call.query ?? call.body)
+}
+
+function argumentOf({ actor, client, endpoints, params }: AnyCall, name: string): unknown {
+  if (name === 'actor' || name === 'actor?') return actor
+  if (name === 'client') return client
+  if (name === 'endpoints') return endpoints
+  return (params as Record<string, string>)[name === 'user' ? 'user_id' : name]
 }
 
 /** Whether calls are counted against limits. */

@@ -7,16 +7,19 @@ import { LONGEST } from './lengths.ts'
 export function readCookies(header: string | null | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>()
   if (!header || header.length > LONGEST.header) return cookies
-  const ambiguous = new Set<string>()
+  let ambiguous: string[] | undefined
   for (const part of header.split(';')) {
     const pair = part.trim()
     const end = pair.indexOf('=')
     if (end < 0) continue
     const [name, value] = [pair.slice(0, end), pair.slice(end + 1)]
-    if ((cookies.get(name) ?? value) !== value) ambiguous.add(name)
+    if ((cookies.get(name) ?? value) !== value) {
+      ambiguous ??= []
+      ambiguous.push(name)
+    }
     cookies.set(name, value)
   }
-  for (const name of ambiguous) cookies.delete(name)
+  for (const name of ambiguous ?? []) cookies.delete(name)
   return cookies
 }
 
@@ -25,8 +28,9 @@ export function readCookies(header: string | null | undefined): ReadonlyMap<stri
  * supported. The scheme is case-insensitive (RFC 9110, section 11.1). A header that is too long has an empty token.
  */
 export function bearerOf(authorization: string | null): string | undefined {
-  if (authorization !== null && authorization.length > LONGEST.header) return ''
-  const [scheme, ...token] = (authorization ?? '').trim().split(/\s+/)
+  if (authorization === null) return undefined
+  if (authorization.length > LONGEST.header) return ''
+  const [scheme, ...token] = authorization.trim().split(/\s+/)
   return scheme?.toLowerCase() === 'bearer' ? token.join(' ') : undefined
 }
 

@@ -5,9 +5,27 @@ export function currentMicros(): number {
 
 /** A stored instant as text: RFC 3339, UTC, with microseconds. */
 export function toInstant(micros: number): string {
-  const millis = Math.floor(micros / 1000)
-  const rest = String(micros - millis * 1000).padStart(3, '0')
-  return `${new Date(millis).toISOString().slice(0, -1)}${rest}Z`
+  const day = Math.floor(micros / DAY)
+  const rest = micros - day * DAY
+  const fraction = rest % SECOND
+  const seconds = (rest - fraction) / SECOND
+  const minutes = Math.floor(seconds / 60)
+  const time = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`
+  return `${dateOf(day)}T${time}.${String(fraction).padStart(6, '0')}Z`
+}
+
+/** The texts of days that were asked for: `Date` takes several times as long, and most instants are of few days. */
+const dates = new Map<number, string>()
+const MAX_DATES = 1_000
+
+/** @param day counted from 1970 */
+function dateOf(day: number): string {
+  const known = dates.get(day)
+  if (known !== undefined) return known
+  const [date = ''] = new Date((day * DAY) / 1000).toISOString().split('T')
+  if (dates.size >= MAX_DATES) dates.clear()
+  dates.set(day, date)
+  return date
 }
 
 /** Microseconds since 1970 of an RFC 3339 instant; digits beyond microseconds are dropped. */
@@ -18,3 +36,7 @@ export function fromInstant(instant: string): number {
 
 /** One second in microseconds. */
 export const SECOND = 1_000_000
+
+const DAY = 24 * 60 * 60 * SECOND
+
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))

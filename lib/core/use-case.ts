@@ -72,16 +72,19 @@ export type Bound<U> =
     : never
 
 /** Binds a use-case to a service. This is the edge at which input is validated. */
-export function bind<U extends AnyUseCase>(ctx: Context, { takes, input, run }: U): Bound<U> {
-  return ((...args: unknown[]) => {
-    const taken = args.slice(0, takes.length)
-    try {
-      taken.forEach(assertMeasured)
-      return run(ctx, ...taken, ...(input ? [parseInput(input, args[takes.length])] : []))
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }) as Bound<U>
+export function bind<U extends AnyUseCase>(ctx: Context, useCase: U): Bound<U> {
+  const count = useCase.takes.length
+  return ((...args: unknown[]) => invoke(ctx, useCase, args.slice(0, count), args[count])) as Bound<U>
+}
+
+/** Calls a use-case once: {@link bind} would make a function for it. */
+export function invoke(ctx: Context, { input, run }: AnyUseCase, taken: unknown[], given: unknown): unknown {
+  try {
+    taken.forEach(assertMeasured)
+    return run(ctx, ...(taken as never[]), ...(input ? [parseInput(input, given)] : []))
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 /** Binds several use-cases to a service. */
@@ -122,11 +125,13 @@ export function loopWithContext<Args extends unknown[], Item>(
 function assertMeasured(arg: unknown): void {
   if (typeof arg === 'string' && arg.length > LONGEST.url) throw new ChatError('not_found')
   if (typeof arg !== 'object' || arg === null) return
-  for (const [path, value] of Object.entries(arg))
+  for (const path of Object.keys(arg)) {
+    const value = (arg as Record<string, unknown>)[path]
     if (typeof value === 'string' && value.length > LONGEST.header)
       throw new ChatError('validation_failed', {
         errors: [{ path, message: `must be at most ${LONGEST.header} characters` }],
       })
+  }
 }
 
 /** @throws ChatError `validation_failed`, with each invalid field */

@@ -50,5 +50,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
 
 /** The API group of a path, or of a path template. */
 export function apiGroupOf(path: string): ApiGroup {
-  return API_GROUPS.find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? REST
+  return STARTS.find(([start]) => path.startsWith(start))?.[1] ?? REST
 }
+
+const STARTS = API_GROUPS.map((group): [start: string, group: ApiGroup] => [`${group.prefix}/`, group])

@@ -14,6 +14,7 @@ import { addForms } from './forms/add.ts'
 import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
+import { createTurns } from './node/turns.ts'
 import { openApiRoutes } from './openapi/build.ts'
 import { addPage } from './pages.ts'
 import { createRequestLog } from './request-log.ts'
@@ -70,10 +71,11 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
 /** The service as a listener of `node:http`. */
 export function createNodeHandler(app: ChatApp): (request: IncomingMessage, response: ServerResponse) => void {
   const handle = toNodeHandler(app as H3)
+  const currentTurn = createTurns()
   return (request, response) => {
     const refusal = statusOfMalformed(request)
     if (refusal !== undefined) return void response.writeHead(refusal, { connection: 'close' }).end()
-    leaveUnawaited(response)
+    leaveUnawaited(response, currentTurn())
     handle(request, response)
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type CountedCaller, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
+import { identify } from '../accounts/host-identity/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { IdentityRequest } from '../context.ts'
@@ -42,11 +43,11 @@ export interface Incoming {
 export interface Performed {
   outcome: { result: unknown } | { error: unknown }
   /** The caller, once it is known. */
-  actor?: Actor
+  actor: Actor | undefined
   /** The cookies that the login of the host sets. */
-  set_cookie?: string[] | undefined
+  set_cookie: string[] | undefined
   /** What the limits returned, if the call was counted. */
-  limit_result?: LimitResult | undefined
+  limit_result: LimitResult | undefined
 }
 
 /**
@@ -57,36 +58,33 @@ export interface Performed {
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<Performed> {
   const ctx = contextOf(chat)
-  const found: Omit<Performed, 'outcome'> = {}
+  const performed: Performed = { outcome: NO_RESULT, actor: undefined, set_cookie: undefined, limit_result: undefined }
   try {
-    const result = await checkAndCall(chat, route, request, found)
-    return { ...found, outcome: { result } }
+    performed.outcome = { result: await checkAndCall(chat, route, request, performed) }
   } catch (error) {
     const isFailure = error instanceof ChatError && error.status === 401 && !ctx.identity
     if (isFailure) ctx.authFailures.failed(request)
-    return { ...found, outcome: { error } }
-  } finally {
-    if (!route.bytes) ctx.callsAnswered.count++
+    performed.outcome = { error }
   }
+  if (!route.bytes) ctx.callsAnswered.count++
+  return performed
 }
 
-async function checkAndCall(
-  chat: Chat,
-  route: AnyRoute,
-  request: Incoming,
-  found: Omit<Performed, 'outcome'>,
-): Promise<unknown> {
+const NO_RESULT = { result: undefined }
+
+async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, found: Performed): Promise<unknown> {
   const { config } = contextOf(chat)
-  const limits = apiGroupOf(route.path).body
   if (route.sign_in && contextOf(chat).identity) throw new ChatError('not_found')
-  await route.before?.({ chat })
+  if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
-  if (takesBody) assertBodyAcceptable(request.headers, limits)
+  const limits = takesBody ? apiGroupOf(route.path).body : undefined
+  if (limits) assertBodyAcceptable(request.headers, limits)
   if (route.bytes) assertBytesAcceptable(request.headers, route.bytes)
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
-  if (caller) Object.assign(found, { actor: caller.actor, set_cookie: caller.set_cookie })
+  found.actor = caller?.actor
+  found.set_cookie = caller?.set_cookie
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
@@ -101,7 +99,7 @@ async function checkAndCall(
   })
   assertAllowed(found.limit_result)
 
-  const body = takesBody ? await readJson(request.body, { ...limits, seconds: secondsOf(config) }) : undefined
+  const body = limits ? await readJson(request.body, { ...limits, seconds: secondsOf(config) }) : undefined
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({
@@ -127,12 +125,13 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   const ctx = contextOf(chat)
   const tokens = tokensIn(ctx, headers, cookies)
   const { authFailures, identity } = ctx
-  const attempt: AuthAttempt = { ip, credential: tokens.api_key ?? tokens.session_token }
-  // A host's own authentication needs no CSRF token.
-  if (!identity) authFailures.check(attempt)
+  const attempt: AuthAttempt = { ip, credential: tokens.token_hash }
   try {
-    const caller = await recogniseBy(ctx, { ...given, headers, ...(ip && { ip }) }, tokens)
-    if (!identity) authFailures.remember(attempt)
+    // A host's own authentication needs no CSRF token.
+    if (identity) return await identify(ctx, { ...given, headers, ...(ip && { ip }) })
+    authFailures.check(attempt)
+    const caller = await recogniseBy(ctx, request, tokens)
+    authFailures.remember(attempt)
     return caller
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')

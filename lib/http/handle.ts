@@ -8,7 +8,7 @@ import { readCookies } from '../core/headers.ts'
 import type { AnyRoute, Method } from '../endpoint.ts'
 import { refusalOf } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
-import { apiGroupOf } from './api-groups.ts'
+import { type ApiGroup, apiGroupOf } from './api-groups.ts'
 import { type Incoming, perform } from './call.ts'
 import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
@@ -67,8 +67,9 @@ interface Exchange {
 export async function handle(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
   const group = apiGroupOf(path)
   const isServed = group.isServed?.(contextOf(service.chat).config) ?? true
-  const exchange = begin(service, path, resource, event)
-  await turnOf(responseOf(event))
+  const exchange = begin(service, path, group, resource, event)
+  const turn = turnOf(responseOf(event))
+  if (turn) await turn
   try {
     const refusal = statusOfMalformedEvent(event)
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
@@ -121,7 +122,7 @@ function responseOf({ runtime }: H3Event): ServerResponse | undefined {
   return runtime?.node?.res as ServerResponse | undefined
 }
 
-function begin(service: Service, path: string, resource: Resource, event: H3Event): Exchange {
+function begin(service: Service, path: string, group: ApiGroup, resource: Resource, event: H3Event): Exchange {
   const started = performance.now()
   const { method, headers } = event.req
   const request_id = requestIdOf(headers)
@@ -138,7 +139,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
     endpoint,
     request_id,
     cookies: readCookies(headers.get('cookie')),
-    headers: [...service.headers.of(request_id, headers.get('origin')), ...apiGroupOf(path).headers],
+    headers: [...service.headers.of(request_id, headers.get('origin')), ...group.headers],
     set_cookie: [],
     caller,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
@@ -153,7 +154,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
 function givenOf({ req, runtime }: H3Event): Incoming['given'] {
   const node = runtime?.node
   // Not the event: a stream keeps this for as long as it is open.
-  return { request: req, ...(node?.res && { node: { req: node.req, res: node.res } as NodePair }) }
+  return node?.res ? { request: req, node: { req: node.req, res: node.res } as NodePair } : { request: req }
 }
 
 type NodePair = NonNullable<Incoming['given']['node']>

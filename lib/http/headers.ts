@@ -31,7 +31,8 @@ const HSTS: HeaderPair = ['strict-transport-security', 'max-age=15552000']
 
 /** The id of a request: that of the caller, if it is plain, or a new one. */
 export function requestIdOf(headers: Headers): string {
-  return /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
+  const given = headers.get('x-request-id')
+  return given !== null && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
 }
 
 /** Builds the common headers of a service once for each configuration: a request only selects them. */

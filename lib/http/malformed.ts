@@ -56,8 +56,12 @@ export function isPlainlySpelled({ req, runtime }: H3Event, isRoot: boolean): bo
   return isPlainTarget(target, isRoot)
 }
 
+/** Most targets, which need no closer look. */
+const PLAIN = /^(?:\/[\w-]+)+(?:\?|$)/
+
 export function isPlainTarget(target: string, isRoot: boolean): boolean {
   if (target.length > LONGEST.header) return false
+  if (PLAIN.test(target)) return true
   const [path = ''] = target.replace(ORIGIN, '').split('?', 1)
   if (/[\\#]/.test(path) || NEEDLESS_ESCAPE.test(path)) return false
   const segments = path.split('/').slice(1)

@@ -11,11 +11,11 @@ import type { HeaderPair } from './headers.ts'
 export const limitedEndpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
 
 /** Counts a call against the limits of its route. @returns the result, if a limit applies */
-export async function takeFromLimits(
+export function takeFromLimits(
   chat: Chat,
   route: AnyRoute,
   caller: Pick<LimitedCall, 'user_id' | 'ip' | 'limits_version'>,
-): Promise<LimitResult | undefined> {
+): Promise<LimitResult | undefined> | undefined {
   if (!isLimited(route)) return undefined
   const { method, path } = route
   // For a signed-in user, accepting an invite is an ordinary call; every other sign-in route is counted.

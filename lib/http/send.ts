@@ -3,6 +3,7 @@ import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
+import type { Turn, WholeBody } from './node/turns.ts'
 import type { Reply } from './serialize.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
@@ -20,45 +21,48 @@ export function openStream(
   const response = event.runtime?.node?.res as Unawaited | undefined
   if (!response) return streamToWeb([...headers, ...cookieLines(cookies)], opening)
   for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
-  if (!response[UNAWAITED]) return fromNodeHandler(() => streamToNode(response, headers, opening))(event)
+  if (!isUnawaited(response)) return fromNodeHandler(() => streamToNode(response, headers, opening))(event)
   void streamToNode(response, headers, opening)
   return new Promise(() => {})
 }
 
-const UNAWAITED = Symbol('unawaited')
+const TURN = Symbol('turn')
 
-type Unawaited = ServerResponse & { [UNAWAITED]?: true }
+type Unawaited = ServerResponse & { [TURN]?: Turn }
 
 /**
  * Notes that no caller waits until the request has been handled. The handling of a stream then never ends: an unreachable
  * promise is garbage, and with it all that handled the request, while a promise that the end of the stream resolves would
  * keep that in memory for as long as the stream is open.
+ *
+ * @param turn that in which the request was read
  */
-export function leaveUnawaited(response: ServerResponse): void {
-  ;(response as Unawaited)[UNAWAITED] = true
+export function leaveUnawaited(response: ServerResponse, turn: Turn): void {
+  ;(response as Unawaited)[TURN] = turn
 }
 
 /** Whether {@link leaveUnawaited} noted that of a response. */
 export function isUnawaited(response: ServerResponse): boolean {
-  return (response as Unawaited)[UNAWAITED] === true
+  return (response as Unawaited)[TURN] !== undefined
 }
 
 /**
  * Writes a reply to Node's response. The adapter of the runtime would write the body and end with a callback alone, which
  * middleware of a host that wraps `end`, as express-session and compression do, takes for the body.
  */
-function sendToNode(response: ServerResponse, { status, headers, body: given }: Reply & { body: WholeBody }): void {
+function sendToNode(
+  response: ServerResponse,
+  turn: Turn,
+  { status, headers, body: given }: Reply & { body: WholeBody },
+): void {
   // The host has answered itself meanwhile, as middleware for timeouts does.
   if (response.headersSent) return
   const body = typeof given === 'string' && given.length >= LONG ? encode(given) : given
   const length =
     body === null || status === 204 ? [] : [['content-length', String(Buffer.byteLength(body))] as HeaderPair]
   writeHead(response, status, [...headers, ...length])
-  if (body === null || response.req.method === 'HEAD') response.end()
-  else response.end(body)
+  turn.end(response, response.req.method === 'HEAD' ? null : body)
 }
-
-type WholeBody = string | Uint8Array | null
 
 /** Of a string, Node counts the bytes twice before it encodes them, which takes long beyond Latin-1. */
 const LONG = 16 * 1024
@@ -99,8 +103,9 @@ export function send(event: H3Event, { status, headers, cookies = [], body }: Re
   const lines = response ? [] : cookieLines(cookies)
   const reply: Reply = { status, headers: lines.length > 0 ? [...headers, ...lines] : headers, body }
   if (response && hasUnreadBody(response.req)) return fromNodeHandler(() => answerUnread(response, reply))(event)
-  if (response?.[UNAWAITED] && !(body instanceof ReadableStream)) {
-    sendToNode(response, { ...reply, body })
+  const turn = response?.[TURN]
+  if (turn && !(body instanceof ReadableStream)) {
+    sendToNode(response, turn, { ...reply, body })
     return new Promise(() => {})
   }
   return new Answer(reply)

@@ -1,5 +1,4 @@
 import { ChatError } from '../core/errors.ts'
-import { digest } from '../core/ids.ts'
 import { SECOND } from '../core/time.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
@@ -8,7 +7,7 @@ import { networkOf, type Rate } from './rules.ts'
 /** A call that needs authentication. */
 export interface AuthAttempt {
   ip?: string | undefined
-  /** Its session token or API key. */
+  /** The digest of its session token or API key. */
   credential?: string | undefined
 }
 
@@ -65,7 +64,7 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
     check({ ip = '', credential }) {
       const at = instant()
       const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), at, rate())
-      if (allowed || (credential !== undefined && good.has(digest(credential)))) return
+      if (allowed || (credential !== undefined && good.has(credential))) return
       throw new ChatError('rate_limited', { retry_after_seconds })
     },
     failed({ ip = '' }) {
@@ -73,13 +72,12 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
       networks.take(networkOf(ip), at, rate())
     },
     forget({ credential }) {
-      if (credential !== undefined) good.delete(digest(credential))
+      if (credential !== undefined) good.delete(credential)
     },
     remember({ credential }) {
       if (credential === undefined) return
-      const name = digest(credential)
-      good.delete(name)
-      good.add(name)
+      good.delete(credential)
+      good.add(credential)
       if (good.size > MAX_GOOD_CREDENTIALS) for (const oldest of good.keys()) return void good.delete(oldest)
     },
   }

@@ -53,9 +53,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
     return asked
   }
 
-  async function findRule({ method, path, limits_version }: LimitedCall): Promise<LimitRule | undefined> {
-    const version = limits_version === undefined ? await currentVersion() : limits_version
-    if (version !== known.version) known = { version, rules: await listLimitRules(db), byRoute: new Map() }
+  function findRule({ method, path }: LimitedCall): LimitRule | undefined {
     if (known.rules.length === 0) return undefined
     const name = `${method} ${path}`
     const found = known.byRoute.get(name) ?? { rule: mostSpecific(known.rules, { method, path }) }
@@ -65,7 +63,9 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
 
   return {
     async take(call) {
-      const rule = await findRule(call)
+      const version = call.limits_version === undefined ? await currentVersion() : call.limits_version
+      if (version !== known.version) known = { version, rules: await listLimitRules(db), byRoute: new Map() }
+      const rule = findRule(call)
       const address = callerOf({ ip: call.ip })
       const caller = callerOf(call)
       if (call.is_sign_in) {

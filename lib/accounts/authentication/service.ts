@@ -35,25 +35,31 @@ export interface CountedCaller extends Caller {
  * @throws ChatError `unauthenticated`, `session_expired`
  */
 export function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
-  return recogniseBy(ctx, request, tokensIn(ctx, request.headers))
+  return ctx.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
 }
 
-/** The same of a request whose tokens have been read. */
+/** The same of a request whose tokens have been read, without an authentication of the host. */
 export async function recogniseBy(
   ctx: Context,
-  request: IdentityRequest,
-  { api_key, session_token }: CallerTokens,
+  request: Client,
+  { api_key, token_hash }: CallerTokens,
 ): Promise<CountedCaller> {
-  if (ctx.identity) return identify(ctx, request)
-  if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key) }
-  return resume(ctx, request, session_token)
+  if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }
+  return resume(ctx, request, token_hash)
+}
+
+/** What is stored of the client when a session is used. */
+interface Client {
+  headers: Headers
+  ip?: string | undefined
 }
 
 /** What a request proves its caller with. */
 export interface CallerTokens {
-  /** The token of `Authorization: Bearer`. */
+  /** The token of `Authorization: Bearer`; with one, the session does not count. */
   api_key: string | undefined
-  session_token: string | undefined
+  /** The digest of the API key, or else of the session token. */
+  token_hash: string | undefined
 }
 
 /** @param cookies those of the request, where they have been read already */
@@ -62,10 +68,9 @@ export function tokensIn(
   headers: Headers,
   cookies: ReadonlyMap<string, string> = readCookies(headers.get('cookie')),
 ): CallerTokens {
-  return {
-    api_key: bearerOf(headers.get('authorization')),
-    session_token: cookies.get(config.session.session_cookie_name),
-  }
+  const api_key = bearerOf(headers.get('authorization'))
+  const token = api_key ?? cookies.get(config.session.session_cookie_name)
+  return { api_key, token_hash: token ? digest(token) : undefined }
 }
 
 /**
@@ -87,13 +92,8 @@ export async function authenticate(ctx: Context, request: Headers | Request): Pr
  *
  * @throws ChatError `unauthenticated`, `session_expired`
  */
-async function resume(
-  ctx: Context,
-  { headers, ip }: IdentityRequest,
-  token: string | undefined,
-): Promise<CountedCaller> {
-  if (!token) throw new ChatError('unauthenticated')
-  const token_hash = digest(token)
+async function resume(ctx: Context, { headers, ip }: Client, token_hash: string | undefined): Promise<CountedCaller> {
+  if (token_hash === undefined) throw new ChatError('unauthenticated')
   const session = await ctx.findSession(token_hash)
   if (!session) await endIfReplayed(ctx, token_hash, ip)
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
