@@ -26,7 +26,7 @@ it('limits creates, lists, changes and deletes limits', async () => {
     code: 1,
     stderr: 'chat-server: There is no profile "slo", did you mean "slow"?\n',
   })
-  expect(unknown.stderr).toMatch(/\n {2}path: must be the path of a route/)
+  expect(unknown.stderr).toMatch(/\n {2}--path: must be the path of a route/)
 
   const assign = ['assignments', 'create', '--profile', 'slow', '--method', 'GET', '--path', '/api/auth/me']
   expect((await limits(...assign)).stdout).toBe('GET /api/auth/me is limited by slow.\n')
