@@ -33,10 +33,12 @@ export interface LockedTarget {
 
 /**
  * The conversations of targets. Materialized: in a new database PostgreSQL would look up the message of each target for
- * each conversation that there is.
+ * each conversation that there is. `member_of` is the same again: PostgreSQL knows that for equal columns, and would read
+ * all participants of a conversation by its id, which seems as cheap where most conversations have few.
  */
 const placesOf = (given: string) => `WITH places AS MATERIALIZED (
-    SELECT given.n, given.user_id, coalesce(m.conversation_id, given.conversation_id) AS conversation_id
+    SELECT given.n, given.user_id, coalesce(m.conversation_id, given.conversation_id) AS conversation_id,
+           coalesce(m.conversation_id, given.conversation_id) AS member_of
       FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id)`
 
 /** Only a direct conversation costs a look at its people. */
@@ -44,6 +46,12 @@ const isClosed = (target: string) => `CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pa
        WHEN EXISTS (SELECT 1 FROM participants other JOIN users person ON person.id = other.user_id
                      WHERE other.conversation_id = c.id AND other.user_id <> ${target}.user_id
                        AND person.disabled_at IS NOT NULL) THEN 1 ELSE 0 END AS is_closed`
+
+/**
+ * PostgreSQL takes IS NULL to be rare in a table of which it knows nothing: it would read all conversations for a batch,
+ * since few seem to be left, and a connection keeps that plan until the table has statistics.
+ */
+const IS_LEFT = 'CASE WHEN c.deleted_at IS NULL THEN true ELSE false END'
 
 // Locked in the order of ids, so that two transactions cannot deadlock.
 const lockTargetsWith = (lock: string) =>
@@ -54,8 +62,8 @@ const lockTargetsWith = (lock: string) =>
        SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, p.archived, ${isClosed('places')}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
-         JOIN participants p ON p.conversation_id = c.id AND p.user_id = places.user_id
-        WHERE c.deleted_at IS NULL ${dialect === 'sqlite' ? '' : `ORDER BY c.id ${lock}`}`,
+         JOIN participants p ON p.conversation_id = places.member_of AND p.user_id = places.user_id
+        WHERE ${IS_LEFT} ${dialect === 'sqlite' ? '' : `ORDER BY c.id ${lock}`}`,
   )
 const LOCK = lockTargetsWith('FOR UPDATE OF c FOR SHARE OF p')
 const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
@@ -69,7 +77,7 @@ const LOCK_ANY = onRows<Target>(
        LEFT JOIN messages m ON m.id = given.parent_id
        JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
        JOIN users u ON u.id = given.user_id AND u.disabled_at IS NULL
-      WHERE c.deleted_at IS NULL ${dialect === 'sqlite' ? '' : 'ORDER BY c.id FOR UPDATE OF c FOR KEY SHARE OF u'}`,
+      WHERE ${IS_LEFT} ${dialect === 'sqlite' ? '' : 'ORDER BY c.id FOR UPDATE OF c FOR KEY SHARE OF u'}`,
 )
 
 /**
@@ -102,17 +110,21 @@ export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
   replied_to: string | null
 }
 
+/** PostgreSQL looks up by both columns of a key if they are compared with those of one table; else by the first alone. */
 const PARENTS = onRows<Target>(
   TARGET,
-  (given) =>
-    `SELECT given.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
+  (given, dialect) =>
+    `WITH parents AS ${dialect === 'sqlite' ? '' : 'MATERIALIZED'} (
+       SELECT given.n, given.user_id, m.conversation_id, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
+              m.created_at, m.deleted_at
+         FROM ${given} JOIN messages m ON m.id = given.parent_id)
+     SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
             author.user_id AS replied_to, author.level, author.muted_until, author.archived,
             CASE WHEN ${isErasedAuthor('m.posted_by')} THEN m.created_at ELSE m.deleted_at END AS deleted_at
-       FROM ${given}
-       JOIN messages m ON m.id = given.parent_id
-       LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = given.user_id
+       FROM parents m
+       LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = m.user_id
        LEFT JOIN participants author ON author.conversation_id = m.conversation_id AND author.user_id = m.posted_by
-                                    AND m.posted_by <> given.user_id`,
+                                    AND m.posted_by <> m.user_id`,
 )
 
 /** The parents of replies. By primary keys. */

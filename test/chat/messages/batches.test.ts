@@ -296,7 +296,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
         await Promise.all(roots.map((root) => chat.messages.reply(ada, root, { content: 'reply' })))
       // A server process reports what it has read when its connection closes.
       await chat.close()
-      const reads = await rowsRead(storage, 660)
+      const reads = await rowsRead(storage, { messages: 660 })
       for (const table of ['conversations', 'participants', 'messages', 'threads', 'thread_members'])
         expect([table, Number(reads.get(table))]).toEqual([table, expect.toSatisfy((read) => read < 12 * 660)])
     } finally {
@@ -304,16 +304,74 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
       await database.remove()
     }
   })
+
+  it('reads no more where conversations, threads and users differ by far from the average', async () => {
+    const database = await createPostgresDatabase()
+    const open = () => openStorage({ database: database.url })
+    const storage = await open()
+    const seeding = await open()
+    try {
+      await seeding.migrate()
+      const first = createChatService(parseConfig(FAST), seeding)
+      await first.start({ background: false })
+      await first.setup.run({ email: 'ada@example.org', password: PASSWORD })
+      const { users } = await first.users.list(OPERATOR, {})
+      const ada = await first.users.actor(users[0]!.id)
+      const { conversation_id } = await first.conversations.create(ada)
+      const { root_id } = await first.messages.postRoot(ada, conversation_id, { content: 'root' })
+      await Promise.all(times(100, (n) => first.messages.reply(ada, root_id, { content: `${n}` })))
+      await addCrowd(seeding, { conversation_id, root_id, author_id: ada.user_id })
+      await first.close()
+      const before = await rowsRead(storage, { participants: 2998, thread_members: 1000, messages: 101 })
+
+      // With the statistics of now.
+      const chat = createChatService(parseConfig(FAST), await open())
+      await chat.start({ background: false })
+      const last = await chat.users.actor('p-999')
+      for (const n of times(20, (n) => n)) await chat.messages.reply(last, root_id, { content: `reply ${n} to @p-998` })
+      await chat.close()
+      const after = await rowsRead(storage, { messages: 121 })
+      for (const table of ['conversations', 'participants', 'messages', 'threads', 'thread_members'])
+        expect([table, after.get(table)! - before.get(table)!]).toEqual([
+          table,
+          expect.toSatisfy((read) => read < 20 * 20),
+        ])
+    } finally {
+      await storage.close()
+      await database.remove()
+    }
+  })
 })
 
-/** The rows that were read of each table, once the server has counted this number of new messages. */
-async function rowsRead({ db }: Storage, messages: number): Promise<Map<string, number>> {
+/** Stores 999 users `p-…`, all of them in one conversation and in one of its threads, and the author of that in 1,000 conversations. */
+async function addCrowd({ db }: Storage, place: { conversation_id: string; root_id: string; author_id: string }) {
+  await db.write(async (tx) => {
+    const { conversation_id, root_id, author_id } = place
+    const numbers = "(SELECT 'p-' || lpad(g::text, 3, '0') AS n, g FROM generate_series(1, 999) g) AS given"
+    await tx.run(
+      `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
+       SELECT n, n, n, n, n, 'member', 1, 1 FROM ${numbers}`,
+    )
+    await tx.run(
+      `INSERT INTO conversations (id, title, is_group, created_at, last_seq, clock) SELECT n, '', 1, 1, 0, 0 FROM ${numbers}`,
+    )
+    const participants = 'INSERT INTO participants (conversation_id, user_id, role, joined_at)'
+    await tx.run(`${participants} SELECT ?, n, 'member', 1 FROM ${numbers}`, conversation_id)
+    await tx.run(`${participants} SELECT n, ?, 'member', 1 FROM ${numbers}`, author_id)
+    await tx.run(`${participants} SELECT n, n, 'member', 1 FROM ${numbers}`)
+    await tx.run(`INSERT INTO thread_members (root_id, user_id, live_count) SELECT ?, n, 0 FROM ${numbers}`, root_id)
+  })
+  await db.run('ANALYZE')
+}
+
+/** The rows that were read of each table, once the server has counted these numbers of new rows. */
+async function rowsRead({ db }: Storage, added: Record<string, number>): Promise<Map<string, number>> {
   for (;;) {
     const rows = await db.all<{ name: string; inserted: number; read: number }>(
       `SELECT relname::text AS name, n_tup_ins AS inserted, seq_tup_read + coalesce(idx_tup_fetch, 0) AS read
          FROM pg_stat_user_tables`,
     )
-    if (rows.some(({ name, inserted }) => name === 'messages' && inserted >= messages))
+    if (rows.filter(({ name, inserted }) => inserted >= (added[name] ?? Infinity)).length === Object.keys(added).length)
       return new Map(rows.map(({ name, read }) => [name, read]))
   }
 }
