@@ -24,6 +24,9 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
       'ends with 0 seconds': HELD_CLOCK,
       'is sent once for the changes of a moment': HELD_CLOCK,
     },
+    'test/chat/search/routes.test.ts': {
+      'goes on without a message that the database refuses': 'reads the log of one process',
+    },
     'test/limits/auth-failures.test.ts': { 'over HTTP': OWN_COUNT },
     'test/limits/routes.test.ts': {
       'apply after a clock has stepped back': OWN_COUNT,

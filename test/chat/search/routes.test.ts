@@ -20,6 +20,9 @@ import { codeOf, PASSWORD, type Person, startService, type TestService, times } 
 const CHARACTERS = String.fromCodePoint(...times(500, (n) => 0x7000 + n))
 const NOBODY = '0199f3f0-0000-7000-8000-000000000000'
 
+/** Any of the nodes may bring a message into the index. */
+const idle = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.idle()))
+
 describeOnEachDatabase('search', (openUrl) => {
   let service: TestService
   let ada: Person
@@ -43,7 +46,7 @@ describeOnEachDatabase('search', (openUrl) => {
     return results.map(({ message }) => message.content)
   }
   /** Both ways of finding a message: before and after the index has it. */
-  const moved = () => service.chat.idle()
+  const moved = () => idle(service)
 
   it('finds words that are cut within a character, and 500 characters of one term', async () => {
     const [first] = CHARACTERS
@@ -345,7 +348,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
       times(30, async (n) => (await ada.messages.postRoot(conversation_id, { content: `rebuilt ${n}` })).message_id),
     )
     await ada.messages.remove(ids[0]!)
-    await service.chat.idle()
+    await idle(service)
     const { db } = service.chat.context
     await ada.messages.edit(ids[2]!, { content: 'long '.repeat(1500) })
     for (const from_scratch of [true, false]) {
@@ -357,7 +360,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
         ada.messages.edit(ids[1]!, { content: `edited ${from_scratch}` }),
         ada.messages.postRoot(conversation_id, { content: `rebuilt meanwhile ${from_scratch}` }),
       ])
-      await service.chat.idle()
+      await idle(service)
       const { results, incomplete } = await ada.search.messages({ q: 'rebuilt', limit: 50 })
       expect([results.length, incomplete]).toEqual([from_scratch ? 28 : 29, undefined])
       expect((await ada.search.messages({ q: `edited ${from_scratch}` })).results).toHaveLength(1)
@@ -376,11 +379,11 @@ describeOnEachDatabase('the search index', (openUrl) => {
     for (const n of times(5, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `good ${n}` })
     const { db } = service.chat.context
     const { doc } = (await db.get<{ doc: number }>('SELECT max(doc) AS doc FROM messages'))!
-    await service.chat.idle()
+    await idle(service)
     await db.run('TRUNCATE search_docs')
     await db.run(`ALTER TABLE search_docs ADD CONSTRAINT refusing CHECK (doc <> ${doc - 1})`)
     await service.chat.search.rebuild(OPERATOR)
-    await service.chat.idle()
+    await idle(service)
     expect(await service.chat.search.status(OPERATOR)).toMatchObject({ documents: 4, waiting: 1, refused: 1 })
     expect((await ada.search.messages({ q: 'good' })).results).toHaveLength(5)
     await service.close()
@@ -439,10 +442,10 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({ title: 'Gone' })
     await ada.messages.postRoot(conversation_id, { content: 'vanishing words' })
-    await service.chat.idle()
+    await idle(service)
     await ada.conversations.remove(conversation_id)
     expect((await ada.search.messages({ q: 'vanishing' })).results).toEqual([])
-    await service.chat.idle()
+    await idle(service)
     const { db } = service.chat.context
     const left =
       db.dialect === 'sqlite'
@@ -466,13 +469,13 @@ describeOnEachDatabase('the search index', (openUrl) => {
       await ada.messages.postRoot(kept.conversation_id, { content: `lasting${n} words` })
       await ada.messages.postRoot(gone.conversation_id, { content: `vanishing${n} words` })
       // Some parts of an index each.
-      if (n % 7 === 0) await service.chat.idle()
+      if (n % 7 === 0) await idle(service)
     }
     const bytes = () => [url, `${url}-wal`].map((each) => readFileSync(each.slice('sqlite:'.length), 'latin1')).join('')
-    await service.chat.idle()
+    await idle(service)
     expect(bytes()).toContain('anishing3')
     await ada.conversations.remove(gone.conversation_id)
-    await service.chat.idle()
+    await idle(service)
     expect(bytes()).toContain('asting3')
     expect(bytes()).not.toContain('anishing')
     await service.close()
@@ -486,7 +489,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { conversation_id } = await ada.conversations.create({})
     for (const n of times(3, (n) => n)) {
       await ada.messages.postRoot(conversation_id, { content: `part ${n}` })
-      await service.chat.idle()
+      await idle(service)
     }
     const other = await openStorage({ database: url, ...placementOf(url) })
     for (const isFirst of [true, false]) await other.db.write((tx) => mergeIndex(tx, 500, isFirst))
