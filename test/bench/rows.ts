@@ -11,7 +11,7 @@ import { fsck } from './rows/fsck.ts'
 import { inbox } from './rows/inbox.ts'
 import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
-import { streamsAll, streamsAllPg } from './rows/many-streams.ts'
+import { streamsAll, streamsAllPg, streamsMember } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
@@ -29,6 +29,8 @@ import { searchWait } from './rows/search-wait.ts'
 import { postsSearched } from './rows/searched-posts.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
+import { together } from './rows/together.ts'
+import { typingNodes } from './rows/typing.ts'
 import { web } from './rows/web.ts'
 import { webLong } from './rows/web-long.ts'
 
@@ -44,12 +46,15 @@ export const ROWS: Row[] = [
   fanoutRate,
   streamsAll,
   streamsAllPg,
+  streamsMember,
   foreignCommits,
   ...crossNodes,
+  typingNodes,
   postsPgNodes,
   postsPgNodesCpu,
   reconnect,
   reconnectP99,
+  together,
   ...mentions,
   ...notifyingReply,
   ...mentionAll,

@@ -8,7 +8,7 @@ import { connectionsMissing, processFiguresMissing } from '../machine.ts'
 import { type Bench, interleaveWarm, type Row } from '../row.ts'
 import { onPostgres, onSqlite, postgresMissing, type WithDatabases } from '../servers/databases.ts'
 import { createPeople, numbers, type Person, type Place } from '../servers/people.ts'
-import { startBareService } from '../servers/service.ts'
+import { newDatabase, startBareService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
 
 /** How many of them get a post, whatever their number. */
@@ -47,8 +47,14 @@ function manyStreams(name: string, on: string, withDatabases: WithDatabases, mis
     unavailable: ({ streams }) => missing() ?? processFiguresMissing() ?? connectionsMissing(2 * streams),
     measure: (bench) =>
       withDatabases(async (create) => {
-        const all = open(bench, await create(), allStream)
-        const single = open(bench, await create(), singleStream)
+        const opened = bench.streams - (bench.streams % 2)
+        const of = (stepsOf: StepsOf) => ({ stepsOf, groups: pairs(opened), opened })
+        const all = open(bench, await create(), of(allStream))
+        const single = open(
+          bench,
+          await create(),
+          of((person, n, places) => singleStream(person, places[n >> 1]!)),
+        )
         return withServers(all, single, (service, peer) =>
           interleaveWarm(bench.rounds, service.cpuPerPost, peer.cpuPerPost),
         )
@@ -60,16 +66,56 @@ export const streamsAll = manyStreams('streams-all', 'SQLite', onSqlite, () => u
 
 export const streamsAllPg = manyStreams('streams-all-pg', 'PostgreSQL', onPostgres, postgresMissing)
 
+/** In so many of as many conversations as there are users is each of them. */
+const MEMBERSHIPS = 20
+
+/** The streams of the service to compare with. */
+const FEW = 100
+
+/** What a post costs must not depend on the number of streams that it does not concern, nor on what their users follow. */
+export const streamsMember: Row = {
+  name: 'streams-member',
+  title: `CPU per post, --streams of all conversations open, each of a user in ${MEMBERSHIPS} of --streams, ${CONCERNED} concerned`,
+  unit: 'µs',
+  peer: `${FEW} streams`,
+  better: 'lower',
+  reach: 1.2,
+  beyond: 1.05,
+  unavailable: ({ streams }) => processFiguresMissing() ?? connectionsMissing(streams + FEW),
+  async measure(bench) {
+    const groups = memberships(bench.streams)
+    const of = (opened: number) => open(bench, newDatabase(), { groups, opened, stepsOf: allStream })
+    return withServers(of(bench.streams), of(Math.min(FEW, bench.streams)), (service, peer) =>
+      interleaveWarm(bench.rounds, service.cpuPerPost, peer.cpuPerPost),
+    )
+  },
+}
+
+/** The first conversation is of the two users whom posts concern; of the others each user is in as many. */
+function memberships(users: number): number[][] {
+  const groups: number[][] = numbers(users).map(() => [])
+  groups[0] = [0, 1]
+  for (let place = 0; place < users * MEMBERSHIPS; place++)
+    groups[1 + (place % (users - 1))]!.push(Math.floor(place / MEMBERSHIPS))
+  return groups
+}
+
+/** The steps that open the stream of a user, by number. */
+type StepsOf = (person: Person, n: number, places: Place[]) => Step[]
+
+interface Opening {
+  /** The users of each conversation, by number. Posts go to the first one. */
+  groups: number[][]
+  /** How many of the users open a stream. */
+  opened: number
+  stepsOf: StepsOf
+}
+
 /** Starts the service on a new database with its streams, which stay open for all rounds. */
-async function open(
-  { streams, seconds, command }: Bench,
-  database: string,
-  stepsOf: (person: Person, place: Place) => Step[],
-) {
-  const count = streams - (streams % 2)
-  const { people, places } = await createPeople(database, count, pairs(count))
+async function open({ streams, seconds, command }: Bench, database: string, { groups, opened, stepsOf }: Opening) {
+  const { people, places } = await createPeople(database, streams, groups)
   const server = await startBareService(command, database)
-  const openings = people.map((person, n) => stepsOf(person, places[n >> 1]!))
+  const openings = people.slice(0, opened).map((person, n) => stepsOf(person, n, places))
   const target = { ...server, post: postTemplate(`/api/messages/${places[0]!.root_id}/reply`, people[0]!.headers) }
   const audience = openAudience(server.port, openings.slice(0, CONCERNED), openings.slice(CONCERNED))
   return {
