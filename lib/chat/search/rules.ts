@@ -66,3 +66,11 @@ const CHANGING = new Set(['message.new', 'message.edited', 'message.deleted', 'm
 export function changedBy(events: readonly { type: string; message_id?: string | undefined }[]): string[] {
   return events.flatMap(({ type, message_id }) => (message_id !== undefined && CHANGING.has(type) ? [message_id] : []))
 }
+
+/** The number of a word in the index of PostgreSQL. Two words may have the same one: texts are compared anyway. */
+export function numberOf(word: string): number {
+  let hash = 0x811c9dc5
+  for (let n = 0; n < word.length; n++) hash = Math.imul(hash ^ word.charCodeAt(n), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return (hash ^ (hash >>> 13)) | 0
+}

@@ -1,14 +1,16 @@
 import { hasTable } from '../../storage/catalog.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { isOneOfNumbers } from '../../storage/sql.ts'
-import { blockOf, blockWord } from './rules.ts'
-import { addWords, numberOf } from './store-words.ts'
+import { blockOf, blockWord, numberOf } from './rules.ts'
 
 /** A message in the index, and its words in their order; without any it is taken out. */
 export interface Entry {
   doc: number
   words: readonly string[]
 }
+
+/** The fewest characters of a beginning that is searched for. */
+const MIN_PREFIX = 3
 
 // The options: no texts, and entries can be removed. The words are letters and digits of any script, and #.
 const CREATE = `CREATE VIRTUAL TABLE IF NOT EXISTS search_index USING fts5 (
@@ -165,4 +167,14 @@ export async function measureIndex(
             (SELECT created_at FROM messages WHERE doc = ${oldest}) AS oldest_at`,
   )
   return row!
+}
+
+/** Stores words that a query can ask for by their beginnings. In their order, so that two processes do not wait for each other. */
+async function addWords(tx: Queries, words: Iterable<string>): Promise<void> {
+  const asked = [...new Set(words)].filter((word) => word.length >= MIN_PREFIX && !word.startsWith('#')).sort()
+  await tx.run(
+    `INSERT INTO search_words (word, number) SELECT word, number FROM json_to_recordset(?) AS given(word text, number integer)
+     ON CONFLICT (word) DO NOTHING`,
+    JSON.stringify(asked.map((word) => ({ word, number: numberOf(word) }))),
+  )
 }

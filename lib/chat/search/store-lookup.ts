@@ -1,7 +1,6 @@
 import type { Queries, Row } from '../../storage/database.ts'
-import { BLOCK, blockOf, blockWord, scopeWord } from './rules.ts'
+import { BLOCK, blockOf, blockWord, numberOf, scopeWord } from './rules.ts'
 import type { IndexTerm } from './rules-query.ts'
-import { findBeginning, numberOf } from './store-words.ts'
 
 /** What a search asks the index for: all of these terms, and one of each of the groups. */
 export interface Wanted {
@@ -24,6 +23,9 @@ const NEAR = 2_000
 /** So many messages are read at once, whatever blocks they are in; else so many blocks. */
 const MOST_AT_ONCE = 5_000
 const MOST_BLOCKS = 1_024
+
+/** With more words that begin so, the texts of messages are compared instead: an index would be asked for each of them. */
+const MOST_WORDS = 2_000
 
 /** How far the next look at PostgreSQL's index goes: not beyond the nearest messages, so many blocks, or all of it. */
 export type Span = number
@@ -167,4 +169,15 @@ async function findFar(db: Queries, { all, groups }: Numbers, { before, limit, s
     limit,
   )
   return { rows, floor: first * BLOCK }
+}
+
+/** The numbers of the words that begin so; `undefined` if they are too many. By primary key. */
+async function findBeginning(db: Queries, prefix: string): Promise<number[] | undefined> {
+  const rows = await db.all<{ number: number }>(
+    'SELECT number FROM search_words WHERE word >= ? AND word <= ? LIMIT ?',
+    prefix,
+    `${prefix}\u{10FFFF}`,
+    MOST_WORDS + 1,
+  )
+  return rows.length > MOST_WORDS ? undefined : rows.map(({ number }) => number)
 }

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { numberOf } from '../../../lib/chat/search/store-words.ts'
+import { numberOf } from '../../../lib/chat/search/rules.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { startService, times } from '../../support/service.ts'
 
