@@ -2,13 +2,14 @@
 // can be bundled by a host, and is read only where the page is served. Run as a program, it builds it, too.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
+const LANGUAGES = `${SOURCE}/src/texts/languages`
 const OUT = `${ROOT}dist/web`
 const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
 /** What the first screen consists of, besides `main.tsx`, which waits for a part. */
@@ -28,8 +29,10 @@ export function missingPackages() {
 const JOINED = {
   name: 'joined',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\./ }, ({ kind, resolveDir, path }) =>
-      kind === 'dynamic-import' ? { path: resolve(resolveDir, path), namespace: 'part' } : undefined,
+    onResolve({ filter: /^\./ }, ({ kind, namespace, resolveDir, path }) =>
+      kind === 'dynamic-import' && namespace === 'file'
+        ? { path: resolve(resolveDir, path), namespace: 'part' }
+        : undefined,
     )
     onLoad({ filter: /./, namespace: 'part' }, ({ path }) => ({
       contents: [
@@ -38,6 +41,19 @@ const JOINED = {
       ].join('\n'),
       resolveDir: SOURCE,
     }))
+  },
+}
+
+/** Lists the languages: each file is one, and is loaded where it is wanted. English is part of the first screen. */
+const LISTED = {
+  name: 'languages',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^virtual:languages$/ }, ({ path }) => ({ path, namespace: 'languages' }))
+    onLoad({ filter: /./, namespace: 'languages' }, async () => {
+      const codes = (await readdir(LANGUAGES)).map((name) => name.replace(/\.ts$/, '')).filter((code) => code !== 'en')
+      const loaders = codes.map((code) => `${JSON.stringify(code)}: () => import('./${code}.ts')`)
+      return { contents: `export const LANGUAGES = { ${loaders.join(', ')} }`, resolveDir: LANGUAGES }
+    })
   },
 }
 
@@ -59,7 +75,7 @@ export async function buildWeb() {
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
-    plugins: [JOINED],
+    plugins: [LISTED, JOINED],
     metafile: true,
     write: false,
     logLevel: 'warning',

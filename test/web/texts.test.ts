@@ -1,9 +1,12 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
 import { decodeEntities } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
 import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
 import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
+import { texts as en } from '../../examples/web-chat/src/texts/languages/en.ts'
 
 it.each([
   ['https://example.org/a?b#c', 'https://example.org/a?b#c'],
@@ -68,3 +71,21 @@ it.each([
 ])('%s is written %s', (language, direction) => {
   expect(directionOf(language)).toBe(direction)
 })
+
+const LANGUAGES = fileURLToPath(new URL('../../examples/web-chat/src/texts/languages/', import.meta.url))
+
+/** The place and the kind of each text. */
+function placesOf(texts: object, above = ''): string[] {
+  return Object.entries(texts).flatMap(([key, text]) =>
+    typeof text === 'object' ? placesOf(text, `${above}${key}.`) : [`${above}${key}: ${typeof text}`],
+  )
+}
+
+it.each(readdirSync(LANGUAGES).map((name) => name.replace(/\.ts$/, '')))(
+  'the language %s has every text',
+  async (code) => {
+    const { texts } = await import(`${LANGUAGES}${code}.ts`)
+    expect(placesOf(texts).sort()).toEqual(placesOf(en).sort())
+    expect(new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code)).toBeTruthy()
+  },
+)

@@ -5,8 +5,7 @@ import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { PasswordField } from '../screens/password-field.tsx'
-import { accountTexts } from '../texts/account/texts.ts'
-import { texts } from '../texts/texts.ts'
+import { accountTexts, texts } from '../texts/texts.ts'
 
 /** Changes the password; whoever else knows the old one is signed out with it. */
 export function PasswordForm({ user }: { user: User }) {

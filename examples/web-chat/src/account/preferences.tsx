@@ -4,8 +4,8 @@ import { THEMES, theme } from '../app/theme.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
 import { Select } from '../parts/select.tsx'
-import { accountTexts } from '../texts/account/texts.ts'
-import { LANGUAGES, type Language, languageChoice } from '../texts/language.ts'
+import { CODES, languageChoice, nameOf } from '../texts/language.ts'
+import { accountTexts } from '../texts/texts.ts'
 
 /** What the user sets for all conversations, and for this device. */
 export function Preferences() {
@@ -34,7 +34,7 @@ export function Preferences() {
       <Select
         label={words.language}
         value={languageChoice.value}
-        options={[['auto', words.language_auto], ...(Object.entries(LANGUAGES) as [Language, string][])]}
+        options={[['auto', words.language_auto], ...CODES.map((code): [string, string] => [code, nameOf(code)])]}
         onChange={(next) => {
           languageChoice.value = next
         }}

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { administrationTexts } from '../texts/administration/texts.ts'
-import { texts } from '../texts/texts.ts'
+import { administrationTexts, texts } from '../texts/texts.ts'
 
 /** A part of a list, and where the next one begins. */
 export interface Page<Item> {

@@ -2,8 +2,8 @@
 import { createChatClient } from 'chat-server/client'
 import { render } from 'preact'
 import { readConfig } from '../app/config.ts'
+import { docsTexts, loadTexts } from '../texts/texts.ts'
 import { Docs } from './page.tsx'
-import { language, texts } from './texts.ts'
 import '../styles/base.css'
 import '../styles/controls.css'
 import '../styles/docs.css'
@@ -13,15 +13,15 @@ const { api, brand } = readConfig()
 const root = document.getElementById('app')!
 // What the HTML of the page shows until now.
 root.replaceChildren()
-document.documentElement.lang = language
-document.title = texts.title(brand.name)
+await loadTexts()
+document.title = docsTexts.value.title(brand.name)
 
 /** Reads what the service is, and who is signed in: that may fail, and the description can be read nevertheless. */
 async function open(): Promise<void> {
   const client = createChatClient({ base_url: api })
   render(
     <p class="starting" role="status">
-      {texts.loading}
+      {docsTexts.value.loading}
     </p>,
     root,
   )
@@ -39,9 +39,9 @@ async function open(): Promise<void> {
     render(
       <div class="starting">
         <div role="alert">
-          <p>{texts.failed}</p>
+          <p>{docsTexts.value.failed}</p>
           <button type="button" onClick={() => void open()}>
-            {texts.retry}
+            {docsTexts.value.retry}
           </button>
         </div>
       </div>,

@@ -1,8 +1,8 @@
+import { docsTexts } from '../texts/texts.ts'
 import type { CsrfNames } from './call.ts'
 import { typeOf } from './document.ts'
 import { codeIn, Prose } from './prose.tsx'
 import { SchemaView } from './schema-view.tsx'
-import { texts } from './texts.ts'
 import { TryIt } from './try-it.tsx'
 import type { Content, OpenApi, Operation } from './types.ts'
 
@@ -32,15 +32,15 @@ export function OperationView({
       </p>
       {description && <Prose text={description} />}
       <p class="quiet">{accessOf(operation)}</p>
-      <h3>{texts.attempt}</h3>
+      <h3>{docsTexts.value.attempt}</h3>
       <TryIt key={operation.operationId} operation={operation} base={base} csrf={csrf} />
       {requestBody && (
         <>
-          <h3>{texts.body}</h3>
+          <h3>{docsTexts.value.body}</h3>
           <ContentView document={document} content={requestBody.content} />
         </>
       )}
-      <h3>{texts.responses}</h3>
+      <h3>{docsTexts.value.responses}</h3>
       {responses.map(({ status, description, content = {} }) => (
         <details key={status} class="response" open={status.startsWith('2')}>
           <summary>
@@ -70,7 +70,7 @@ function ContentView({ document, content }: { document: OpenApi; content: Conten
 
 /** Who may call it, in a sentence. */
 function accessOf({ security = [] }: Operation): string {
-  const { access } = texts
+  const { access } = docsTexts.value
   const has = (name: string) => security.some((each) => name in each)
   const isOptional = security.length === 0 || security.some((each) => Object.keys(each).length === 0)
   if (has('metrics_token')) return access.token

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Brand } from '../app/config.ts'
 import { Icon } from '../parts/icon.tsx'
+import { docsTexts } from '../texts/texts.ts'
 import type { CsrfNames } from './call.ts'
 import { operationsOf, search } from './document.ts'
 import { OperationView } from './operation-view.tsx'
 import { Prose } from './prose.tsx'
-import { texts } from './texts.ts'
 import type { OpenApi, Operation } from './types.ts'
 
 interface DocsProps {
@@ -23,7 +23,7 @@ export function Docs({ document: api, brand, base, csrf, user }: DocsProps) {
   const all = useMemo(() => operationsOf(api), [api])
   const id = useHash()
   const operation = all.find(({ operationId }) => operationId === id)
-  const title = texts.title(brand.name)
+  const title = docsTexts.value.title(brand.name)
   useLayoutEffect(() => {
     document.title = operation ? `${operation.summary} – ${title}` : title
     document.getElementById('content')?.scrollTo(0, 0)
@@ -32,12 +32,12 @@ export function Docs({ document: api, brand, base, csrf, user }: DocsProps) {
   return (
     <main class="docs" data-pane={operation ? 'operation' : 'list'}>
       <header>
-        <a class="icon-button back" href="#/" aria-label={texts.back}>
+        <a class="icon-button back" href="#/" aria-label={docsTexts.value.back}>
           <Icon name="back" />
         </a>
         <h1>{title}</h1>
-        <span class="session">{user === undefined ? texts.signed_out : texts.signed_in(user)}</span>
-        <a href="./">{texts.chat}</a>
+        <span class="session">{user === undefined ? docsTexts.value.signed_out : docsTexts.value.signed_in(user)}</span>
+        <a href="./">{docsTexts.value.chat}</a>
       </header>
       <OperationList operations={all} selected={operation} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for the keyboard. */}
@@ -66,16 +66,16 @@ function OperationList({
   const found = useMemo(() => search(operations, query), [operations, query])
   const tags = [...new Set(found.map(({ tag }) => tag))]
   return (
-    <nav aria-label={texts.found(operations.length)}>
+    <nav aria-label={docsTexts.value.found(operations.length)}>
       <input
         type="search"
-        aria-label={texts.search}
-        placeholder={texts.search}
+        aria-label={docsTexts.value.search}
+        placeholder={docsTexts.value.search}
         value={query}
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
       <p class="quiet" role="status">
-        {found.length > 0 ? texts.found(found.length) : texts.none}
+        {found.length > 0 ? docsTexts.value.found(found.length) : docsTexts.value.none}
       </p>
       {tags.map((tag) => (
         <section key={tag}>

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
+import { docsTexts } from '../texts/texts.ts'
 import { codeIn } from './prose.tsx'
-import { texts } from './texts.ts'
 import type { Parameter } from './types.ts'
 
 /** An input for a parameter, with what it is for. */
@@ -19,7 +19,7 @@ export function ParameterField({
   return (
     <div class="field">
       <label for={id}>
-        <code>{name}</code> {shared.required && <span class="tag">{texts.required}</span>}
+        <code>{name}</code> {shared.required && <span class="tag">{docsTexts.value.required}</span>}
       </label>
       {schema.enum ? (
         <select {...shared} onChange={(event) => onChange(event.currentTarget.value)}>

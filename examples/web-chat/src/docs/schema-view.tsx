@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
+import { docsTexts } from '../texts/texts.ts'
 import { nameOf, objectsOf, typeOf } from './document.ts'
 import { codeIn } from './prose.tsx'
-import { texts } from './texts.ts'
 import type { OpenApi, Schema } from './types.ts'
 
 /** The fields of a schema; those that are objects open on a click, so that a schema may lead back to itself. */
@@ -43,7 +43,7 @@ function FieldView({
       ) : (
         <span class="type">{describeOf(document, field, type)}</span>
       )}
-      {isRequired && <span class="tag">{texts.required}</span>}
+      {isRequired && <span class="tag">{docsTexts.value.required}</span>}
       {field.description && <small>{codeIn(field.description)}</small>}
       {isOpen && <SchemaView document={document} schema={field} />}
     </li>

@@ -1,8 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
+import { docsTexts } from '../texts/texts.ts'
 import { type CsrfNames, call, type Input, pathOf, type Result } from './call.ts'
 import { ParameterField } from './parameter-field.tsx'
 import { ResultView } from './result-view.tsx'
-import { texts } from './texts.ts'
 import type { Operation } from './types.ts'
 
 interface TryItProps {
@@ -24,14 +24,14 @@ export function TryIt({ operation, base, csrf }: TryItProps) {
 
   async function send(): Promise<void> {
     setResult(undefined)
-    setProblem(requestBody && !isJson(body) ? texts.invalid : undefined)
+    setProblem(requestBody && !isJson(body) ? docsTexts.value.invalid : undefined)
     if (requestBody && !isJson(body)) return
     const stopping = new AbortController()
     const { signal } = stopping
     running.current = stopping
     setRunning(true)
     await call(base, operation, input, { csrf, signal, onText: setResult }).catch(() => {
-      if (!signal.aborted) setProblem(texts.unreachable)
+      if (!signal.aborted) setProblem(docsTexts.value.unreachable)
     })
     setRunning(false)
   }
@@ -54,7 +54,7 @@ export function TryIt({ operation, base, csrf }: TryItProps) {
       ))}
       {requestBody && (
         <label class="field">
-          <span>{texts.body}</span>
+          <span>{docsTexts.value.body}</span>
           <textarea
             class="code"
             rows={Math.min(16, body.split('\n').length + 1)}
@@ -67,14 +67,14 @@ export function TryIt({ operation, base, csrf }: TryItProps) {
       <code class="request">
         {method} {decodeURI(pathOf(operation, input))}
       </code>
-      {method !== 'GET' && <p class="hint">{texts.effect}</p>}
+      {method !== 'GET' && <p class="hint">{docsTexts.value.effect}</p>}
       <div class="buttons">
         <button type="submit" class="primary" disabled={isRunning}>
-          {texts.send}
+          {docsTexts.value.send}
         </button>
         {isRunning && (
           <button type="button" onClick={() => running.current?.abort()}>
-            {texts.stop}
+            {docsTexts.value.stop}
           </button>
         )}
       </div>

@@ -1,29 +1,36 @@
+import { LANGUAGES } from 'virtual:languages'
 import { computed, effect, signal } from '@preact/signals'
-import { en, type Texts } from './en.ts'
-import { type Language, language } from './language.ts'
+import { language } from './language.ts'
+import { texts as en, type Texts } from './languages/en.ts'
 
 /** How dates are written: as in the country of the browser, if it has the language that is shown. */
 export const locale = computed(
   () => navigator.languages.find((tag) => tag.toLowerCase().startsWith(language.value)) ?? language.value,
 )
 
-/** How the texts of each language are loaded. Those of English are always there, for when others cannot be loaded. */
-const LOADERS: Record<Exclude<Language, 'en'>, () => Promise<Texts>> = {
-  de: async () => (await import('./de.ts')).de,
-}
-
-const loaded = signal<Partial<Record<Language, Texts>>>({ en })
+/** Those of English are always there, for when others cannot be loaded. */
+const loaded = signal<Record<string, Texts>>({ en })
 
 /** The texts of the page. */
 export const texts = computed<Texts>(() => loaded.value[language.value] ?? en)
 
+/** Those of the account screens. */
+export const accountTexts = computed(() => texts.value.account)
+
+/** Those of the administration. */
+export const administrationTexts = computed(() => texts.value.administration)
+
+/** Those of the page of the API. */
+export const docsTexts = computed(() => texts.value.docs)
+
 /** Loads the texts of the language that is shown, unless they are there. */
 export async function loadTexts(): Promise<void> {
   const { value } = language
-  if (value === 'en' || loaded.peek()[value]) return
+  const load = LANGUAGES[value]
+  if (!load || loaded.peek()[value]) return
   try {
-    const found = await LOADERS[value]()
-    loaded.value = { ...loaded.peek(), [value]: found }
+    const found = await load()
+    loaded.value = { ...loaded.peek(), [value]: found.texts }
   } catch {
     // The page is in English until it is loaded again.
   }
