@@ -175,7 +175,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 async function migrateLogged({ db, log }: Context): Promise<void> {
   const isNew = (await listMigrations(db)).every((step) => !step.applied_at)
   const applied = await migrate(db, {
-    onLong: () => log.info('Still migrating the schema'),
+    onLong: () => log.info('Still migrating the schema, or waiting for another process that holds the database'),
     onStep: (migration) => isNew || log.info('Migrated the schema', { migration }),
   })
   if (isNew && applied.length > 0) log.info(`Created the schema ${SCHEMA_VERSION} in an empty database`)

@@ -1,5 +1,5 @@
 import { OPERATOR, type Role } from '../../lib/core/actor.ts'
-import { commonArgs, defineCommand } from '../args/command.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { named } from '../args/missing.ts'
 import { numberOf } from '../args/number.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
@@ -18,6 +18,8 @@ export const invite = defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
+      if (!args.link && !(await chat.capabilities.get()).mail)
+        throw new UsageError('the service sends no mail: --link prints the link instead')
       const roles = args.roles.split(',').map((role) => role.trim()) as Role[]
       const ttl_seconds = numberOf('ttl-seconds', args['ttl-seconds'])
       const invited = await chat.newcomers.invite(OPERATOR, { email: args.email, roles, ttl_seconds, mail: !args.link })

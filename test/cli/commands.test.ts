@@ -61,6 +61,15 @@ describe('setup and user', () => {
     expect(nobody).toMatchObject({ code: 1, stdout: '', stderr: 'chat-server: No account has this e-mail.\n' })
   })
 
+  it('name --link where there is no mail that could take an invite', async () => {
+    const cwd = folder()
+    await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: password })
+    const refused = await run(['user', 'invite', 'linus@example.org'], { cwd })
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('no mail: --link prints') })
+    const { code, stdout } = await run(['user', 'invite', 'linus@example.org', '--link'], { cwd })
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n/)])
+  })
+
   it('require a valid password, and warn of one that others can read', async () => {
     const setup = ['setup', '--email', 'ada@example.org']
     const [none, empty, short, visible] = await Promise.all([

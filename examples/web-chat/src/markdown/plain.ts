@@ -3,6 +3,9 @@ const MARKS: [RegExp, string][] = [
   // The fence of a block of code, with its language; what is left of one that was cut off.
   [/(^|\s)(```|~~~)[\w+#-]*(?=\s|$)/g, '$1'],
   [/!?\[([^\][]*)\]\([^()\s]*\)/g, '$1'],
+  // Of a table the line below its head, and the borders of its rows.
+  [/\|?(?:[ \t]*:?-{3,}:?[ \t]*\|)+(?:[ \t]*:?-{3,}:?(?=\s|$))?[ \t]*\n?/g, ''],
+  [/^[ \t]*\|[ \t]*(.*\S)[ \t]*\|[ \t]*$/gm, '$1'],
   [/^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/gm, ''],
   [/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, '$2'],
   [/`([^`]+)`/g, '$1'],
