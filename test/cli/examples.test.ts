@@ -18,9 +18,9 @@ const ASSIGNMENT = '0199f0a0-0000-7000-8000-000000000000'
 /** The commands in an order in which each can run; those of a row at once. */
 const ORDER: string[][] = [
   ['systemd', 'docker', 'nginx', 'caddy', 'haproxy', 'kubernetes', 'prometheus'].map((name) => `init ${name}`),
-  ['config init', 'openapi', 'completion bash', 'completion zsh', 'completion fish', 'migrate'],
+  ['config init', 'openapi', 'completion bash', 'completion zsh', 'completion fish'],
   ['config check', 'config print', 'setup'],
-  ['user create', 'user import', 'limits profiles create'],
+  ['user create', 'user import', 'limits profiles create', 'migrate'],
   [
     'user list',
     'session list',
