@@ -86,6 +86,8 @@ function isModest(value: unknown, depth: number, budget: { entries: number }): b
 function readNode(request: IncomingMessage, maximum: number, seconds?: number): Promise<Uint8Array> {
   if (request.readableEnded) return Promise.resolve(readParsed(request, maximum))
   if (request.complete && request.readableFlowing === null) return Promise.resolve(readBuffered(request, maximum))
+  // Its client has left while it waited for its turn: there will be no further event.
+  if (request.destroyed) return Promise.reject(endedEarly())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -102,9 +104,13 @@ function readNode(request: IncomingMessage, maximum: number, seconds?: number): 
       else done(() => reject(new ChatError('payload_too_large')))
     }
     const onEnd = () => done(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
-    const onError = () => done(() => reject(new ChatError('malformed_json', { message: 'The body ended early.' })))
+    const onError = () => done(() => reject(endedEarly()))
     request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   })
+}
+
+function endedEarly(): ChatError {
+  return new ChatError('malformed_json', { message: 'The body ended early.' })
 }
 
 /** What Node does when a request takes too long. */

@@ -90,3 +90,12 @@ it('ends a request whose JSON takes too long, as Node does without files', async
   await once(socket, 'close')
   await expect(result).rejects.toEqual(code('malformed_json'))
 })
+
+it('notices a client that left before its JSON was read', async () => {
+  const { socket, result } = await received('content-length: 50\r\n\r\n{"a":', async (request) => {
+    await new Promise((resolve) => request.socket.once('close', resolve))
+    return readJson(request, { bytes: 100, entries: 10 })
+  })
+  socket.destroy()
+  await expect(result).rejects.toEqual(code('malformed_json'))
+})
