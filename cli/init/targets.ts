@@ -42,9 +42,15 @@ const systemd: Target = {
       (folder) => `test -d ${folder} || install -d -m 700 -o chat-server -g chat-server ${folder}`,
     ),
     ...(facts.file === undefined
-      ? [`chat-server config init --output ${configPath(facts)}`]
+      ? [
+          `chat-server config init --output ${configPath(facts)}`,
+          // It is root's alone so far, and the service reads it as its own user.
+          `chgrp chat-server ${configPath(facts)}`,
+          `chmod 640 ${configPath(facts)}`,
+        ]
       : [`install -m 640 -g chat-server ${facts.file} ${configPath(facts)}`]),
-    'install -m 600 /dev/null /etc/chat-server/environment',
+    // One that exists has secrets.
+    'test -e /etc/chat-server/environment || install -m 600 /dev/null /etc/chat-server/environment',
     'install -m 644 chat-server.service /etc/systemd/system/',
     'systemd-analyze verify /etc/systemd/system/chat-server.service',
     'systemctl daemon-reload',
