@@ -80,11 +80,11 @@ export interface Call<Path extends string, A extends Access, Q, B> {
   query: Input<Q>
   body: Input<B>
   /**
-   * Reads a body of `length` bytes, of a route with `bytes`, into a buffer of that length.
+   * Reads a body of `length` bytes, of a route with `bytes`, into a buffer of that length, unless `signal` is aborted before.
    *
-   * @throws ChatError `validation_failed` unless there are exactly so many; `request_timeout`
+   * @throws ChatError `validation_failed` unless there are exactly so many; `request_timeout`; the reason of `signal`
    */
-  readBytes: (length: number, buffer: Uint8Array) => Promise<Uint8Array>
+  readBytes: (length: number, buffer: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>
   headers: Headers
   client: Client
   /** Every route that can be limited. */

@@ -78,8 +78,8 @@ export interface Chat extends Features {
   /** Makes `/readyz` fail, so that load balancers choose another server. Everything else continues as before. */
   withdraw(): void
   /**
-   * Ends all streams with the reason `draining`, refuses new streams and new answers, and makes `/readyz` fail. Other
-   * calls still succeed.
+   * Ends all streams with the reason `draining`, refuses new streams and new answers, and makes `/readyz` fail. Parts of
+   * files that have not arrived 5 seconds later are `unavailable`. Other calls still succeed.
    */
   drain(): void
   /**
@@ -115,13 +115,14 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, cluster, answers, tasks, backups, presence, metrics, afterEvents, notifier } = ctx
+  const { db, hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
   const jobs = createJobs(ctx)
   let leave: (() => void) | undefined
   const { withTransaction, pending } = createSharedTransactions(ctx)
   const drain = () => {
     hub.drain()
     answers.drain()
+    partSlots.drain()
   }
   return withinContext(ctx, {
     ...featuresOf(ctx),
@@ -164,6 +165,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ])
       await cluster.stop()
       await Promise.all([afterEvents.close(), notifier.close()])
+      partSlots.close()
       await ctx.closeFiles()
       metrics.close()
       await storage.close()

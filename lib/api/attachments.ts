@@ -108,9 +108,9 @@ export interface FileLink {
 export interface PartInput {
   /**
    * The bytes, or a function that reads them when their number is known. It may fill and return the buffer that it gets, which
-   * is used for other parts once this one is stored.
+   * is used for other parts once this one is stored. When `signal` is aborted, because the service stops, it may give up.
    */
-  bytes: Uint8Array | ((length: number, buffer: Uint8Array) => Promise<Uint8Array>)
+  bytes: Uint8Array | ((length: number, buffer: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>)
   /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
   content_digest?: string | null | undefined
 }

@@ -13,23 +13,34 @@ export function assertBytesAcceptable(headers: Headers, { bytes }: BytesBody): v
     throw new ChatError('unsupported_media_type', { message: 'Send the bytes as application/octet-stream.' })
 }
 
+/** How a body is read. */
+interface Reading {
+  /** As long as the body has to be. */
+  buffer: Uint8Array
+  /** How long the body may take. */
+  seconds: number
+  /** Ends the reading, with its reason. */
+  signal: AbortSignal
+}
+
 /**
  * The bytes of a body, in a buffer of their length.
  *
- * @throws ChatError `validation_failed` unless they are as many as the buffer has; `request_timeout`
+ * @throws ChatError `validation_failed` unless they are as many as the buffer has; `request_timeout`; the reason of `signal`
  */
 export async function readBytes(
   { body, headers }: { body: BodySource; headers: Headers },
-  { buffer, seconds }: { buffer: Uint8Array; seconds: number },
+  { buffer, seconds, signal }: Reading,
 ): Promise<Uint8Array> {
   const { length } = buffer
   const announced = headers.get('content-length')
   if (announced !== null && Number(announced) !== length) throw wrongLength(length)
+  signal.throwIfAborted()
   const filled = fill(buffer)
   if (body === null) return filled.result()
   if ('getReader' in body) {
     if (body.locked) throw wrongLength(length)
-    return readWeb(body, filled, seconds)
+    return readWeb(body, filled, { seconds, signal })
   }
   if (body.readableEnded) {
     filled.add(readAlready(body))
@@ -37,7 +48,7 @@ export async function readBytes(
   }
   // The client left before anything was read: no event of the request says so any more.
   if (body.destroyed) return filled.result()
-  return readNode(body, filled, seconds)
+  return readNode(body, filled, { seconds, signal })
 }
 
 /** Fills a buffer piece by piece, to its end. */
@@ -57,30 +68,43 @@ function fill(buffer: Uint8Array) {
   }
 }
 
-async function readWeb(body: ReadableStream<Uint8Array>, filled: Filled, seconds: number): Promise<Uint8Array> {
-  const late = AbortSignal.timeout(seconds * 1000)
-  const chunks = readChunks(body, late)
-  for (;;) {
-    // The runtime says in its own way that the client has left.
-    const next = await chunks.next().catch(() => undefined)
-    if (late.aborted) throw new ChatError('request_timeout')
-    if (!next || next.done) return filled.result()
-    try {
+async function readWeb(
+  body: ReadableStream<Uint8Array>,
+  filled: Filled,
+  { seconds, signal }: Omit<Reading, 'buffer'>,
+): Promise<Uint8Array> {
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(new ChatError('request_timeout')), seconds * 1000)
+  const onStop = () => over.abort(signal.reason)
+  signal.addEventListener('abort', onStop)
+  const chunks = readChunks(body, over.signal)
+  try {
+    for (;;) {
+      // The runtime says in its own way that the client has left.
+      const next = await chunks.next().catch(() => undefined)
+      over.signal.throwIfAborted()
+      if (!next || next.done) return filled.result()
       filled.add(next.value)
-    } catch (error) {
-      await chunks.return(undefined)
-      throw error
     }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onStop)
+    await chunks.return(undefined)
   }
 }
 
 type Filled = ReturnType<typeof fill>
 
-function readNode(request: IncomingMessage, filled: Filled, seconds: number): Promise<Uint8Array> {
+function readNode(
+  request: IncomingMessage,
+  filled: Filled,
+  { seconds, signal }: Omit<Reading, 'buffer'>,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     // Not `for await`: leaving such a loop early would cut the connection before the answer.
     const done = (settle: () => void) => {
       clearTimeout(timer)
+      signal.removeEventListener('abort', onStop)
       // It keeps flowing: what a refused request still sends is read and dropped while it is answered.
       request.off('data', onData).off('end', onEnd).off('error', onEnd).off('close', onEnd)
       settle()
@@ -94,8 +118,10 @@ function readNode(request: IncomingMessage, filled: Filled, seconds: number): Pr
     }
     const onData = (chunk: Buffer) => attempt(() => filled.add(chunk))
     const onEnd = () => attempt(() => done(resolveWith(filled.result())))
+    const onStop = () => done(() => reject(signal.reason))
     const resolveWith = (bytes: Uint8Array) => () => resolve(bytes)
     const timer = setTimeout(() => done(() => reject(new ChatError('request_timeout'))), seconds * 1000)
+    signal.addEventListener('abort', onStop)
     request.on('data', onData).on('end', onEnd).on('error', onEnd).on('close', onEnd)
   })
 }

@@ -108,7 +108,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, foun
     params: withTexts(request.params),
     query,
     body,
-    readBytes: (_, buffer) => readBytes(request, { buffer, seconds: route.bytes!.seconds }),
+    readBytes: (_, buffer, signal) => readBytes(request, { buffer, seconds: route.bytes!.seconds, signal }),
     headers: request.headers,
     client,
     endpoints: limitedEndpoints,

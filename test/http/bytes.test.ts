@@ -26,8 +26,12 @@ async function received<T>(sent: string, read: (request: IncomingMessage) => Pro
   return { socket, result: results[0]! }
 }
 
-const reading = (seconds: number) => (request: IncomingMessage) =>
-  readBytes({ body: request, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds })
+const { signal } = new AbortController()
+
+const reading =
+  (seconds: number, stop = signal) =>
+  (request: IncomingMessage) =>
+    readBytes({ body: request, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds, signal: stop })
 
 const code = (expected: string) => expect.objectContaining({ code: expected })
 
@@ -49,6 +53,20 @@ it('refuses a part that is cut off, too long, or takes too long', async () => {
   await expect(slow.result).rejects.toEqual(code('request_timeout'))
 })
 
+it('refuses a part that is still arriving, or has not begun to, when it is to stop', async () => {
+  const stopping = new AbortController()
+  const slow = await received('content-length: 5\r\n\r\nhel', reading(300, stopping.signal))
+  const body = new ReadableStream<Uint8Array>()
+  const web = readBytes(
+    { body, headers: new Headers() },
+    { buffer: Buffer.alloc(5), seconds: 300, signal: stopping.signal },
+  )
+  stopping.abort(new Error('stopping'))
+  for (const result of [slow.result, web]) await expect(result).rejects.toThrow('stopping')
+  const { result } = await received('content-length: 5\r\n\r\nhello', reading(300, stopping.signal))
+  await expect(result).rejects.toThrow('stopping')
+})
+
 it('notices a client that left before the part was read', async () => {
   const { socket, result } = await received('content-length: 5\r\n\r\nhe', async (request) => {
     await new Promise((resolve) => request.socket.once('close', resolve))
@@ -60,7 +78,7 @@ it('notices a client that left before the part was read', async () => {
 
 it('refuses a part of a web request that is cut off, or takes too long', async () => {
   const read = (body: ReadableStream<Uint8Array>, seconds: number) =>
-    readBytes({ body, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds })
+    readBytes({ body, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds, signal })
   const cut = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError('terminated')) })
   await expect(read(cut, 300)).rejects.toEqual(code('validation_failed'))
   await expect(read(new ReadableStream(), 0.02)).rejects.toEqual(code('request_timeout'))
@@ -70,14 +88,14 @@ it('refuses a part of a web request that is cut off, or takes too long', async (
 it('refuses a part with another length than announced before it reads it', async () => {
   const headers = new Headers({ 'content-length': '6' })
   const body = new ReadableStream<Uint8Array>({ pull: () => Promise.reject(new Error('read')) })
-  await expect(readBytes({ body, headers }, { buffer: Buffer.alloc(5), seconds: 300 })).rejects.toEqual(
+  await expect(readBytes({ body, headers }, { buffer: Buffer.alloc(5), seconds: 300, signal })).rejects.toEqual(
     code('validation_failed'),
   )
 })
 
 it('reads a part of a web request', async () => {
   const { body } = new Response('hello')
-  const bytes = await readBytes({ body, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds: 300 })
+  const bytes = await readBytes({ body, headers: new Headers() }, { buffer: Buffer.alloc(5), seconds: 300, signal })
   expect(Buffer.from(bytes).toString()).toBe('hello')
 })
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { ChatError } from '../../core/errors.ts'
 import { createPartBuffers } from './part-buffers.ts'
 import { PART_BYTES } from './schema.ts'
@@ -10,6 +11,9 @@ const AT_ONCE = { per_user: 60, in_all: 128, bytes_per_user: 24 * PART_BYTES }
 
 /** How soon a part may be there: a good connection sends one in less. */
 const RETRY_SECONDS = 1
+
+/** How long parts may still arrive once the service stops. */
+const DRAIN_MS = 5_000
 
 /** Parts that are being received and stored, limited in number. */
 export type PartSlots = ReturnType<typeof createPartSlots>
@@ -26,6 +30,10 @@ interface Own {
 export function createPartSlots(limits = AT_ONCE) {
   const users = new Map<string, Own>()
   const buffers = createPartBuffers()
+  const ending = new AbortController()
+  // As many parts as there may be listen to it.
+  setMaxListeners(0, ending.signal)
+  let drainTimer: NodeJS.Timeout | undefined
   let all = 0
 
   /** Lets those parts begin that there is memory for: at least one. */
@@ -40,11 +48,16 @@ export function createPartSlots(limits = AT_ONCE) {
 
   return {
     /**
-     * Takes a part, with a buffer of `length` bytes that `work` may use until it ends.
+     * Takes a part, with a buffer of `length` bytes that `work` may use until it ends. What has not arrived when `signal`
+     * is aborted is to be refused with its reason.
      *
      * @throws ChatError `rate_limited` for a user with too many, `unavailable` with too many in all
      */
-    async take<T>(userId: string, length: number, work: (buffer: Uint8Array) => Promise<T>): Promise<T> {
+    async take<T>(
+      userId: string,
+      length: number,
+      work: (buffer: Uint8Array, signal: AbortSignal) => Promise<T>,
+    ): Promise<T> {
       const own = users.get(userId) ?? { parts: 0, bytes: 0, waiting: [] }
       if (own.parts >= limits.per_user)
         throw new ChatError('rate_limited', {
@@ -60,7 +73,7 @@ export function createPartSlots(limits = AT_ONCE) {
         startWaiting(own)
       })
       try {
-        return await buffers.use(length, work)
+        return await buffers.use(length, (buffer) => work(buffer, ending.signal))
       } finally {
         own.bytes -= length
         own.parts--
@@ -69,5 +82,23 @@ export function createPartSlots(limits = AT_ONCE) {
         startWaiting(own)
       }
     },
+
+    /** Parts that have not arrived {@link DRAIN_MS} from now are refused: their client sends them to another process. */
+    drain(): void {
+      drainTimer ??= setTimeout(() => ending.abort(stopping()), DRAIN_MS).unref()
+    },
+
+    /** Refuses the parts that have not arrived. */
+    close(): void {
+      clearTimeout(drainTimer)
+      ending.abort(stopping())
+    },
   }
+}
+
+function stopping(): ChatError {
+  return new ChatError('unavailable', {
+    message: 'The service stops: send the part again.',
+    retry_after_seconds: RETRY_SECONDS,
+  })
 }

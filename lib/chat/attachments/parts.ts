@@ -18,9 +18,9 @@ import { countStored, findPart, listStored, markStored, notePart } from './store
 export interface PartInput {
   /**
    * The bytes, or a function that reads them when their number is known. It may fill and return the buffer that it gets, which
-   * is used for other parts once this one is stored.
+   * is used for other parts once this one is stored. When `signal` is aborted, because the service stops, it may give up.
    */
-  bytes: Uint8Array | ((length: number, buffer: Uint8Array) => Promise<Uint8Array>)
+  bytes: Uint8Array | ((length: number, buffer: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>)
   /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
   content_digest?: string | null | undefined
 }
@@ -52,8 +52,8 @@ export async function putPart(
   const { bytes, content_digest } = part
   if (typeof bytes !== 'function')
     return ctx.partSlots.take(actor.user_id, 0, () => take(ctx, row, n, { bytes, content_digest, length }))
-  return ctx.partSlots.take(actor.user_id, length, async (buffer) =>
-    take(ctx, row, n, { bytes: await bytes(length, buffer), content_digest, length }),
+  return ctx.partSlots.take(actor.user_id, length, async (buffer, signal) =>
+    take(ctx, row, n, { bytes: await bytes(length, buffer, signal), content_digest, length }),
   )
 }
 
