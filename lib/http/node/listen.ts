@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { resolve } from 'node:path'
-import { listenOnSocket, type SocketPlace } from './socket.ts'
+import { BACKLOG, listenOnSocket, type SocketPlace } from './socket.ts'
 
 /** Where a server is to listen. */
 export interface Address {
@@ -41,7 +41,7 @@ export const listen: Listen = async (handler, place) => {
   const { host, port } = place
   if (BLOCKED_PORTS.includes(port)) throw new Error(`Cannot listen on ${host}:${port}: browsers refuse this port`)
   const server = createServer(handler)
-  server.listen({ host, port })
+  server.listen({ host, port, backlog: BACKLOG })
   try {
     await once(server, 'listening')
   } catch (cause) {
@@ -51,7 +51,7 @@ export const listen: Listen = async (handler, place) => {
 }
 
 async function listenInherited(server: Server, { fd }: InheritedPlace): Promise<Server> {
-  server.listen({ fd })
+  server.listen({ fd, backlog: BACKLOG })
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     throw new Error(`Cannot listen on the socket that the process was started with: ${cause.code}`, { cause })
   })

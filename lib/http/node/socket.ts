@@ -4,6 +4,13 @@ import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 
+/**
+ * How many new connections may wait to be taken: as many as the system permits (`net.core.somaxconn`, 4,096 on Linux).
+ * Node's default is 511. Thousands of clients that come back at once are more than that: the system drops the others, and
+ * each tries again after 1, 3 and 7 seconds, or is reset. A proxy on a Unix domain socket gets an error at once.
+ */
+export const BACKLOG = 65_535
+
 /** A Unix domain socket. */
 export interface SocketPlace {
   /** Its path. A socket of a process that has died is replaced; any other file is not. */
@@ -19,7 +26,7 @@ export interface SocketPlace {
  */
 export async function listenOnSocket(server: Server, { socket, mode }: SocketPlace): Promise<Server> {
   await removeDead(socket)
-  server.listen(socket)
+  server.listen({ path: socket, backlog: BACKLOG })
   try {
     await once(server, 'listening')
     chmodSync(socket, mode)

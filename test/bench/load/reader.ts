@@ -20,7 +20,7 @@ export interface ReaderEvents {
   lost(error: Error): void
 }
 
-/** How many readers are being opened at a time: below the backlog that a server listens with. */
+/** How many readers are being opened at a time: below the backlog that a peer listens with. */
 const OPENING_AT_ONCE = 100
 
 /** A server that brings many readers up to date may take seconds for the last one. */
