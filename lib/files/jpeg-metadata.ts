@@ -40,13 +40,13 @@ const NO_APPLICATION = 0xef
  * profile are untouched. A broken JPEG is blanked as far as decoders would read it, one with {@link MOST_SEGMENTS} from there on, and other
  * files are returned as they are.
  *
- * @param part any part of the file, in order; in a first part of 4 MiB a picture has all its metadata but for exotic ones
+ * @param part any part of the file, in order; one that was cleaned before stays as it is
  * @param state of the part before; left out for the first one
  */
-export function cleanJpeg(part: Uint8Array, state: JpegState = START): { bytes: Uint8Array; state: JpegState } {
+export function cleanJpeg(part: Uint8Array, state: JpegState = START): { bytes: Buffer; state: JpegState } {
   if (state === START && !(part[0] === 0xff && part[1] === 0xd8 && part[2] === 0xff))
     state = { ...START, place: 'other' }
-  if (state.place === 'other') return { bytes: part, state }
+  if (state.place === 'other') return { bytes: asBuffer(part), state }
   const bytes = Buffer.concat([state.head, part])
   const next = { ...state, head: START.head }
   for (let at = finishCut(bytes, next), looked = 0; at < bytes.length; looked++) {
@@ -55,6 +55,8 @@ export function cleanJpeg(part: Uint8Array, state: JpegState = START): { bytes: 
   }
   return { bytes: bytes.subarray(state.head.length), state: next }
 }
+
+const asBuffer = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length)
 
 /** Blanks or passes over the rest of a segment that the end of the part before has cut. @returns where it ends */
 function finishCut(bytes: Buffer, state: JpegState): number {

@@ -30,10 +30,7 @@ interface Own {
 export function createPartSlots(limits = AT_ONCE) {
   const users = new Map<string, Own>()
   const buffers = createPartBuffers()
-  const ending = new AbortController()
-  // As many parts as there may be listen to it.
-  setMaxListeners(0, ending.signal)
-  let drainTimer: NodeJS.Timeout | undefined
+  const { signal, drain, close } = createEnd()
   let all = 0
 
   /** Lets those parts begin that there is memory for: at least one. */
@@ -73,7 +70,7 @@ export function createPartSlots(limits = AT_ONCE) {
         startWaiting(own)
       })
       try {
-        return await buffers.use(length, (buffer) => work(buffer, ending.signal))
+        return await buffers.use(length, (buffer) => work(buffer, signal))
       } finally {
         own.bytes -= length
         own.parts--
@@ -83,22 +80,35 @@ export function createPartSlots(limits = AT_ONCE) {
       }
     },
 
-    /** Parts that have not arrived {@link DRAIN_MS} from now are refused: their client sends them to another process. */
-    drain(): void {
-      drainTimer ??= setTimeout(() => ending.abort(stopping()), DRAIN_MS).unref()
-    },
-
-    /** Refuses the parts that have not arrived. */
-    close(): void {
-      clearTimeout(drainTimer)
-      ending.abort(stopping())
-    },
+    drain,
+    close,
   }
 }
 
-function stopping(): ChatError {
-  return new ChatError('unavailable', {
-    message: 'The service stops: send the part again.',
-    retry_after_seconds: RETRY_SECONDS,
-  })
+/** The end of the parts that are arriving when the service stops. */
+function createEnd() {
+  const ending = new AbortController()
+  // As many parts as there may be listen to it.
+  setMaxListeners(0, ending.signal)
+  let timer: NodeJS.Timeout | undefined
+  const end = () =>
+    ending.abort(
+      new ChatError('unavailable', {
+        message: 'The service stops: send the part again.',
+        retry_after_seconds: RETRY_SECONDS,
+      }),
+    )
+
+  return {
+    signal: ending.signal,
+    /** Parts that have not arrived {@link DRAIN_MS} from now are refused: their client sends them to another process. */
+    drain(): void {
+      timer ??= setTimeout(end, DRAIN_MS).unref()
+    },
+    /** Refuses the parts that have not arrived. */
+    close(): void {
+      clearTimeout(timer)
+      end()
+    },
+  }
 }

@@ -2,17 +2,15 @@ import { hash } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
 import { requireAttachment, requireUploader } from './access.ts'
-import { checkLater, statusOfComplete } from './checking.ts'
+import { mayNeedCleaning } from './cleaning.ts'
+import { cleanAndComplete, complete } from './completing.ts'
 import { toStoredPart } from './first-part.ts'
 import { digestIn, keyOfPart, lengthOfPart, partsOf } from './rules.ts'
 import type { Attachment } from './schema.ts'
-import { UPLOAD_SECONDS } from './service.ts'
-import { type AttachmentRow, lockAttachment, markComplete, setSniffed, toAttachment } from './store.ts'
-import { lockDigest, lockLiveBlob, releaseUnused, setDigest } from './store-blobs.ts'
-import { countStored, findPart, listStored, markStored, notePart } from './store-parts.ts'
+import { type AttachmentRow, lockAttachment, setSniffed } from './store.ts'
+import { countStored, findPart, markStored, notePart } from './store-parts.ts'
 
 /** The bytes of a part. */
 export interface PartInput {
@@ -75,8 +73,14 @@ async function take(
   if (!noted) throw new ChatError('not_found')
   if (noted.digest !== digest)
     throw new ChatError('conflict', { message: 'This part is there already, with other bytes.' })
-  if (noted.stored === 1) return undefined
+  if (noted.stored === 1) return completeAgain(ctx, row)
   return store(ctx, { row, n, bytes, seen })
+}
+
+/** Completes an upload of which all parts are there, if the call that was to complete it could not. */
+async function completeAgain(ctx: Context, row: AttachmentRow): Promise<{ attachment: Attachment } | undefined> {
+  const isLeft = row.status === 'uploading' && mayNeedCleaning(ctx, row) && (await isWhole(ctx.db, row))
+  return isLeft ? cleanAndComplete(ctx, row) : undefined
 }
 
 /** @throws ChatError `validation_failed` */
@@ -108,32 +112,21 @@ async function store(
   const outcome = await ctx.write(async (tx) => {
     // Parts of one upload wait for each other here, so that one of them is the last.
     const locked = await lockAttachment(tx, row.id)
-    if (!locked) return { isGone: true }
-    if (locked.status !== 'uploading') return {}
+    if (locked?.status !== 'uploading') return { isGone: !locked, isUnknown: locked?.blob_id !== row.blob_id }
     await markStored(tx, row.id, n)
     const { sniffed, width = null, height = null } = seen
     if (sniffed !== undefined) await setSniffed(tx, row.id, { sniffed, width, height })
-    if ((await countStored(tx, row.id)) < partsOf(row.size)) return {}
-    await complete(ctx, tx, locked)
-    return { attachment: toAttachment((await lockAttachment(tx, row.id))!) }
+    if (!(await isWhole(tx, row))) return {}
+    if (mayNeedCleaning(ctx, { ...locked, ...seen })) return { isToClean: true }
+    return { attachment: await complete(ctx, tx, locked) }
   })
-  if ('isGone' in outcome) {
-    // It was removed or erased meanwhile: no sweep knows of this part.
-    await files.remove(key)
-    throw new ChatError('not_found')
-  }
-  return 'attachment' in outcome ? (outcome as { attachment: Attachment }) : undefined
+  // It was removed, erased, or got other bytes meanwhile: no sweep knows of this part.
+  if (outcome.isUnknown) await files.remove(key)
+  if (outcome.isGone) throw new ChatError('not_found')
+  if (outcome.isToClean) return cleanAndComplete(ctx, row)
+  return outcome.attachment && { attachment: outcome.attachment }
 }
 
-/** Ends an upload: the same bytes that are there already are stored once. */
-async function complete(ctx: Context, tx: Tx, row: AttachmentRow): Promise<void> {
-  const parts = await listStored(tx, row.id)
-  const digest = digestOf(Buffer.concat(parts.map((part) => Buffer.from(part.digest, 'base64url'))))
-  await lockDigest(tx, digest)
-  const twin = await lockLiveBlob(tx, digest, row.size)
-  if (twin === undefined) await setDigest(tx, row.blob_id!, digest)
-  const expires_at = ctx.now() + UPLOAD_SECONDS * SECOND
-  await markComplete(tx, row.id, { blob_id: twin ?? row.blob_id, status: statusOfComplete(ctx), expires_at })
-  checkLater(ctx, tx, (await lockAttachment(tx, row.id))!)
-  if (twin !== undefined) await releaseUnused(tx, [row.blob_id!], ctx.now())
+async function isWhole(db: Queries, { id, size }: AttachmentRow): Promise<boolean> {
+  return (await countStored(db, id)) === partsOf(size)
 }

@@ -139,7 +139,8 @@ async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 
   }
 }
 
-async function removeBytes(ctx: Context, { id, parts }: BlobRow): Promise<void> {
+/** Deletes the bytes of a blob, those that are there. */
+export async function removeBytes(ctx: Context, { id, parts }: Pick<BlobRow, 'id' | 'parts'>): Promise<void> {
   const files = await ctx.files()
   for (let from = 1; from <= parts; from += PARTS_AT_ONCE) {
     const count = Math.min(PARTS_AT_ONCE, Number(parts) - from + 1)

@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto'
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { FileStore } from '../../files/file-store.ts'
+import { cleanJpeg, type JpegState } from '../../files/jpeg-metadata.ts'
+import { keyOfPart, partsOf } from './rules.ts'
+import type { AttachmentRow } from './store.ts'
+import { insertBlob } from './store-blobs.ts'
+
+/** Bytes that are to be those of a file. */
+export interface CleanedBlob {
+  blob_id: string
+  /** The SHA-256s of its parts, one after another. */
+  digests: Buffer
+}
+
+/**
+ * Whether a file may have metadata behind its first part, which lost its own when it arrived: a JPEG has it behind large
+ * segments, or in pictures and films that follow it.
+ */
+export function mayNeedCleaning(
+  { config }: Pick<Context, 'config'>,
+  { sniffed, size }: Pick<AttachmentRow, 'sniffed' | 'size'>,
+): boolean {
+  return config.attachments.strip_metadata && sniffed === 'image/jpeg' && partsOf(size) > 1
+}
+
+/**
+ * Stores a JPEG of several parts anew, without its metadata, once all parts are there. They stay as they are: a part that is
+ * sent twice may still be written.
+ *
+ * @returns `undefined` if there is no metadata. Unless the file gets the new bytes, the sweep deletes them
+ */
+export async function storeCleaned(ctx: Context, { blob_id, size }: AttachmentRow): Promise<CleanedBlob | undefined> {
+  const files = await ctx.files()
+  const parts = partsOf(size)
+  const digests: Buffer[] = []
+  let isClean = true
+  for await (const { given, bytes } of cleanedParts(files, blob_id!, parts)) {
+    isClean &&= bytes.equals(given)
+    digests.push(hash('sha256', bytes, 'buffer'))
+  }
+  if (isClean) return undefined
+  const id = ctx.id()
+  await ctx.write((tx) => insertBlob(tx, { id, size, parts, created_at: ctx.now() }))
+  let n = 0
+  for await (const { bytes } of cleanedParts(files, blob_id!, parts)) await files.put(keyOfPart(id, ++n), bytes)
+  return { blob_id: id, digests: Buffer.concat(digests) }
+}
+
+/** The parts of a JPEG in their order, as they are and without metadata. @throws ChatError `unavailable` */
+async function* cleanedParts(
+  files: FileStore,
+  blobId: string,
+  parts: number,
+): AsyncGenerator<{ given: Uint8Array; bytes: Buffer }> {
+  let state: JpegState | undefined
+  for (let n = 1; n <= parts; n++) {
+    const given = await files.get(keyOfPart(blobId, n))
+    if (!given) throw new ChatError('unavailable', { cause: new Error(`${keyOfPart(blobId, n)} is missing`) })
+    const cleaned = cleanJpeg(given, state)
+    state = cleaned.state
+    yield { given, bytes: cleaned.bytes }
+  }
+}

@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto'
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { checkLater, statusOfComplete } from './checking.ts'
+import { type CleanedBlob, storeCleaned } from './cleaning.ts'
+import { partsOf } from './rules.ts'
+import type { Attachment } from './schema.ts'
+import { UPLOAD_SECONDS } from './service.ts'
+import { type AttachmentRow, lockAttachment, markComplete, toAttachment } from './store.ts'
+import { lockDigest, lockLive, lockLiveBlob, releaseUnused, setDigest } from './store-blobs.ts'
+import { listStored } from './store-parts.ts'
+import { removeBytes } from './sweep.ts'
+
+/**
+ * Ends an upload whose parts are all there: the same bytes that are there already are stored once.
+ *
+ * @param cleaned the bytes that replace those of the upload
+ */
+export async function complete(ctx: Context, tx: Tx, row: AttachmentRow, cleaned?: CleanedBlob): Promise<Attachment> {
+  const { blob_id, digests } = cleaned ?? { blob_id: row.blob_id!, digests: await digestsOf(tx, row.id) }
+  const digest = hash('sha256', digests, 'base64url')
+  await lockDigest(tx, digest)
+  const twin = await lockLiveBlob(tx, digest, row.size)
+  if (twin === undefined) await setDigest(tx, blob_id, digest)
+  const kept = twin ?? blob_id
+  const expires_at = ctx.now() + UPLOAD_SECONDS * SECOND
+  await markComplete(tx, row.id, { blob_id: kept, status: statusOfComplete(ctx), expires_at })
+  const completed = (await lockAttachment(tx, row.id))!
+  checkLater(ctx, tx, completed)
+  // What has metadata goes at once. Otherwise, a part that is being sent a second time may still be written.
+  const unused = [row.blob_id!, blob_id].filter((id) => id !== kept)
+  await releaseUnused(tx, unused, cleaned ? 0 : ctx.now())
+  return toAttachment(completed)
+}
+
+/** The SHA-256s of the parts of an upload, one after another. */
+async function digestsOf(tx: Tx, attachmentId: string): Promise<Buffer> {
+  const parts = await listStored(tx, attachmentId)
+  return Buffer.concat(parts.map((part) => Buffer.from(part.digest, 'base64url')))
+}
+
+/**
+ * Ends an upload whose parts are all there, and which may have metadata. What ends in between is done again when a part is
+ * sent again.
+ *
+ * @returns `undefined` if another call has ended it meanwhile
+ * @throws ChatError `not_found` for an upload that was removed; `storage_full`, `unavailable`
+ */
+export async function cleanAndComplete(
+  ctx: Context,
+  row: AttachmentRow,
+): Promise<{ attachment: Attachment } | undefined> {
+  const cleaned = await storeCleaned(ctx, row)
+  const completed = await ctx.write(async (tx) => {
+    const locked = await lockAttachment(tx, row.id)
+    if (!locked) throw new ChatError('not_found')
+    if (locked.status !== 'uploading') {
+      if (cleaned) await releaseUnused(tx, [cleaned.blob_id], 0)
+      return undefined
+    }
+    // The sweep may have taken them for bytes that no file has.
+    if (cleaned && !(await lockLive(tx, cleaned.blob_id))) return 'swept'
+    return { attachment: await complete(ctx, tx, locked, cleaned) }
+  })
+  if (completed !== 'swept') return completed
+  await removeBytes(ctx, { id: cleaned!.blob_id, parts: partsOf(row.size) })
+  throw new ChatError('unavailable', { retry_after_seconds: 1 })
+}
