@@ -103,6 +103,8 @@ export interface Context {
   readonly partSlots: PartSlots
   /** How many files a user reads at once from this process. */
   readonly readSlots: ReadSlots
+  /** The same for thumbnails, which a page reads beside files. */
+  readonly thumbnailSlots: ReadSlots
   /** The key that signs links to files. */
   readonly linkKey: () => Promise<Uint8Array>
   readonly answers: Runner

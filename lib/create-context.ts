@@ -152,11 +152,10 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   return { cluster, sources, hub, presence, poller }
 }
 
+type FilesContext = 'callsAnswered' | 'files' | 'partSlots' | 'readSlots' | 'thumbnailSlots' | 'linkKey' | 'closeFiles'
+
 /** The files, which are opened, and loaded, when they are needed first. */
-function createFiles(
-  config: Context['config'],
-  { db, files }: Storage,
-): Pick<Context, 'callsAnswered' | 'files' | 'partSlots' | 'readSlots' | 'linkKey' | 'closeFiles'> {
+function createFiles(config: Context['config'], { db, files }: Storage): Pick<Context, FilesContext> {
   let opened: Promise<FileStore> | undefined
   let key: Promise<Uint8Array> | undefined
   const callsAnswered = { count: 0 }
@@ -164,12 +163,14 @@ function createFiles(
     (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), {
       callsAnswered: () => callsAnswered.count,
     })
+  const most = () => config.attachments.max_reads_per_user
   const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
     callsAnswered,
     files: () => (opened ??= open()),
     partSlots: createPartSlots(),
-    readSlots: createReadSlots(() => config.attachments.max_reads_per_user),
+    readSlots: createReadSlots(most),
+    thumbnailSlots: createReadSlots(most),
     linkKey() {
       key ??= derive()
       // The storage may fail now, and not later.

@@ -86,10 +86,11 @@ export interface AttachmentsUseCases {
   open(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
 
   /**
-   * The thumbnail of a picture, if the host has made one. The rights are those to the picture.
+   * The thumbnail of a picture, if the host has made one. The rights are those to the picture. A user reads as many
+   * at once as files, and beside these.
    *
    * @throws ChatError `not_found`, also without a thumbnail; `attachment_not_ready`, `attachment_refused`;
-   * `unavailable`
+   * `rate_limited`, also when the bytes are read; `unavailable`
    */
   openThumbnail(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
 

@@ -412,8 +412,8 @@ export interface ConfigInput {
      */
     grace_hours?: number | undefined
     /**
-     * Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 2 MiB of a folder,
-     * or 8 MiB of a bucket, in memory until it is sent. Default: `128`.
+     * Maximum number of files, and of thumbnails, that a user reads at once from a process; 429 beyond. Each has up to
+     * 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent. Default: `128`.
      */
     max_reads_per_user?: number | undefined
     /** How long a link to a file is valid. Default: `300` seconds. */
@@ -891,8 +891,8 @@ export interface Config {
      */
     grace_hours: number
     /**
-     * Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 2 MiB of a folder,
-     * or 8 MiB of a bucket, in memory until it is sent.
+     * Maximum number of files, and of thumbnails, that a user reads at once from a process; 429 beyond. Each has up to
+     * 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent.
      */
     max_reads_per_user: number
     /** How long a link to a file is valid. */

@@ -57,7 +57,7 @@ export const AttachmentsSection = section({
   max_reads_per_user: key(
     integer(1, 100_000),
     128,
-    'Maximum number of files that a user reads at once from a process; 429 beyond. Each has up to 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent.',
+    'Maximum number of files, and of thumbnails, that a user reads at once from a process; 429 beyond. Each has up to 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent.',
   ),
   link_seconds: key(integer(1, 86_400), 300, 'How long a link to a file is valid.', { unit: 'seconds' }),
   thumbnail_pixels: key(

@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
 import { isStorable } from '../core/schema.ts'
 
-/** The maximum length of a name: most file systems have no longer ones. */
-
 /** No control characters, no separators of paths, and not the folder itself or the one above. */
 const NAME = '^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029/\\\\]+$'
 

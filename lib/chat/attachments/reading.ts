@@ -59,9 +59,11 @@ export async function* openFor(ctx: Context, userId: string, attachmentId: strin
 }
 
 /**
- * The thumbnail of a picture, if the host has made one. The rights are those to the picture.
+ * The thumbnail of a picture, if the host has made one. The rights are those to the picture. A user reads as many at once
+ * as files, and beside these.
  *
- * @throws ChatError `not_found`, also without a thumbnail; `attachment_not_ready`, `attachment_refused`; `unavailable`
+ * @throws ChatError `not_found`, also without a thumbnail; `attachment_not_ready`, `attachment_refused`; `rate_limited`, also
+ *   when the bytes are read; `unavailable`
  */
 export async function openThumbnail(
   ctx: Context,
@@ -69,13 +71,16 @@ export async function openThumbnail(
   attachmentId: string,
   options?: ReadOptions,
 ): Promise<FileAnswer> {
+  assertEnabled(ctx)
+  ctx.thumbnailSlots.assertFree(actor.user_id)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const blob = row.thumbnail_blob_id === null ? undefined : await findBlob(ctx.db, row.thumbnail_blob_id)
   if (!blob) throw new ChatError('not_found')
   const thumbnail = { ...file, type: row.thumbnail_type!, size: blob.size, blob_id: blob.id, digest: blob.id }
   const { headers = NO_HEADERS, is_shared = false } = options ?? {}
-  return answerWith(await ctx.files(), thumbnail, { inline: true, is_shared, headers })
+  const answer = await answerWith(await ctx.files(), thumbnail, { inline: true, is_shared, headers })
+  return { ...answer, bytes: ctx.thumbnailSlots.hold(actor.user_id, answer.bytes) }
 }
 
 /** @throws ChatError `not_found`, `attachment_not_ready`, `attachment_refused` */

@@ -24,9 +24,9 @@ export function shownType({ type, sniffed }: { type: string | null; sniffed: str
   return isKnown ? sniffed : (type ?? 'application/octet-stream')
 }
 
-/** The SHA-256 that a `Content-Digest` header has, in base64; `undefined` without one (RFC 9530). */
+/** The SHA-256 that a `Content-Digest` header has, as it is written there; `undefined` without one (RFC 9530). */
 export function digestIn(header: string | null | undefined): string | undefined {
-  return /(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):/.exec(header ?? '')?.[1]
+  return /(?:^|[,\s])sha-256=:([^:]*):/.exec(header ?? '')?.[1]
 }
 
 /**

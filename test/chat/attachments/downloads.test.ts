@@ -3,8 +3,9 @@ import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { createReadSlots } from '../../../lib/chat/attachments/read-slots.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { bytesOf as joined } from '../../support/pictures.ts'
 import { codeOf } from '../../support/service.ts'
-import { bytesFor, bytesOf, PART, startWithFiles, upload } from './files.ts'
+import { bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
 describeOnEachDatabase('slow downloads', (openUrl) => {
   it('of a user are limited, by links, too, and others can still read', async () => {
@@ -43,6 +44,32 @@ describeOnEachDatabase('slow downloads', (openUrl) => {
     // None of them counts any more: each download ends its own place.
     for (let n = 0; n < 3; n++) expect((await (await ofAda.read(path)).arrayBuffer()).byteLength).toBe(5 * PART)
     for (let n = 0; n < 3; n++) expect((await ofAda.read(path, {}, 'HEAD')).status).toBe(200)
+  })
+
+  it('of thumbnails are limited, and do not count as those of files', async () => {
+    const service = await startWithFiles(await openUrl(), {
+      config: { attachments: { max_reads_per_user: 1 } },
+      ports: {
+        thumbnail: () => ({ bytes: joined(PNG, bytesOf(PART - PNG.length)), type: 'image/png', width: 3, height: 2 }),
+      },
+    })
+    onTestFinished(() => service.close())
+    const ada = await service.signIn('ada')
+    const bytes = await bytesFor(service, ada)
+    const { conversation_id } = await ada.conversations.create({})
+    const id = await upload(ada, bytes, conversation_id, { content: PNG })
+    await service.chat.idle()
+    const actor = await service.chat.users.actor(ada.id)
+    const open = () => service.chat.attachments.openThumbnail(actor, id)
+    const slow = (await open()).bytes[Symbol.asyncIterator]()
+    await slow.next()
+    expect(await codeOf(open())).toBe('rate_limited')
+    const path = `/api/attachments/${id}`
+    if (service.nodes.length === 1) expect((await bytes.read(`${path}/thumbnail`)).status).toBe(429)
+    expect((await bytes.read(`${path}/content`)).status).toBe(200)
+    await slow.return?.()
+    const whole = await bytes.read(`${path}/thumbnail`)
+    expect((await whole.arrayBuffer()).byteLength).toBe(PART)
   })
 })
 

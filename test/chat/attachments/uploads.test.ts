@@ -92,8 +92,10 @@ describeOnEachDatabase('uploads', (openUrl) => {
     expect(await codeOf(await ofAda.put(attachment.id, 1, bytes.subarray(1)))).toBe('422 validation_failed')
     expect(await codeOf(await ofAda.put(attachment.id, 1, Buffer.alloc(11)))).toBe('422 validation_failed')
     expect(await codeOf(await ofAda.put(attachment.id, 1, Buffer.alloc(PART + 1)))).toBe('413 payload_too_large')
-    const wrong = { 'content-digest': digest('another') }
-    expect(await codeOf(await ofAda.put(attachment.id, 1, bytes, wrong))).toBe('422 validation_failed')
+    for (const wrong of [digest('another'), 'sha-256=:AAAA:', 'sha-256=::'])
+      expect(await codeOf(await ofAda.put(attachment.id, 1, bytes, { 'content-digest': wrong }))).toBe(
+        '422 validation_failed',
+      )
     const json = { 'content-type': 'application/json' }
     expect(await codeOf(await ofAda.put(attachment.id, 1, bytes, json))).toBe('415 unsupported_media_type')
     const zipped = { 'content-encoding': 'gzip' }
