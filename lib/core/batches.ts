@@ -5,10 +5,11 @@ const MAX_LENGTH = 1024 * 1024
 /** If the last batch had this many items, the next one waits for as many. */
 const SIBLINGS = 4
 
-/** What a batch waits for: as many items as the last `batches` had together, up to `ms`. */
+/** What a batch waits for: as many items as the last `batches` had together, but not for more than `most`, up to `ms`. */
 interface Gathering {
   batches: number
   ms: number
+  most?: number
 }
 
 /**
@@ -19,7 +20,7 @@ interface Gathering {
  *
  * @param commit runs a batch and settles each of its items; it calls `take` for them when it can begin; never rejects
  * @param options.lengthOf the length of an item's text
- * @param options.gathering default: as many as the last batch had, up to 1 ms
+ * @param options.gathering what the next batch waits for. Default: as many as the last batch had, up to 1 ms
  * @param options.defer runs the next batch after the requests of this turn of the event loop are read. Default
  *   `setImmediate`; not for a `commit` that itself waits so long before it calls `take`
  */
@@ -27,7 +28,7 @@ export function createBatches<Item>(
   commit: (take: () => Item[]) => Promise<void>,
   {
     lengthOf = () => 0,
-    gathering: { batches, ms } = { batches: 1, ms: 1 },
+    gathering: { batches, ms, most = MAX_BATCH } = { batches: 1, ms: 1 },
     defer = setImmediate,
   }: { lengthOf?: (item: Item) => number; gathering?: Gathering; defer?: (run: () => void) => unknown } = {},
 ) {
@@ -63,7 +64,7 @@ export function createBatches<Item>(
     if (running || waiting.length === 0) return
     const expected = Math.min(
       last.reduce((sum, count) => sum + count, 0),
-      MAX_BATCH,
+      most,
     )
     if (expected >= SIBLINGS && waiting.length < expected) {
       timer ??= setTimeout(run, ms)

@@ -45,8 +45,9 @@ export function createWriteQueue<Item, Result extends object>(
     ...(db.dialect === 'sqlite'
       ? // The writers of SQLite wait for the other requests of this turn anyway.
         { defer: (run) => run() }
-      : // A batch costs PostgreSQL as much as five of its items. Items arrive in two groups: one while the other is stored.
-        { gathering: { batches: 2, ms: 3 } }),
+      : // A batch costs PostgreSQL as much as five of its items. Items arrive in two groups, one while the other is stored: few
+        // are stored together. Of many one group is enough, and is read and answered while the server stores the other one.
+        { gathering: { batches: 2, ms: 3, most: 16 } }),
   })
 
   /** Skips conversations that another process has locked, so that the items for other conversations do not wait. */

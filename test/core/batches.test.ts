@@ -37,3 +37,14 @@ it('an item that is added before a batch takes its items is part of it', async (
   add('early')
   await expect.poll(() => taken[0]).toEqual(['early', 'late'])
 })
+
+it('a batch waits for no more items than `most`, however many the last one had', async () => {
+  const sizes: number[] = []
+  const batches = createBatches<number>(async (take) => void sizes.push(take().length), {
+    gathering: { batches: 2, ms: 2 ** 30, most: 4 },
+  })
+  for (const n of times(8, (n) => n)) batches.add(n)
+  await expect.poll(() => sizes).toEqual([8])
+  for (const n of times(4, (n) => n)) batches.add(n)
+  await expect.poll(() => sizes).toEqual([8, 4])
+})

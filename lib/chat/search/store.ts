@@ -27,6 +27,9 @@ const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
 /** The version of a change that the database refuses. The version of others is not negative. */
 const REFUSED = -1
 
+/** PostgreSQL would read all messages by the index of those that have a number, while the table is small or seems to be. */
+const HAS_DOC = 'CASE WHEN doc IS NULL THEN false ELSE true END'
+
 /** A number that is not there again when a change was moved and the message, or another of its number, changes anew. */
 const newVersion = (dialect: Queries['dialect']) =>
   dialect === 'sqlite' ? 'random() & 9007199254740991' : '(random() * 9007199254740991)::bigint'
@@ -38,7 +41,7 @@ const newVersion = (dialect: Queries['dialect']) =>
 export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Promise<void> {
   await tx.run(
     `INSERT INTO search_changes (doc, message_id, version)
-     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${isOneOf(tx.dialect)} AND doc IS NOT NULL ORDER BY doc
+     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${isOneOf(tx.dialect)} AND ${HAS_DOC} ORDER BY doc
      ON CONFLICT (doc) DO UPDATE SET message_id = excluded.message_id, version = excluded.version`,
     jsonList(messageIds),
   )
@@ -109,10 +112,12 @@ export async function listTexts(db: Queries, docs: readonly number[], bytes: num
 /** Takes changes away that nothing has changed again since they were read. @returns the messages of those */
 export async function takeChanges(tx: Queries, changes: readonly Change[]): Promise<Set<number>> {
   if (tx.dialect === 'postgresql') {
+    // By arrays: joined with rows of JSON, each would be compared with all changes that there are. No two versions are equal.
     const rows = await tx.all<{ doc: number }>(
-      `DELETE FROM search_changes USING json_to_recordset(?) AS given(doc bigint, version bigint)
-        WHERE search_changes.doc = given.doc AND search_changes.version = given.version RETURNING search_changes.doc`,
-      JSON.stringify(changes.map(({ doc, version }) => ({ doc, version }))),
+      `DELETE FROM search_changes WHERE doc ${isOneOfNumbers(tx.dialect)} AND version ${isOneOfNumbers(tx.dialect)}
+       RETURNING doc`,
+      asNumbers(changes.map(({ doc }) => doc)),
+      asNumbers(changes.map(({ version }) => version)),
     )
     return new Set(rows.map(({ doc }) => doc))
   }
@@ -125,7 +130,7 @@ export async function takeChanges(tx: Queries, changes: readonly Change[]): Prom
 /** The numbers of messages that are about to be removed. */
 export async function listDocs(db: Queries, messageIds: Iterable<string>): Promise<number[]> {
   const rows = await db.all<{ doc: number }>(
-    `SELECT doc FROM messages WHERE id ${isOneOf(db.dialect)} AND doc IS NOT NULL`,
+    `SELECT doc FROM messages WHERE id ${isOneOf(db.dialect)} AND ${HAS_DOC}`,
     jsonList(messageIds),
   )
   return rows.map(({ doc }) => doc)

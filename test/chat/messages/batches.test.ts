@@ -305,6 +305,33 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
     }
   })
 
+  it('reads no more by plans of a connection that were made when there were few messages', async () => {
+    const database = await createPostgresDatabase()
+    const storage = await openStorage({ database: database.url })
+    const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
+    try {
+      await chat.start({ background: false })
+      await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+      const { users } = await chat.users.list(OPERATOR, {})
+      const ada = await chat.users.actor(users[0]!.id)
+      const { conversation_id } = await chat.conversations.create(ada)
+      const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+      const post = (count: number) =>
+        Promise.all(times(count, (n) => chat.messages.reply(ada, root_id, { content: `reply ${n}` })))
+      await post(159)
+      // A connection keeps a plan from the sixth run on.
+      for (const _ of times(10, () => 0)) await post(1)
+      for (const _ of times(40, () => 0)) await post(20)
+      await chat.close()
+      const reads = await rowsRead(storage, { messages: 970 })
+      for (const table of ['conversations', 'participants', 'messages', 'threads', 'thread_members'])
+        expect([table, Number(reads.get(table))]).toEqual([table, expect.toSatisfy((read) => read < 12 * 970)])
+    } finally {
+      await storage.close()
+      await database.remove()
+    }
+  })
+
   it('reads no more where conversations, threads and users differ by far from the average', async () => {
     const database = await createPostgresDatabase()
     const open = () => openStorage({ database: database.url })
