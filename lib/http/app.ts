@@ -16,6 +16,7 @@ import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
 import { createTurns } from './node/turns.ts'
 import { openApiRoutes } from './openapi/build.ts'
+import { createOpenings } from './openings.ts'
 import { addPage } from './pages.ts'
 import { createRequestLog } from './request-log.ts'
 import { leaveUnawaited } from './send.ts'
@@ -51,6 +52,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     clientOf,
     requestLog,
     chunk_streams: createChunkStreams(),
+    openings: createOpenings(),
     stalls: createStallWatch(config.server.stalled_seconds),
   }
   const table = resources(metrics)

@@ -16,6 +16,7 @@ import { PROBLEM } from './error-shapes.ts'
 import { type BegunFile, beginFile, fileHeaders, sendFile } from './files.ts'
 import { type CommonHeaders, type HeaderPair, requestIdOf } from './headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
+import type { Openings } from './openings.ts'
 import { limitHeaders } from './rate-limit.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
@@ -40,6 +41,7 @@ export interface Service {
   clientOf: ClientReader
   requestLog: RequestLog
   chunk_streams: ChunkStreams
+  openings: Openings
   stalls: StallWatch
 }
 
@@ -70,6 +72,8 @@ export async function handle(service: Service, path: string, resource: Resource,
   const exchange = begin(service, path, group, resource, event)
   const turn = turnOf(responseOf(event))
   if (turn) await turn
+  service.openings.arrived()
+  if (exchange.endpoint?.route.answer === 'stream') await service.openings.turn()
   try {
     const refusal = statusOfMalformedEvent(event)
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })

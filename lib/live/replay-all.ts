@@ -1,3 +1,4 @@
+import type { EphemeralEvent } from '../context.ts'
 import { LONGEST } from '../core/lengths.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import { type Delivered, encode } from './delivery.ts'
@@ -58,8 +59,9 @@ export async function catchUpFollower(
   if (reader.closed) return
   const start = await startOf(deps.feed, last_event_id, epoch, to)
   if (reader.closed) return
-  sendStart(reader, { ...start, id: eventId(epoch, deps.feed.format(start.place)) })
-  await sendCount(reader, deps)
+  const counts = await listCounts(reader, deps)
+  if (reader.closed) return
+  sendStart(reader, { ...start, id: eventId(epoch, deps.feed.format(start.place)) }, counts)
   for (let from = start.place; ; ) {
     if (from !== to && !(await replay(reader, from, to, epoch, deps))) return
     if (reader.closed || all.goLive(reader)) return
@@ -69,15 +71,14 @@ export async function catchUpFollower(
       all.restart(reader)
     })
     // The events about the inbox were among those that were dropped.
-    await sendCount(reader, deps)
+    for (const count of await listCounts(reader, deps)) if (!reader.closed) sendEvent(reader, count)
   }
 }
 
-/** Sends the number of unread notifications: from it on, each event about the inbox has the next one. */
-async function sendCount(reader: Reader, { countNotifications }: CatchUpFollowerDeps): Promise<void> {
-  if (reader.closed || reader.is_system) return
-  const unread = await countNotifications(reader.user_id)
-  if (!reader.closed) sendEvent(reader, { type: 'notifications.count', payload: { unread } })
+/** The number of unread notifications, for a user: from it on, each event about the inbox has the next one. */
+async function listCounts(reader: Reader, { countNotifications }: CatchUpFollowerDeps): Promise<EphemeralEvent[]> {
+  if (reader.closed || reader.is_system) return []
+  return [{ type: 'notifications.count', payload: { unread: await countNotifications(reader.user_id) } }]
 }
 
 interface Start {

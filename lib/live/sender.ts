@@ -9,17 +9,23 @@ export function sendEvent(reader: Reader, event: StreamEvent | EphemeralEvent, i
   reader.sink.write(encode([id === undefined ? { event } : { id, event }]))
 }
 
-/** Sends `stream.ready`, with the id to resume from, and `stream.reset` to a client whose own id could not be used. */
+/**
+ * Sends `stream.ready`, with the id to resume from, and `stream.reset` to a client whose own id could not be used.
+ *
+ * @param then follows, in the same write
+ */
 export function sendStart(
   reader: Reader,
   start: { resumed: boolean; reason?: ResetReason; id: string; seq?: number },
+  then: EphemeralEvent[] = [],
 ): void {
   const { resumed, reason, id, seq } = start
   const { conversation_id } = reader
   const where = conversation_id === undefined || seq === undefined ? {} : { conversation_id, seq }
   const without = reader.gets_presence ? {} : { presence: false as const }
-  sendEvent(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }, id)
-  if (reason) sendEvent(reader, { type: 'stream.reset', payload: { reason, last_event_id: id } })
+  const ready: StreamEvent = { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }
+  const reset: StreamEvent[] = reason ? [{ type: 'stream.reset', payload: { reason, last_event_id: id } }] : []
+  reader.sink.write(encode([{ id, event: ready }, ...[...reset, ...then].map((event) => ({ event }))]))
 }
 
 /** Sends deliveries to readers, and closes a reader with more than `max_buffer_bytes` pending. */
