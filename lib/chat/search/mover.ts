@@ -5,10 +5,21 @@ import { singleFlight, warnOnce } from '../../core/once.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { entryWords } from './rules.ts'
-import { type Change, type IndexedText, listChanges, listTexts, refuseChange, takeChanges } from './store.ts'
+import {
+  type Change,
+  hasChanges,
+  type IndexedText,
+  listChanges,
+  listTexts,
+  refuseChange,
+  takeChanges,
+} from './store.ts'
 import { writeEntries } from './store-index.ts'
 
-/** The pause after a change, in which others come: a few large batches cost half as much as many small ones. */
+/**
+ * The pause after a change, in which others come: a few large batches cost half as much as many small ones. What does not
+ * fill a batch behind others waits for the next one.
+ */
 const PAUSE_MS = 250
 
 /** With so many changes, it does not pause: searches read what waits. */
@@ -44,33 +55,43 @@ interface MoverDeps {
 
 /** Creates the mover of one process; until it is started it does nothing. */
 export function createMover(deps: MoverDeps): Mover {
-  const { log } = deps
+  const { db, log } = deps
   const moveBatch = createBatches(deps)
   const alarm = createAlarm(run)
   let isOn = false
   const fail = warnOnce((error: unknown) =>
     log.warn('The search index could not be brought up to date', { cause: causeText(error) }),
   )
-  const moving = singleFlight(moveAll)
+  const moving = singleFlight(moveWaiting)
+  /** Whether the next move is to leave nothing. */
+  let isWhole = false
 
-  async function moveAll(): Promise<void> {
+  async function moveWaiting(): Promise<void> {
+    const leavesFew = !isWhole
+    isWhole = false
     for (let isMore = true; isOn && isMore; ) {
       const began = performance.now()
       isMore = await moveBatch()
+      if (isMore && leavesFew && !(await hasChanges(db, BATCH))) return wake(0)
       // Posts get at least half of the time.
       if (isMore) await sleep(performance.now() - began)
     }
   }
 
-  async function move(): Promise<void> {
+  async function moveNext(): Promise<void> {
     // One in progress may have read the changes before the latest.
     await moving.current()?.catch(() => {})
     await moving()
   }
 
+  async function move(): Promise<void> {
+    isWhole = true
+    await moveNext()
+  }
+
   async function run(): Promise<void> {
     try {
-      await move()
+      await moveNext()
       fail.reset()
     } catch (error) {
       fail(error)

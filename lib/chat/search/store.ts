@@ -22,6 +22,9 @@ export interface IndexedText {
   is_live: number
 }
 
+/** The bytes of what is indexed of a message. */
+const SIZE = 'octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(attachment_list), 0)'
+
 const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
 
 /** The version of a change that the database refuses. The version of others is not negative. */
@@ -54,6 +57,12 @@ export function listChanges(db: Queries, limit: number): Promise<Change[]> {
      ${db.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''}`,
     limit,
   )
+}
+
+/** Whether at least so many changes wait that are not refused. By primary key. */
+export async function hasChanges(db: Queries, count: number): Promise<boolean> {
+  const sql = 'SELECT 1 AS one FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT 1 OFFSET ?'
+  return (await db.get(sql, count - 1)) !== undefined
 }
 
 /** Notes that the index cannot have this change, unless it was changed again. */
@@ -90,22 +99,34 @@ export async function countChanges(db: Queries): Promise<{ waiting: number; refu
 
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
 export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
-  const sizes = await db.all<{ doc: number; size: number }>(
-    `SELECT doc, octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(attachment_list), 0) AS size FROM messages
-      WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
-    asNumbers(docs),
-  )
+  // Those that are not longer than the others may be are read at once.
+  const found = await readTexts(db, docs, Math.floor(bytes / docs.length))
   let room = bytes
-  const fitting = sizes.filter(({ size }, n) => {
+  const fitting = found.filter(({ size }, n) => {
     room -= size
     return room >= 0 || n === 0
   })
-  return db.all<IndexedText>(
-    `SELECT doc, conversation_id, root_id, posted_by, content, prompt, attachment_list,
+  const long = fitting.filter(({ content }) => content === null).map(({ doc }) => doc)
+  if (long.length === 0) return fitting as IndexedText[]
+  const texts = new Map((await readTexts(db, long, Number.MAX_SAFE_INTEGER)).map((text) => [text.doc, text]))
+  return fitting.map((text) => texts.get(text.doc) ?? text) as IndexedText[]
+}
+
+/** A text as it is read for the index: without `content` if it is longer than asked for. */
+type ReadText = Omit<IndexedText, 'content'> & { content: string | null; size: number }
+
+function readTexts(db: Queries, docs: readonly number[], longest: number): Promise<ReadText[]> {
+  const ifShort = `CASE WHEN ${SIZE} <= ? THEN`
+  return db.all<ReadText>(
+    `SELECT doc, ${SIZE} AS size, conversation_id, root_id, posted_by, ${ifShort} content END AS content,
+            ${ifShort} prompt END AS prompt, ${ifShort} attachment_list END AS attachment_list,
             CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
             CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
        FROM messages WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
-    asNumbers(fitting.map(({ doc }) => doc)),
+    longest,
+    longest,
+    longest,
+    asNumbers(docs),
   )
 }
 
