@@ -1,6 +1,7 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { openTarget } from '../lib/backups/backups.ts'
-import { filesFolder } from '../lib/backups/files.ts'
+import { openFilesFolder } from '../lib/backups/files.ts'
+import { filesKeyOf } from '../lib/backups/files-key.ts'
 import type { Keys } from '../lib/backups/packing.ts'
 import { isBackupName, ownerIn } from '../lib/backups/rules.ts'
 import type { Config } from '../lib/config/parse.ts'
@@ -18,8 +19,8 @@ export interface BackupSource {
   bytes: AsyncIterable<Uint8Array>
   /** The file, if it is one. */
   path?: string
-  /** The folder of `backup.target` with its files of messages, if it is there, and they are copied there, too. */
-  files?: Objects
+  /** Opens the folder of `backup.target` with its files of messages, if it is there, and they are copied there, too. */
+  openFiles?: (keys: Keys) => Promise<Objects>
 }
 
 /** Opens a backup: a file, `-` for standard input, or the name of one in `backup.target`. */
@@ -32,11 +33,16 @@ export async function findBackup(name: string, config: Config): Promise<BackupSo
   if (isBackupName(name) && config.backup.target !== undefined) {
     const objects = openTarget(config)
     const bytes = await objects.get(name)
-    const files = config.backup.files && openTarget(config, filesFolder(ownerIn(name)))
-    if (bytes) return { bytes, ...(files && { files }) }
+    if (bytes) return { bytes, ...(config.backup.files && { openFiles: (keys) => openFilesOf(name, config, keys) }) }
     throw new Error(`There is no backup ${name} in ${objects.place}: "chat-server backup list" lists them`)
   }
   throw new Error(`There is no backup at ${name}`)
+}
+
+async function openFilesOf(name: string, config: Config, keys: Keys): Promise<Objects> {
+  const owner = ownerIn(name)
+  const key = name.endsWith('.age') ? await filesKeyOf(keys, owner) : undefined
+  return openFilesFolder(owner, (folder) => openTarget(config, folder), key)
 }
 
 /** What decrypts a backup. @param identity the path of a file, as `age-keygen` writes it */

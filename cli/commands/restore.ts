@@ -28,12 +28,13 @@ export default defineCommand({
   run: async ({ args }) => {
     const { config, warnings } = loadConfig(args)
     warnings.forEach(printNote)
-    const { bytes, path, files } = await findBackup(args.file, config)
-    const backup = await openBackup(bytes, keysOf(config, args.identity))
+    const { bytes, path, openFiles } = await findBackup(args.file, config)
+    const keys = keysOf(config, args.identity)
+    const backup = await openBackup(bytes, keys)
     // An export fills an empty database, of either kind.
     if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
     else await restoreFile(backup, config.database, { path, force: args.force === true })
-    const loaded = await loadFiles(args, files)
+    const loaded = await loadFiles(args, await openFiles?.(keys))
     const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
     print(args, { restored: args.file, ...loaded }, oneLine(text))
   },

@@ -110,7 +110,7 @@ export interface ConfigInput {
     /** Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule. */
     target?: string | undefined
     /**
-     * Whether the files of messages are copied to backup.target, too, after each backup. They are not encrypted.
+     * Whether the files of messages are copied to backup.target, too, after each backup; encrypted if backups are.
      * Default: `false`.
      */
     files?: boolean | undefined
@@ -613,7 +613,7 @@ export interface Config {
     keep: number
     /** Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule. */
     target?: string
-    /** Whether the files of messages are copied to backup.target, too, after each backup. They are not encrypted. */
+    /** Whether the files of messages are copied to backup.target, too, after each backup; encrypted if backups are. */
     files: boolean
     /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
     passphrase?: string

@@ -11,6 +11,7 @@ import type { Database } from '../storage/database.ts'
 import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
 import { openObjects } from '../storage/objects/open.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
+import { filesKeyOf } from './files-key.ts'
 import { endsOf, pack } from './packing.ts'
 import { dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf } from './rules.ts'
 import { withSource } from './source.ts'
@@ -187,7 +188,8 @@ async function addFiles(
   }
   try {
     const names = (await listBackups(objects, prefixOf(owner))).map(({ key }) => key)
-    const to = openPlaces(owner, (folder) => openTarget(config, folder))
+    const key = await filesKeyOf(config.backup, owner)
+    const to = openPlaces(owner, (folder) => openTarget(config, folder), key)
     const saved = await saveFiles(db, { from: await files(), to }, { names, signal })
     const { missing, missing_ids } = saved
     if (missing === 0) return { files: saved }

@@ -3,7 +3,9 @@ import { type FileStore, openFileStoreIn } from '../files/file-store.ts'
 import { listKnown } from '../files/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Objects } from '../storage/objects/objects.ts'
+import type { FilesKey } from './files-key.ts'
 import { timeOf } from './rules.ts'
+import { sealed } from './sealed.ts'
 
 /** The number of ids that are looked up at a time. */
 const BATCH = 500
@@ -21,15 +23,22 @@ export interface FilePlaces {
   released: Objects
 }
 
-/** The folder of an owner with the files of messages. */
-export function filesFolder(owner: string): string {
-  return `files-${owner}`
+/** Opens the folder of an owner with the files of messages. @param open opens a folder of the target */
+export function openFilesFolder(owner: string, open: (folder: string) => Objects, key: FilesKey | undefined): Objects {
+  const folder = open(`files-${named(owner, key)}`)
+  return key ? sealed(folder, key) : folder
 }
 
 /** The places of the files of an owner. @param open opens a folder of the target */
-export function openPlaces(owner: string, open: (folder: string) => Objects): FilePlaces {
-  return { files: openFileStoreIn(open(filesFolder(owner))), released: open(`released-${owner}`) }
+export function openPlaces(owner: string, open: (folder: string) => Objects, key?: FilesKey): FilePlaces {
+  return {
+    files: openFileStoreIn(openFilesFolder(owner, open, key)),
+    released: open(`released-${named(owner, key)}`),
+  }
 }
+
+/** With another key, files are copied anew: no backup is of files that it cannot decrypt. */
+const named = (owner: string, key: FilesKey | undefined) => (key ? `${owner}-${key.fingerprint}` : owner)
 
 /**
  * Copies the files that the database names to the place of the backups, after a backup of the database. What is there is

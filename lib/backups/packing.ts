@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
+import type { Recipient } from 'age-encryption'
 import { passphraseRecipient } from './passphrase.ts'
 
 /** How backups are encrypted, and decrypted. */
@@ -20,10 +21,18 @@ export function endsOf({ passphrase, recipient }: Keys): string {
 export async function pack(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
   const zipped = through(bytes, createGzip())
   if (keys.passphrase === undefined && keys.recipient === undefined) return zipped
+  return encrypt(zipped, keys.recipient ?? passphraseRecipient(keys.passphrase!))
+}
+
+/** Encrypts a stream with age. */
+export async function encrypt(
+  bytes: AsyncIterable<Uint8Array>,
+  recipient: string | Recipient,
+): Promise<AsyncIterable<Uint8Array>> {
   const { Encrypter } = await import('age-encryption')
   const encrypter = new Encrypter()
-  encrypter.addRecipient(keys.recipient ?? passphraseRecipient(keys.passphrase!))
-  return encrypter.encrypt(toWeb(zipped))
+  encrypter.addRecipient(recipient)
+  return encrypter.encrypt(toWeb(bytes))
 }
 
 const CUT = 'The backup is cut off or damaged'
@@ -45,7 +54,8 @@ export async function* unpack(bytes: AsyncIterable<Uint8Array>, keys: Keys): Asy
   }
 }
 
-async function decrypt(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
+/** Undoes {@link encrypt}. @throws Error without a key, with another one, and when it is cut off or damaged */
+export async function decrypt(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
   if (keys.passphrase === undefined && keys.identity === undefined)
     throw new Error('The backup is encrypted: set backup.passphrase, or pass the secret key with --identity')
   const { Decrypter } = await import('age-encryption')

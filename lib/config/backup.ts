@@ -31,7 +31,7 @@ export const BackupSection = section({
   files: key(
     flag,
     false,
-    'Whether the files of messages are copied to backup.target, too, after each backup. They are not encrypted.',
+    'Whether the files of messages are copied to backup.target, too, after each backup; encrypted if backups are.',
   ),
   passphrase: key(
     v.pipe(text, v.minLength(12, 'must have at least 12 characters'), v.maxLength(1024, 'is too long')),

@@ -25,12 +25,6 @@ export function contradictionsOf(config: Config): ConfigProblem[] {
   if (backup.passphrase !== undefined && backup.recipient !== undefined) {
     problems.push({ key: 'backup.recipient', message: 'and backup.passphrase exclude each other' })
   }
-  if (backup.files && (backup.passphrase ?? backup.recipient) !== undefined) {
-    problems.push({
-      key: 'backup.files',
-      message: 'copies files as they are, and excludes backup.passphrase and backup.recipient',
-    })
-  }
   if (server.socket !== undefined && config.cluster.workers > 1) {
     problems.push({ key: 'server.socket', message: 'and cluster.workers exclude each other' })
   }

@@ -1,5 +1,6 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { expect, it } from 'vitest'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { folder, run } from './process.ts'
@@ -53,16 +54,53 @@ it('a backup takes the files with it, only what is new, and a restored database 
   expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({ code: 0, result: { files: 2, findings: [] } })
 })
 
-it('a backup of the schedule has the files, and a restore by its name brings them back', async () => {
-  const { cwd, stored } = await withFiles()
-  const settings = { ...env, CHAT_BACKUP__TARGET: './backups', CHAT_BACKUP__FILES: 'true' }
-  const made = await run(['backup', 'run', '--json'], { cwd, env: settings })
-  const { name, files } = JSON.parse(made.stdout)
-  expect(files).toMatchObject({ files: 2, parts: 3, missing: 0 })
-  rmSync(join(cwd, 'data'), { recursive: true })
-  const restored = await run(['restore', name, '--json'], { cwd, env: settings })
-  expect(JSON.parse(restored.stdout).files).toMatchObject({ files: 2, parts: 3, missing: 0 })
-  expect(readdirSync(stored).length).toBe(2)
+const passphrase = { CHAT_BACKUP__PASSPHRASE: 'twelve or more letters' }
+const toFolder = { ...env, CHAT_BACKUP__TARGET: './backups', CHAT_BACKUP__FILES: 'true' }
+
+/** A backup of the schedule, made now. @returns its name, and what was done with the files */
+async function backUp(cwd: string, settings: Record<string, string> = {}) {
+  const { stdout } = await run(['backup', 'run', '--json'], { cwd, env: { ...toFolder, ...settings } })
+  return JSON.parse(stdout)
+}
+
+it.each([
+  ['is not encrypted', {}],
+  ['is encrypted with a passphrase', passphrase],
+])(
+  'a backup of the schedule that %s has the files, and a restore by its name brings them back',
+  async (_, settings) => {
+    const { cwd, stored } = await withFiles()
+    const { name, files } = await backUp(cwd, settings)
+    expect(files).toMatchObject({ files: 2, parts: 3, missing: 0 })
+    expect((await backUp(cwd, settings)).files).toMatchObject({ files: 2, parts: 0 })
+    rmSync(join(cwd, 'data'), { recursive: true })
+    const restored = await run(['restore', name, '--json'], { cwd, env: { ...toFolder, ...settings } })
+    expect(JSON.parse(restored.stdout).files).toMatchObject({ files: 2, parts: 3, missing: 0 })
+    expect(readdirSync(stored).length).toBe(2)
+    expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({
+      code: 0,
+      result: { files: 2, findings: [] },
+    })
+  },
+)
+
+it('a backup with another passphrase copies the files anew, and each restore takes those of its own', async () => {
+  const { cwd } = await withFiles()
+  const identity = await generateX25519Identity()
+  writeFileSync(join(cwd, 'key.txt'), `${identity}\n`)
+  const first = await backUp(cwd, passphrase)
+  const second = await backUp(cwd, { CHAT_BACKUP__RECIPIENT: await identityToRecipient(identity) })
+  expect([first, second].map(({ files }) => files.parts)).toEqual([3, 3])
+  expect(readdirSync(join(cwd, 'backups')).filter((name) => name.startsWith('files-'))).toHaveLength(2)
+  const restore = async (name: string, ...flags: string[]) => {
+    const at = ['restore', name, '--force', '--json', '--database', 'sqlite:./other/chat.db', ...flags]
+    const { stdout } = await run(at, { cwd, env: { ...toFolder, ...passphrase } })
+    return JSON.parse(stdout).files ?? stdout
+  }
+  expect(await restore(first.name)).toMatchObject({ files: 2, missing: 0 })
+  rmSync(join(cwd, 'other'), { recursive: true })
+  expect(await restore(second.name)).toContain('was encrypted with another passphrase or key')
+  expect(await restore(second.name, '--identity', 'key.txt')).toMatchObject({ files: 2, parts: 3, missing: 0 })
 })
 
 it('an archive is imported with its files, and what is missing shows as gone', async () => {
