@@ -71,7 +71,8 @@ export async function handle(service: Service, path: string, resource: Resource,
   const isServed = group.isServed?.(contextOf(service.chat).config) ?? true
   const exchange = begin(service, path, group, resource, event)
   const turn = turnOf(responseOf(event))
-  if (turn) await turn
+  // As proxies log a request whose client has closed the connection: nothing is done for it.
+  if (turn && !(await turn)) return end(exchange, { status: 499, headers: [], body: null })
   service.openings.arrived()
   if (exchange.endpoint?.route.answer === 'stream') await service.openings.turn()
   try {

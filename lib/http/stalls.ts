@@ -66,8 +66,14 @@ function stateOf(socket: Socket): string | undefined {
  * Resolves when it is this response's turn: pipelined requests are answered one by one, and other connections are
  * served in between. Otherwise each response would start the next one before any other connection is read, and a
  * thousand pipelined requests would block the process until all are answered.
+ *
+ * @returns a promise of false if the client leaves before; `undefined` if it is the turn of the response
  */
-export function turnOf(response: ServerResponse | undefined): Promise<void> | undefined {
+export function turnOf(response: ServerResponse | undefined): Promise<boolean> | undefined {
   if (!response || response.socket !== null || response.destroyed || response.req.socket.destroyed) return undefined
-  return new Promise((resolve) => response.once('socket', () => setImmediate(resolve)))
+  return new Promise((resolve) => {
+    response.once('socket', () => setImmediate(resolve, true))
+    // Not of the connection, which would have a listener for each of a thousand requests.
+    response.req.once('close', () => response.req.socket.destroyed && resolve(false))
+  })
 }

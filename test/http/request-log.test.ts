@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Log } from '../../lib/context.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
@@ -165,4 +167,18 @@ it.each<[AnyRoute | undefined, Partial<RequestEntry>, Record<'all' | 'problems' 
     expect(lines.map((line) => line.level)).toEqual(level === undefined ? [] : [level])
     for (const line of lines) expect(line).not.toHaveProperty('secret')
   }
+})
+
+it('logs a pipelined request whose client leaves before its turn', async () => {
+  const { service, of } = await start('all')
+  await startThread(service)
+  const { cookie } = await signInByHand(service.base_url, 'ada@example.org', PASSWORD)
+  const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\n\r\n`
+  // The stream does not end, and the others wait behind it.
+  socket.write(ask('/api/stream') + ask('/api/auth/me').repeat(2))
+  await once(socket, 'data')
+  socket.destroy()
+  await expect.poll(() => of('/api/auth/me').map(({ status }) => status)).toEqual([499, 499])
+  await expect.poll(() => of('/api/stream').map(({ status }) => status)).toEqual([200])
 })

@@ -118,3 +118,18 @@ it('serves other connections between two pipelined requests of one', async () =>
   await turn
   expect(order).toEqual(['others', 'its turn'])
 })
+
+it('ends the wait of a pipelined request whose client leaves before its turn', async () => {
+  const turns: Promise<boolean>[] = []
+  const server = createServer((_, response) => {
+    const turn = turnOf(response)
+    if (turn) turns.push(turn)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(3))
+  await expect.poll(() => turns.length).toBe(2)
+  socket.destroy()
+  expect(await Promise.all(turns)).toEqual([false, false])
+  server.close()
+})
