@@ -41,15 +41,14 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
     fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, names, work))),
     purge: (tables, signal, options) =>
       inFlight.track(() =>
-        translated(async () => {
-          await vacuum(
+        translated(() =>
+          vacuum(
             pool,
             tables.map((table) => names?.inStatement(table) ?? table),
             signal,
             options,
-          )
-          return !signal.aborted
-        }),
+          ),
+        ),
       ),
     // The snapshot, the set of finished transactions, changes exactly when a commit becomes visible.
     changeToken: async () => {
