@@ -59,7 +59,9 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
       while (wanted.length > 0) {
         const events = await rendering.render(wanted, epoch)
         await beforeDelivery()
-        deliver(events.flatMap((each) => each ?? []))
+        // What is published with the last events is one write to each reader with these.
+        const isEnd = news.isLast && events.length === wanted.length
+        deliver([...events.flatMap((each) => each ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])])
         // After a failure the next run begins here.
         place = wanted[events.length - 1]![1]
         wanted = wanted.slice(events.length)
@@ -68,6 +70,7 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
       isEarly = news.isEarly
       if (!news.isLast) return false
       if (!isEarly) rendering.forget(offered)
+      if (published.length === 0) return true
       await beforeDelivery()
       deliver(ephemeral.take(published))
       return true

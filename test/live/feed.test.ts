@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
+import type { Reader } from '../../lib/live/reader.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
@@ -54,6 +55,39 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     expect(seen.flatMap(({ event }) => contentOf(event)).sort()).toEqual(['four', 'one', 'three', 'two'])
     expect(seen.filter(({ event }) => event.type === 'membership.changed')).toHaveLength(2)
     await stream.close()
+  })
+
+  it('gets a message and the activity of its thread in one write', async () => {
+    const conversation_id = await converse(ada)
+    const { message_id } = await post(ada, conversation_id, 'root')
+    const { hub, now } = nodes[0]!.chat.context
+    const writes: string[][] = []
+    const reader: Reader = {
+      conversation_id: undefined,
+      user_id: ada.id,
+      session_id: undefined,
+      key_id: undefined,
+      login: undefined,
+      since: now(),
+      is_system: false,
+      sink: {
+        write: ({ events }) => void writes.push(events.map(({ event }) => event.type)),
+        pending: () => 0,
+        drained: async () => {},
+        end() {},
+      },
+      expires_at: Number.POSITIVE_INFINITY,
+      following: undefined,
+      gets_presence: true,
+      closed: false,
+    }
+    hub.reserve(ada.id)
+    const close = hub.connect(reader)
+    await expect.poll(() => writes).toContainEqual(['stream.ready'])
+    await ada.messages.reply(message_id, { content: 'reply' })
+    await expect.poll(() => writes.flat()).toContain('thread.activity')
+    expect(writes).toContainEqual(['message.new', 'thread.activity'])
+    close()
   })
 
   it('reports a removal, and then nothing more of that conversation', async () => {
