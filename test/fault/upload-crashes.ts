@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChatClient } from '../../lib/client/index.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { bytesOf, exif, JPEG, segment } from '../support/pictures.ts'
 import { settle } from './people.ts'
 import { startProcess } from './process.ts'
 
@@ -64,9 +65,18 @@ export async function crashUploads({ url, folder, cycles, uploads, random }: Upl
   }
 }
 
+/** Every second one is a JPEG with another one behind it, which is stored anew without that once all parts are there. */
 function fileOf(name: string, size: number): File {
-  return new File([Buffer.alloc(size, createHash('sha512').update(name).digest())], `${name}.bin`)
+  const bytes = Buffer.alloc(size, createHash('sha512').update(name).digest())
+  const isPicture = Number(name.split('-')[1]) % 2 === 1 && size > BEFORE.length + BEHIND.length
+  if (!isPicture) return new File([bytes], `${name}.bin`)
+  bytes.set(BEFORE)
+  bytes.set(BEHIND, size - BEHIND.length)
+  return new File([bytes], `${name}.jpg`)
 }
+
+const BEFORE = bytesOf(JPEG.start, JPEG.picture)
+const BEHIND = bytesOf(JPEG.end, JPEG.start, segment(0xe1, exif('II', 1)), JPEG.picture, JPEG.end)
 
 /** Uploads a file, and reads it again. */
 async function send(client: ChatClient, conversation_id: string, file: File, onPart: () => void): Promise<void> {
