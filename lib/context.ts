@@ -5,6 +5,7 @@ import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
+import type { CleaningTurns } from './chat/attachments/cleaning.ts'
 import type { PartSlots } from './chat/attachments/part-slots.ts'
 import type { ReadSlots } from './chat/attachments/read-slots.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
@@ -101,6 +102,8 @@ export interface Context {
   readonly callsAnswered: { count: number }
   /** How many parts of files this process takes at once. */
   readonly partSlots: PartSlots
+  /** The turns of files that are stored anew without metadata. */
+  readonly cleaningTurns: CleaningTurns
   /** How many files a user reads at once from this process. */
   readonly readSlots: ReadSlots
   /** The same for thumbnails, which a page reads beside files. */

@@ -11,6 +11,7 @@ import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
+import { createCleaningTurns } from './chat/attachments/cleaning.ts'
 import { createPartSlots } from './chat/attachments/part-slots.ts'
 import { createReadSlots } from './chat/attachments/read-slots.ts'
 import { openFor } from './chat/attachments/reading.ts'
@@ -152,7 +153,15 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   return { cluster, sources, hub, presence, poller }
 }
 
-type FilesContext = 'callsAnswered' | 'files' | 'partSlots' | 'readSlots' | 'thumbnailSlots' | 'linkKey' | 'closeFiles'
+type FilesContext =
+  | 'callsAnswered'
+  | 'files'
+  | 'partSlots'
+  | 'cleaningTurns'
+  | 'readSlots'
+  | 'thumbnailSlots'
+  | 'linkKey'
+  | 'closeFiles'
 
 /** The files, which are opened, and loaded, when they are needed first. */
 function createFiles(config: Context['config'], { db, files }: Storage): Pick<Context, FilesContext> {
@@ -169,6 +178,7 @@ function createFiles(config: Context['config'], { db, files }: Storage): Pick<Co
     callsAnswered,
     files: () => (opened ??= open()),
     partSlots: createPartSlots(),
+    cleaningTurns: createCleaningTurns(),
     readSlots: createReadSlots(most),
     thumbnailSlots: createReadSlots(most),
     linkKey() {

@@ -3,9 +3,19 @@ import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import { cleanJpeg, type JpegState } from '../../files/jpeg-metadata.ts'
+import { createTurns } from '../../live/turns.ts'
 import { keyOfPart, partsOf } from './rules.ts'
 import type { AttachmentRow } from './store.ts'
 import { insertBlob } from './store-blobs.ts'
+
+/** How many files are looked at at once: each has up to three parts in memory. */
+const AT_ONCE = 3
+
+/** Lets files wait for their turn to be looked at. */
+export type CleaningTurns = ReturnType<typeof createCleaningTurns>
+
+/** Creates the turns of a process. */
+export const createCleaningTurns = () => createTurns<object>(AT_ONCE)
 
 /** Bytes that are to be those of a file. */
 export interface CleanedBlob {
@@ -31,7 +41,11 @@ export function mayNeedCleaning(
  *
  * @returns `undefined` if there is no metadata. Unless the file gets the new bytes, the sweep deletes them
  */
-export async function storeCleaned(ctx: Context, { blob_id, size }: AttachmentRow): Promise<CleanedBlob | undefined> {
+export function storeCleaned(ctx: Context, row: AttachmentRow): Promise<CleanedBlob | undefined> {
+  return ctx.cleaningTurns.take({}, () => clean(ctx, row))
+}
+
+async function clean(ctx: Context, { blob_id, size }: AttachmentRow): Promise<CleanedBlob | undefined> {
   const files = await ctx.files()
   const parts = partsOf(size)
   const digests: Buffer[] = []

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { exif, JPEG, bytesOf as joined, segment } from '../../support/pictures.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import { type Person, startService, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 const SECRET = 'GPS 47.3769 N 8.5417 E'
@@ -133,6 +133,21 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     expect((await contentOf(id)).includes('GPS')).toBe(false)
     expect(hasSecret()).toBe(false)
     expect((await service.chat.ops.fsckFiles({ read: true })).findings).toEqual([])
+  })
+
+  it('is one of three that are looked at at once: each is in memory', async () => {
+    const { getItemRaw } = files
+    let [reading, most] = [0, 0]
+    files.getItemRaw = async (key) => {
+      most = Math.max(most, ++reading)
+      await new Promise((resolve) => setImmediate(resolve))
+      reading--
+      return getItemRaw(key)
+    }
+    const contents = times(8, (n) => joined(LARGE['behind the picture']!, `of ${n}`))
+    await Promise.all(contents.map((content) => upload(ada, bytes, place, { content })))
+    files.getItemRaw = getItemRaw
+    expect(most).toBeLessThanOrEqual(3 * service.nodes.length)
   })
 
   it('keeps no part that is written a second time once it is complete', async () => {
