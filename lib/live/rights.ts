@@ -27,6 +27,11 @@ export function createRights(deps: {
   const { streams, findRefusals, close, advance, now } = deps
   const takeNext = createRound(streams)
   let known = Number.NEGATIVE_INFINITY
+  /** No session of a stream expires before, however many streams there are. */
+  let earliest = Number.POSITIVE_INFINITY
+  const noteExpiry = (readers: Iterable<Reader>) => {
+    for (const { expires_at } of readers) if (expires_at < earliest) earliest = expires_at
+  }
 
   function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
     if (user_id) return streams.ofUser(user_id)
@@ -42,13 +47,17 @@ export function createRights(deps: {
 
   async function recheck(suspects: Reader[]): Promise<void> {
     if (suspects.length === 0) return
-    await Promise.all((await findRefusals(suspects)).map(([reader, reason]) => end(reader, reason)))
+    const refusals = await findRefusals(suspects)
+    noteExpiry(suspects)
+    await Promise.all(refusals.map(([reader, reason]) => end(reader, reason)))
   }
 
   // Deliveries await it, and `end` awaits deliveries: so it does not await `end`. The log ends the stream of a removed user.
   const refresh = singleFlight(async () => {
     const began = performance.now()
-    for (const [reader, reason] of await findRefusals([...streams.all()])) void end(reader, reason)
+    const suspects = [...streams.all()]
+    for (const [reader, reason] of await findRefusals(suspects)) void end(reader, reason)
+    noteExpiry(suspects)
     known = Math.max(known, began)
   })
 
@@ -67,9 +76,14 @@ export function createRights(deps: {
     recheckConcerned: (revocations: Revocation[]) =>
       recheck([...new Set(revocations.flatMap((each) => [...concernedBy(each)]))]),
     /** The same for the streams whose session may have expired since the last check. */
-    recheckExpired(): Promise<void> {
+    async recheckExpired(): Promise<void> {
       const at = now()
-      return recheck([...streams.all()].filter((reader) => reader.expires_at < at))
+      if (at <= earliest) return
+      const suspects = [...streams.all()].filter((reader) => reader.expires_at < at)
+      // After a failure of the look-up the same ones are found again.
+      await recheck(suspects)
+      earliest = Number.POSITIVE_INFINITY
+      noteExpiry(streams.all())
     },
 
     /** The same for the next streams: all of them within a minute, if it is called every two seconds. */

@@ -6,7 +6,7 @@ import { downloads } from './rows/downloads.ts'
 import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { postsBesideUploads, rangeAtEnd, uploadMemory, uploadRate } from './rows/files.ts'
-import { foreignCommits } from './rows/foreign-commits.ts'
+import { foreignCommits, manyForeignCommits } from './rows/foreign-commits.ts'
 import { fsck } from './rows/fsck.ts'
 import { inbox } from './rows/inbox.ts'
 import { clientSize, importTime } from './rows/loading.ts'
@@ -48,6 +48,7 @@ export const ROWS: Row[] = [
   streamsAllPg,
   streamsMember,
   foreignCommits,
+  manyForeignCommits,
   ...crossNodes,
   typingNodes,
   postsPgNodes,

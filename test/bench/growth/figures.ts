@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { contextOf } from '../../../lib/core/context-of.ts'
 import { httpRequest } from '../load/http.ts'
 import { timeRequest } from '../load/latency.ts'
 import { perSecond } from '../load/measure.ts'
@@ -11,6 +13,7 @@ import { progress } from '../report.ts'
 import { type Bench, median } from '../row.ts'
 import { ready } from '../rows/start.ts'
 import { ROOT, type Server, temporaryFolder } from '../servers/child.ts'
+import { withChat } from '../servers/people.ts'
 import { startBareService, urlOf } from '../servers/service.ts'
 import { type History, roundedSize, seedHistory } from './seed.ts'
 
@@ -19,6 +22,9 @@ const UNDER_WAY = 32
 
 /** The events that a stream has missed; the shortest history has more. */
 const MISSED = 50
+
+/** How often the search index is looked at. */
+const LOOK_MS = 200
 
 /** What is read again and again may not read the whole; what copies or checks everything does. */
 export interface GrowthFigure {
@@ -58,6 +64,7 @@ export async function measureSize(messages: number, { seconds, command }: Bench)
     try {
       await ready(server)
       figures.start = performance.now() - began
+      await untilSearchable(file)
       Object.assign(figures, await measureCalls(server, history, seconds))
     } finally {
       await server.stop()
@@ -66,6 +73,14 @@ export async function measureSize(messages: number, { seconds, command }: Bench)
     rmSync(folder, { recursive: true, force: true })
   }
   return FIGURES.map(({ name }) => figures[name]!)
+}
+
+/** Waits for the search index, which takes the seeded messages in beside all other work: the longer, the more there are. */
+function untilSearchable(file: string): Promise<void> {
+  return withChat(file, async (chat) => {
+    const { db } = contextOf(chat)
+    while (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) await delay(LOOK_MS)
+  })
 }
 
 async function measureCalls(
