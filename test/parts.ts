@@ -84,6 +84,7 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/accounts/{administration,email-addresses,password-resets,profile,sessions,users}/*.test.ts',
     'test/assistant/{recovery,running,streaming,trouble}.test.ts',
     'test/chat/*/{batches,changes,deletion,large,makers,operator,routes,sign-up}.test.ts',
+    'test/chat/attachments/{draining,large-pictures,life}.test.ts',
     'test/chat/conversations/{direct,policy,settings}.test.ts',
     'test/chat/notifications/{answers,devices,events,mail}.test.ts',
     'test/chat/receipts/updates.test.ts',

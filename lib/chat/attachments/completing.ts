@@ -55,15 +55,15 @@ export async function cleanAndComplete(
   const cleaned = await storeCleaned(ctx, row)
   const completed = await ctx.write(async (tx) => {
     const locked = await lockAttachment(tx, row.id)
-    if (!locked) throw new ChatError('not_found')
-    if (locked.status !== 'uploading') {
+    if (locked?.status !== 'uploading') {
       if (cleaned) await releaseUnused(tx, [cleaned.blob_id], 0)
-      return undefined
+      return locked ? undefined : 'removed'
     }
     // The sweep may have taken them for bytes that no file has.
     if (cleaned && !(await lockLive(tx, cleaned.blob_id))) return 'swept'
     return { attachment: await complete(ctx, tx, locked, cleaned) }
   })
+  if (completed === 'removed') throw new ChatError('not_found')
   if (completed !== 'swept') return completed
   await removeBytes(ctx, { id: cleaned!.blob_id, parts: partsOf(row.size) })
   throw new ChatError('unavailable', { retry_after_seconds: 1 })

@@ -135,6 +135,25 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     expect((await service.chat.ops.fsckFiles({ read: true })).findings).toEqual([])
   })
 
+  it('leaves nothing when its upload is removed meanwhile', async () => {
+    const content = joined(LARGE['behind the picture']!, 'a fourth')
+    const id = await begin(content)
+    const [first, second] = partsOf(content)
+    await bytes.put(id, 2, second!)
+    const before = files.kept.size
+    const put = files.setItemRaw
+    let stored = 0
+    files.setItemRaw = async (key, value) => {
+      if (++stored === 2) await ada.attachments.remove(id)
+      await put(key, value)
+    }
+    expect((await bytes.put(id, 1, first!)).status).toBe(404)
+    files.setItemRaw = put
+    expect(files.kept.size).toBe(before + 3)
+    await sweepFiles(service.chat.context, { after: '' })
+    expect(files.kept.size).toBe(before - 1)
+  })
+
   it('is one of three that are looked at at once: each is in memory', async () => {
     const { getItemRaw } = files
     let [reading, most] = [0, 0]
