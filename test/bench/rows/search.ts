@@ -8,10 +8,10 @@ import { postSteadily } from '../load/steady.ts'
 import { postTemplate } from '../load/template.ts'
 import { progress } from '../report.ts'
 import type { Row } from '../row.ts'
-import { random } from '../search/corpus.ts'
+import { searchesOf } from '../search/queries.ts'
 import { type Searchable, seedSearch } from '../search/seed.ts'
 import { onEachDatabase, type Running } from '../servers/each-database.ts'
-import { numbers, withChat } from '../servers/people.ts'
+import { withChat } from '../servers/people.ts'
 
 const MESSAGES = 1_000_000
 
@@ -50,7 +50,9 @@ const each = onEachDatabase<Figures>(
       const filled = await untilFilled(database, service, seeded)
       const { bytes, documents } = await withChat(database, (chat) => chat.search.status(OPERATOR))
       if (documents < messages) throw new Error(`the index has only ${documents} messages`)
-      const request = queriesOf(seeded).map((query) => httpRequest('GET', `/api/search?${query}`, seeded.reader))
+      const request = searchesOf(seeded, OF_A_KIND).map(({ kind: _, ...query }) =>
+        httpRequest('GET', `/api/search?${new URLSearchParams(query)}`, seeded.reader),
+      )
       const times: number[] = []
       for (let round = 0; round <= rounds; round++) {
         const measured: number[] = []
@@ -81,34 +83,6 @@ async function untilFilled(database: string, { port }: Running, { reader, places
   } finally {
     posts.close()
   }
-}
-
-/** Words of every kind, two words, a phrase of a message, two Chinese characters and a beginning; in all conversations, and in one. */
-function queriesOf({ corpus, places }: Searchable): string[] {
-  const next = random(7)
-  const word = (from: number, to: number) => corpus.word(from + Math.floor(next() * (to - from)))
-  /** Every fifth word is Chinese. */
-  const chinese = () => {
-    for (;;) {
-      const found = corpus.word(5 * Math.floor(next() * 400) + 4)
-      if (found.length === 2) return found
-    }
-  }
-  const kinds = [
-    () => word(0, 20),
-    () => word(500, 1_500),
-    () => word(50_000, 100_000),
-    () => `${word(0, 50)} ${word(100, 1_000)}`,
-    () => `"${corpus.message().text.split(' ').slice(0, 2).join(' ')}"`,
-    chinese,
-    () => `${corpus.word(5 * Math.floor(100 + next() * 500)).slice(0, 3)}*`,
-  ]
-  return numbers(OF_A_KIND).flatMap((n) =>
-    kinds.flatMap((kind) => {
-      const query = `q=${encodeURIComponent(kind())}`
-      return [query, `${query}&in=${places[n]!.conversation_id}`]
-    }),
-  )
 }
 
 const of = `${MESSAGES.toLocaleString('en-US')} messages`
