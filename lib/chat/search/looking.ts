@@ -12,7 +12,7 @@ import { findPhrase, type Phrase } from './rules-query.ts'
 import { atomsOf } from './rules-words.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
 import { listChangedBetween, listReadable, listTitles, type Narrowed, type Readable } from './store.ts'
-import { FIRST_SPAN, findEntries, nextSpan, type Span, type Wanted } from './store-lookup.ts'
+import { expectedHits, FIRST_SPAN, findEntries, nextSpan, type Span, type Wanted } from './store-lookup.ts'
 
 /** A search: what the index is asked, and what each hit must have. */
 export interface Hunt {
@@ -80,9 +80,10 @@ export async function look(
 ): Promise<{ low: number; isOver: boolean }> {
   let low = Math.min(start, hunt.newest + 1)
   let span = FIRST_SPAN
+  let expected = Number.POSITIVE_INFINITY
   let steps = 0
   while (low > hunt.oldest && !page.isFull()) {
-    const bounds = { before: low, span, limit: LOOKS[steps] ?? LOOKS[2], isFirst: steps === 0, deadline }
+    const bounds = { before: low, span, limit: LOOKS[steps] ?? LOOKS[2], isFirst: steps === 0, expected, deadline }
     steps++
     const options = { timeout: Math.max(LEAST_MS, deadline - performance.now()), by_index: true } as const
     try {
@@ -90,7 +91,10 @@ export async function look(
       // Others may have left changes. Not within the snapshot, of which the mover would be a part.
       if (done.hasChanged) ctx.search.wake()
       low = done.low
-      span = nextSpan(span, done, low - hunt.oldest)
+      const left = low - hunt.oldest
+      const next = nextSpan(span, done, left)
+      expected = expectedHits({ ...done, span }, next, left)
+      span = next
     } catch (error) {
       if (!isOutOfTime(error)) throw error
       // What is newer than its last result was compared.
@@ -108,6 +112,7 @@ interface Bounds {
   span: Span
   limit: number
   isFirst: boolean
+  expected: number
   deadline: number
 }
 
@@ -122,8 +127,9 @@ async function step(
   hunt: Hunt,
   page: Page,
   { deadline, ...part }: Bounds,
-): Promise<{ low: number; hits: number; isDense: boolean; hasChanged: boolean }> {
+): Promise<{ low: number; hits: number; isOwn: boolean; isDense: boolean; hasChanged: boolean }> {
   const found = await findEntries(db, hunt.wanted, part)
+  const { isOwn } = found
   const hits = found.docs.length
   const changed = await listChangedBetween(db, found.low, part.before, LOOKS[0])
   const hasChanged = changed.length > 0
@@ -137,9 +143,9 @@ async function step(
     for (const hit of matches) if (!page.isFull()) page.add(hit)
     n += read
     if (n < readable.length && performance.now() > until)
-      return { low: readable[n - 1]!.doc, hits, isDense: true, hasChanged }
+      return { low: readable[n - 1]!.doc, hits, isOwn, isDense: true, hasChanged }
   }
-  return { low, hits, isDense, hasChanged }
+  return { low, hits, isOwn, isDense, hasChanged }
 }
 
 /**

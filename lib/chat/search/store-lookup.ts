@@ -15,6 +15,8 @@ export interface Wanted {
 export interface Found {
   docs: number[]
   low: number
+  /** Whether the caller's conversations were part of what the index was asked. */
+  isOwn: boolean
 }
 
 /** On PostgreSQL, the newest so many numbers are read one after another: what is frequent is found there. */
@@ -46,6 +48,21 @@ export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, 
   return expected <= MOST_AT_ONCE ? Number.POSITIVE_INFINITY : Math.min(MOST_BLOCKS, span * 4)
 }
 
+/** How many numbers a look goes over, of those that are left. */
+function widthOf(span: Span, left: number): number {
+  return Math.min(left, span === FIRST_SPAN ? NEAR : span * BLOCK)
+}
+
+/** How many messages of all conversations the next look may find, by what the last one found; infinitely many if that is unknown. */
+export function expectedHits(
+  last: { span: Span; hits: number; isOwn: boolean; isDense: boolean },
+  span: Span,
+  left: number,
+): number {
+  if (last.isOwn || last.isDense) return Number.POSITIVE_INFINITY
+  return (last.hits * widthOf(span, left)) / widthOf(last.span, Number.POSITIVE_INFINITY)
+}
+
 /** Which messages a look is for: the newest up to `limit` below `before`. */
 export interface Part {
   before: number
@@ -54,34 +71,37 @@ export interface Part {
   span: Span
   /** Whether it is the first look of a search. */
   isFirst: boolean
+  /** How many messages of all conversations it may find. */
+  expected: number
 }
 
 /**
- * FTS5 finds the place of each of the caller's conversations in each part of the index, which takes longer than to compare
- * the newest messages with the conversations: with more of them, the first look leaves them out.
+ * Each of the caller's conversations has a place in the index, or in each part of FTS5's, and to find all of these takes longer
+ * than to compare some hundred messages with the conversations. With more of them, the first look leaves them out, and on
+ * PostgreSQL each that is expected to find few messages.
  */
 const FEW_CONVERSATIONS = 8
 
 /** Messages of the index, newest first. */
 export async function findEntries(db: Queries, wanted: Wanted, part: Part): Promise<Found> {
-  const { rows, floor } = await findRows(db, wanted, part)
+  const isFew = part.isFirst || (db.dialect === 'postgresql' && part.expected <= part.limit)
+  const isOwn = wanted.own.length > 0 && !(isFew && wanted.own.length > FEW_CONVERSATIONS)
+  const groups = isOwn ? [...wanted.groups, wanted.own] : wanted.groups
+  const { rows, floor } = await findRows(db, { all: wanted.all, groups }, part)
   const docs = rows.map(({ doc }) => Number(doc))
-  return { docs, low: docs.length < part.limit ? floor : docs.at(-1)! }
+  return { docs, low: docs.length < part.limit ? floor : docs.at(-1)!, isOwn }
 }
 
-async function findRows(db: Queries, wanted: Wanted, part: Part): Promise<{ rows: Row[]; floor: number }> {
-  const isWithoutOwn = db.dialect === 'sqlite' && part.isFirst && wanted.own.length > FEW_CONVERSATIONS
-  const groups = isWithoutOwn || wanted.own.length === 0 ? wanted.groups : [...wanted.groups, wanted.own]
-  const terms = { all: wanted.all, groups }
+type Terms = Pick<Wanted, 'all' | 'groups'>
+
+async function findRows(db: Queries, terms: Terms, part: Part): Promise<{ rows: Row[]; floor: number }> {
   // Everything is wanted: an index of words finds nothing without a word.
-  if (terms.all.length + groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
+  if (terms.all.length + terms.groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
   if (db.dialect === 'sqlite') return { rows: await findSqlite(db, terms, part), floor: 0 }
   const numbers = await numbersOf(db, terms)
   if (numbers.all.length + numbers.groups.length === 0) return { rows: await findAny(db, part), floor: 0 }
   return part.span === FIRST_SPAN ? findNear(db, numbers, part) : findFar(db, numbers, part)
 }
-
-type Terms = Pick<Wanted, 'all' | 'groups'>
 
 function findAny(db: Queries, { before, limit }: Part): Promise<Row[]> {
   return db.all<Row>('SELECT doc FROM messages WHERE doc < ? ORDER BY doc DESC LIMIT ?', before, limit)

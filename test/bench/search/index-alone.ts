@@ -61,7 +61,7 @@ async function find(db: Database, all: IndexTerm[], conversations: number[], lim
   for (let before = FIRST_DOC + MESSAGES; before > FIRST_DOC && found.length < limit; ) {
     const options = { timeout: 10_000, by_index: true } as const
     const { docs, low } = await db.snapshot(
-      (tx) => findEntries(tx, wanted, { before, limit: 100, span, isFirst: false }),
+      (tx) => findEntries(tx, wanted, { before, limit: 100, span, isFirst: false, expected: Number.POSITIVE_INFINITY }),
       options,
     )
     found.push(...docs)

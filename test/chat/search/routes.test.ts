@@ -328,7 +328,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
       narrowed: { ...narrowed, is_pinned: false, has_file: false, has_reaction: false, has_mention: false },
     }
     const nothing = { all: [], groups: [], own: [] }
-    const part = { before: newest, limit: 10, span: 1024, isFirst: false }
+    const part = { before: newest, limit: 10, span: 1024, isFirst: false, expected: 0 }
     expect((await findEntries(context.db, nothing, part)).docs).toEqual(times(4, (n) => newest - 1 - n))
     const page = createPage(await service.chat.users.actor(ada.id), 20)
     const lows: number[] = []
