@@ -55,8 +55,7 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
       const published = ephemeral.list()
       const offered = rendering.offered()
       const news = await feed.news(place!, PAGE)
-      let wanted = wantedOf(news.rows, followers)
-      while (wanted.length > 0) {
+      for (let wanted = wantedOf(news.rows, followers); wanted.length > 0; ) {
         const events = await rendering.render(wanted, epoch)
         await beforeDelivery()
         // What is published with the last events is one write to each reader with these.
@@ -70,7 +69,6 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
       isEarly = news.isEarly
       if (!news.isLast) return false
       if (!isEarly) rendering.forget(offered)
-      if (published.length === 0) return true
       await beforeDelivery()
       deliver(ephemeral.take(published))
       return true

@@ -16,7 +16,7 @@ import { marks, marksControl } from './rows/marks.ts'
 import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32 } from './rows/posts.ts'
-import { postsPgNodes, postsPgNodesCpu } from './rows/posts-nodes.ts'
+import { postsPgNodes } from './rows/posts-nodes.ts'
 import { reactedTree, reaction } from './rows/reactions.ts'
 import { readers } from './rows/readers.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
@@ -51,8 +51,7 @@ export const ROWS: Row[] = [
   manyForeignCommits,
   ...crossNodes,
   typingNodes,
-  postsPgNodes,
-  postsPgNodesCpu,
+  ...postsPgNodes,
   reconnect,
   reconnectP99,
   together,

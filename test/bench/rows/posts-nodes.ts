@@ -3,7 +3,7 @@ import { cpuMicros, perSecond } from '../load/measure.ts'
 import { repeatRequest } from '../load/requests.ts'
 import { postContent } from '../load/template.ts'
 import { processFiguresMissing } from '../machine.ts'
-import { interleaveWarm, oncePerBench, type Row, roundsOf } from '../row.ts'
+import { type Bench, interleaveWarm, oncePerBench, type Row, roundsOf } from '../row.ts'
 import type { Server } from '../servers/child.ts'
 import { onPostgres, postgresMissing } from '../servers/databases.ts'
 import { createPeople, numbers } from '../servers/people.ts'
@@ -11,54 +11,62 @@ import { startBareService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
 
 const NODES = 4
-const UNDER_WAY = 32
+const CONVERSATIONS = 32
 
-const TITLE = `${NODES} nodes on PostgreSQL, ${UNDER_WAY} under way in ${UNDER_WAY} conversations`
+/** As many as one node takes well, and as many as make several nodes worth while: posts that wait together share a transaction. */
+const FEW = 32
+const MANY = 512
 
-/** All nodes, the database and the load share the cores of one machine: with two of them nodes cannot add much. */
-export const postsPgNodes: Row = {
-  name: 'posts-pg-nodes',
-  title: `durable posts a second, ${TITLE}`,
-  unit: '/s',
-  peer: 'one node',
-  better: 'higher',
-  reach: 1,
-  beyond: 1.5,
-  unavailable: postgresMissing,
-  measure: async (bench) => roundsOf(await measured(bench), perSecond),
+/**
+ * The rate of posts, and the CPU of the nodes. All nodes, the database and the load share the cores of one machine: with
+ * two of them nodes cannot add much.
+ */
+function rowsOf(name: string, underWay: number): Row[] {
+  const title = `${NODES} nodes on PostgreSQL, ${underWay} under way in ${CONVERSATIONS} conversations`
+  // Both rows show one run.
+  const measured = oncePerBench((bench) => measure(bench, underWay))
+  const rate: Row = {
+    name,
+    title: `durable posts a second, ${title}`,
+    unit: '/s',
+    peer: 'one node',
+    better: 'higher',
+    reach: 1,
+    beyond: 1.5,
+    unavailable: postgresMissing,
+    measure: async (bench) => roundsOf(await measured(bench), perSecond),
+  }
+  const cpu: Row = {
+    ...rate,
+    name: `${name}-cpu`,
+    title: `CPU of the nodes per post, ${title}`,
+    unit: 'µs',
+    better: 'lower',
+    reach: 1.15,
+    beyond: 1,
+    unavailable: () => postgresMissing() ?? processFiguresMissing(),
+    measure: async (bench) => roundsOf(await measured(bench), cpuMicros),
+  }
+  return [rate, cpu]
 }
 
-export const postsPgNodesCpu: Row = {
-  ...postsPgNodes,
-  name: 'posts-pg-nodes-cpu',
-  title: `CPU of the nodes per post, ${TITLE}`,
-  unit: 'µs',
-  better: 'lower',
-  reach: 1.15,
-  beyond: 1,
-  unavailable: () => postgresMissing() ?? processFiguresMissing(),
-  measure: async (bench) => roundsOf(await measured(bench), cpuMicros),
-}
-
-/** Both rows show one run. */
-const measured = oncePerBench(({ rounds, seconds, command }) =>
+const measure = ({ rounds, seconds, command }: Bench, underWay: number) =>
   onPostgres(async (create) => {
     const [shared, single] = [await create(), await create()]
     return withServers(startNodes(command, shared, NODES), startNodes(command, single, 1), async (nodes, node) => {
-      const postToNodes = () => repeatRequest(nodes, UNDER_WAY, seconds)
+      const postToNodes = () => repeatRequest(nodes, underWay, seconds)
       // Each of them gets a share of the posts only, and should have compiled as much as the single one.
       for (let more = 1; more < NODES; more++) await postToNodes()
-      return interleaveWarm(rounds, postToNodes, () => repeatRequest(node, UNDER_WAY, seconds))
+      return interleaveWarm(rounds, postToNodes, () => repeatRequest(node, underWay, seconds))
     })
-  }),
-)
+  })
 
 /** Nodes on one new database, and the posts that they take. */
 async function startNodes(command: string[], database: string, count: number) {
   const { people, places } = await createPeople(
     database,
-    UNDER_WAY,
-    numbers(UNDER_WAY).map((n) => [n]),
+    CONVERSATIONS,
+    numbers(CONVERSATIONS).map((n) => [n]),
   )
   const servers: Server[] = []
   const stop = async () => void (await Promise.all(servers.map((server) => server.stop())))
@@ -78,3 +86,5 @@ async function startNodes(command: string[], database: string, count: number) {
     stop,
   }
 }
+
+export const postsPgNodes: Row[] = [...rowsOf('posts-pg-nodes', FEW), ...rowsOf('posts-pg-nodes-512', MANY)]
