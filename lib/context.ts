@@ -98,6 +98,8 @@ export interface Context {
   readonly files: () => Promise<FileStore>
   /** Breaks off what the storage of files does. */
   readonly closeFiles: () => Promise<void>
+  /** How many requests have arrived over HTTP: what can wait gives them precedence. */
+  readonly arrivals: { count: number }
   /** How many calls over HTTP have ended that brought no part of a file. */
   readonly callsAnswered: { count: number }
   /** How many parts of files this process takes at once. */

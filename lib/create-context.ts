@@ -69,7 +69,14 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { db } = storage
   const { log = SILENT, now = currentMicros, id = newId, hooks = {} } = ports
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const { cluster, sources, hub, presence, poller } = createLive({ storage, ports, config, log, now, metrics })
+  const { arrivals, cluster, sources, hub, presence, poller } = createLive({
+    storage,
+    ports,
+    config,
+    log,
+    now,
+    metrics,
+  })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
   const afterEvents = createAfterEvents({ hook: hooks.afterEvent, sourceOf: sources.ofConversation, log })
@@ -89,7 +96,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     settings,
     assertUsable: outbox.assertUsable,
     db,
-    ...{ hub, poller, cluster, presence },
+    ...{ arrivals, hub, poller, cluster, presence },
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log }),
     databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
@@ -146,11 +153,13 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
   const { broadcast_participants } = config.presence
   const sources = createStreamSources({ db, config, now })
-  const hub = createHub({ db, config, log, metrics, now, announce: cluster.announce, sources })
+  const arrivals = { count: 0 }
+  const announce = cluster.announce
+  const hub = createHub({ db, config, log, metrics, now, announce, sources, arrivals: () => arrivals.count })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
   hub.onStreams(presence.streamsChanged)
   const poller = createPoller({ db, hub, log, poll_ms: config.cluster.poll_ms })
-  return { cluster, sources, hub, presence, poller }
+  return { arrivals, cluster, sources, hub, presence, poller }
 }
 
 type FilesContext =

@@ -3,6 +3,7 @@ import { H3, type H3Event } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { basePathOf } from '../config/base-path.ts'
 import { contextOf } from '../core/context-of.ts'
+import { createPrecedence } from '../core/precedence.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -43,7 +44,7 @@ export interface ChatAppOptions {
 export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp {
   // The URL of a malformed path is an unknown one; the service handles all other errors itself.
   const app = new H3({ allowMalformedURL: true, silent: true })
-  const { config, log, metrics } = contextOf(chat)
+  const { arrivals, config, log, metrics } = contextOf(chat)
   const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
   const service = {
@@ -52,7 +53,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     clientOf,
     requestLog,
     chunk_streams: createChunkStreams(),
-    openings: createOpenings(),
+    openings: createOpenings(createPrecedence(() => arrivals.count)),
     stalls: createStallWatch(config.server.stalled_seconds),
   }
   const table = resources(metrics)

@@ -1,6 +1,7 @@
 import type { Config } from '../config/parse.ts'
 import type { EphemeralEvent, Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
+import { createPrecedence } from '../core/precedence.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -34,6 +35,8 @@ interface HubDeps {
   now: () => Micros
   /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
+  /** The number of requests so far: streams that read what they missed give them precedence. */
+  arrivals: () => number
 }
 
 /** The open streams of this process. */
@@ -102,12 +105,12 @@ export function createHub(deps: HubDeps) {
 }
 
 /** The parts of a hub; each owns its state. */
-function createParts({ db, config, log, metrics, sources, now, announce }: HubDeps) {
+function createParts({ db, config, log, metrics, sources, now, announce, arrivals }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
   const { findRefusals, compose } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
-  const turns = createTurns<Reader>(PAGES_AT_ONCE)
+  const turns = createTurns<Reader>(PAGES_AT_ONCE, createPrecedence(arrivals))
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })

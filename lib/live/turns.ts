@@ -5,8 +5,9 @@
  * other request until each of them has been sent its page. On PostgreSQL they would all wait for connections.
  *
  * @param atOnce how many of the entries may be at work at the same time
+ * @param mayGoOn is asked in each turn while entries wait
  */
-export function createTurns<Entry>(atOnce: number) {
+export function createTurns<Entry>(atOnce: number, mayGoOn: () => boolean = () => true) {
   const queue = new Map<Entry, (isTurn: boolean) => void>()
   let working = 0
   let isScheduled = false
@@ -17,7 +18,7 @@ export function createTurns<Entry>(atOnce: number) {
     setImmediate(() => {
       isScheduled = false
       const [first] = queue
-      if (first) {
+      if (first && mayGoOn()) {
         working++
         queue.delete(first[0])
         first[1](true)

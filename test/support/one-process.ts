@@ -33,6 +33,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
       'count by default per process and user': OWN_COUNT,
       'divide the default limit among the workers': OWN_COUNT,
     },
+    'test/live/feed.test.ts': { 'of its thread in one write': 'the other node sends what is ephemeral apart' },
     'test/live/stream.test.ts': {
       'without an id > starts with its position': LATER,
       'one more than the maximum per user, until one is freed': 'a stream counts at other nodes within a second',

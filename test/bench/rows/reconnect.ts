@@ -19,6 +19,9 @@ const MISSED = 20
 /** Of the other conversations, so many have had a post each. */
 const MISSED_ELSEWHERE = 200
 
+/** How often the number of open streams is looked at. */
+const LOOK_MS = 100
+
 /** Posts to a conversation without streams, meanwhile. */
 const POSTS_PER_SECOND = 20
 
@@ -92,6 +95,7 @@ async function measureRound(port: number, people: Person[], places: Place[], tog
     ),
   )
   before.close()
+  await or(untilClosed(port))
   await or(postMissed(port, people, places, together, fail))
 
   const answers: { sent: number; ms: number }[] = []
@@ -113,6 +117,15 @@ async function measureRound(port: number, people: Person[], places: Place[], tog
     return { seconds: (ended - began) / 1000, post_ms: slowest(meanwhile) }
   } finally {
     posts.close()
+  }
+}
+
+/** Waits until the service has ended the streams, whose connections count as well. */
+async function untilClosed(port: number): Promise<void> {
+  for (;;) {
+    const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    if (/^chat_streams_open 0$/m.test(page)) return
+    await sleep(LOOK_MS)
   }
 }
 

@@ -1,0 +1,26 @@
+/** How long what arrives has precedence. */
+const PATIENCE_MS = 50
+
+/**
+ * Creates the rule of work that can wait while requests arrive: it goes on in a turn of the event loop in which none has
+ * arrived, and at intervals when some arrive in every turn.
+ *
+ * Node accepts one connection in each turn: after a restart, when thousands of clients come back, the turns must be short, or
+ * the last one waits for long before it is accepted.
+ *
+ * @param arrivals the number of requests so far
+ * @param now milliseconds
+ * @returns a function that is called once in each turn, and says whether the work may go on
+ */
+export function createPrecedence(arrivals: () => number, now: () => number = () => performance.now()): () => boolean {
+  let seen = arrivals()
+  let last = Number.NEGATIVE_INFINITY
+  return () => {
+    const count = arrivals()
+    const isQuiet = count === seen
+    seen = count
+    if (!isQuiet && now() - last < PATIENCE_MS) return false
+    last = now()
+    return true
+  }
+}
