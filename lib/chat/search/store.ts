@@ -100,7 +100,7 @@ export async function countChanges(db: Queries): Promise<{ waiting: number; refu
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
 export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
   // Those that are not longer than the others may be are read at once.
-  const found = await readTexts(db, docs, Math.floor(bytes / docs.length))
+  const found = await readTexts(db, docs, Math.min(LONGEST, Math.floor(bytes / docs.length)))
   let room = bytes
   const fitting = found.filter(({ size }, n) => {
     room -= size
@@ -108,9 +108,12 @@ export async function listTexts(db: Queries, docs: readonly number[], bytes: num
   })
   const long = fitting.filter(({ content }) => content === null).map(({ doc }) => doc)
   if (long.length === 0) return fitting as IndexedText[]
-  const texts = new Map((await readTexts(db, long, Number.MAX_SAFE_INTEGER)).map((text) => [text.doc, text]))
+  const texts = new Map((await readTexts(db, long, LONGEST)).map((text) => [text.doc, text]))
   return fitting.map((text) => texts.get(text.doc) ?? text) as IndexedText[]
 }
+
+/** More than any text has; PostgreSQL compares it as an integer of 32 bits. */
+const LONGEST = 2 ** 31 - 1
 
 /** A text as it is read for the index: without `content` if it is longer than asked for. */
 type ReadText = Omit<IndexedText, 'content'> & { content: string | null; size: number }

@@ -6,7 +6,7 @@ import { createPage, look } from '../../../lib/chat/search/looking.ts'
 import { numberOf } from '../../../lib/chat/search/rules.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
-import { listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
+import { listChanges, listTexts, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
 import { clearIndex, findEnds, mergeIndex } from '../../../lib/chat/search/store-index.ts'
 import { findEntries } from '../../../lib/chat/search/store-lookup.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
@@ -291,6 +291,21 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await db.write((tx) => noteChanged(tx, [message_id]))
     expect(await db.write((tx) => takeChanges(tx, read))).toEqual(new Set())
     await service.close()
+  })
+
+  it('reads long texts beside short ones, up to so many bytes', async () => {
+    const service = await startService(await openUrl())
+    onTestFinished(service.close)
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create({})
+    const { db } = service.chat.context
+    const texts = ['short', 'long '.repeat(200), 'behind', 'longest '.repeat(200)]
+    for (const content of texts) await ada.messages.postRoot(conversation_id, { content })
+    const docs = (await db.all<{ doc: number }>('SELECT doc FROM messages ORDER BY doc')).map(({ doc }) => doc)
+    const read = async (bytes: number) => (await listTexts(db, docs, bytes)).map(({ content }) => content)
+    expect(await read(1100)).toEqual(texts.slice(0, 3))
+    expect(await read(1)).toEqual(texts.slice(0, 1))
+    expect(await read(Number.MAX_SAFE_INTEGER)).toEqual(texts)
   })
 
   it('takes what does not fill a batch behind others without a further change', async () => {
