@@ -34,7 +34,7 @@ describeOnEachDatabase('what was erased', (openUrl, dialect) => {
       (await db.all('SELECT doc FROM search_docs WHERE words @> ARRAY[?::integer]', numberOf(word))).length
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 20])
     await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' })
-    await idle(service)
+    await service.chat.context.tasks.settle()
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 0])
     expect(await db.all("SELECT word FROM search_words WHERE word LIKE '%ishing%'")).toEqual([])
     expect(await db.all('SELECT number FROM search_gone')).toEqual([])
