@@ -4,7 +4,7 @@ import { expectOne, openStage, PASSWORD } from './people.ts'
 
 const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
 
-describe.skipIf(!hasBrowser)('the web chat on a touch screen', () => {
+describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
   it('opens the menu of a message, reacts with it and edits, wherever the message is', async () => {
     const { url, visit, problems } = await openStage({})
     const { page } = await visit(url, PHONE)
@@ -48,6 +48,32 @@ describe.skipIf(!hasBrowser)('the web chat on a touch screen', () => {
     await page.fill('.edit textarea', 'Line eleven')
     await page.tap('.edit button[type=submit]')
     await expectOne(page, '.message:has-text("Line eleven")')
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('keeps a dialog of a conversation when the window becomes too narrow for it beside its thread', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { page } = await visit(url, { viewport: { width: 1400, height: 800 } })
+    await page.fill('[name=email]', 'ada@example.org')
+    await page.fill('[name=password]', PASSWORD)
+    await page.click('button[type=submit]')
+    await page.click('.empty button')
+    await page.fill('dialog [name=title]', 'Engines')
+    await page.click('dialog button[type=submit]')
+    await page.fill('.conversation .composer textarea', 'Does it run?')
+    await page.press('.conversation .composer textarea', 'Enter')
+    await page.click('.thread-card')
+    await page.waitForSelector('.thread .message')
+    await page.click('.people-button')
+    await page.waitForSelector('dialog[open]:visible')
+    for (const width of [1000, 400]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.waitForSelector('dialog[open]:visible')
+      await page.waitForSelector('.conversation .composer', { state: 'hidden' })
+    }
+    await page.press('dialog', 'Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    await page.waitForSelector('.thread .message:visible')
     expect(problems).toEqual([])
   }, 60_000)
 })
