@@ -15,23 +15,20 @@ const OLDEST_MS = 2_000
 /** How many streams `recheckNext` looks at. */
 const ROUND = { least: 100, calls: 30 }
 
-/** Closes streams whose session, user or participation has ended. */
-export function createRights(deps: {
+interface RightsDeps {
   streams: Pick<Streams, 'all' | 'ofUser' | 'ofConversation'>
   findRefusals: StreamSources['findRefusals']
   close: (reader: Reader, reason: CloseReason) => void
   /** Delivers the new events of a conversation. */
   advance: (conversationId: string) => Promise<void> | undefined
   now: () => Micros
-}) {
-  const { streams, findRefusals, close, advance, now } = deps
+}
+
+/** Closes streams whose session, user or participation has ended. */
+export function createRights({ streams, findRefusals, close, advance, now }: RightsDeps) {
   const takeNext = createRound(streams)
   let known = Number.NEGATIVE_INFINITY
-  /** No session of a stream expires before, however many streams there are. */
-  let earliest = Number.POSITIVE_INFINITY
-  const noteExpiry = (readers: Iterable<Reader>) => {
-    for (const { expires_at } of readers) if (expires_at < earliest) earliest = expires_at
-  }
+  const expiry = createExpiry()
 
   function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
     if (user_id) return streams.ofUser(user_id)
@@ -48,7 +45,7 @@ export function createRights(deps: {
   async function recheck(suspects: Reader[]): Promise<void> {
     if (suspects.length === 0) return
     const refusals = await findRefusals(suspects)
-    noteExpiry(suspects)
+    expiry.note(suspects)
     await Promise.all(refusals.map(([reader, reason]) => end(reader, reason)))
   }
 
@@ -57,7 +54,7 @@ export function createRights(deps: {
     const began = performance.now()
     const suspects = [...streams.all()]
     for (const [reader, reason] of await findRefusals(suspects)) void end(reader, reason)
-    noteExpiry(suspects)
+    expiry.note(suspects)
     known = Math.max(known, began)
   })
 
@@ -78,16 +75,31 @@ export function createRights(deps: {
     /** The same for the streams whose session may have expired since the last check. */
     async recheckExpired(): Promise<void> {
       const at = now()
-      if (at <= earliest) return
-      const suspects = [...streams.all()].filter((reader) => reader.expires_at < at)
+      if (at <= expiry.earliest()) return
       // After a failure of the look-up the same ones are found again.
-      await recheck(suspects)
-      earliest = Number.POSITIVE_INFINITY
-      noteExpiry(streams.all())
+      await recheck([...streams.all()].filter((reader) => reader.expires_at < at))
+      expiry.reset(streams.all())
     },
 
     /** The same for the next streams: all of them within a minute, if it is called every two seconds. */
     recheckNext: () => recheck(takeNext()),
+  }
+}
+
+/** No session of a stream expires before the earliest instant that is noted, however many streams there are. */
+function createExpiry() {
+  let earliest = Number.POSITIVE_INFINITY
+  const note = (readers: Iterable<Reader>) => {
+    for (const { expires_at } of readers) if (expires_at < earliest) earliest = expires_at
+  }
+  return {
+    earliest: () => earliest,
+    note,
+    /** Notes these instead of all from before. */
+    reset(readers: Iterable<Reader>): void {
+      earliest = Number.POSITIVE_INFINITY
+      note(readers)
+    },
   }
 }
 

@@ -32,6 +32,8 @@ const RETRY_MS = 5_000
 const BATCH = 250
 const BATCH_BYTES = 256 * 1024
 
+const NOT_MOVED = 'The search index could not be brought up to date'
+
 /** How long texts are analysed before others have a turn. */
 const TURN_MS = 5
 
@@ -54,15 +56,12 @@ interface MoverDeps {
 }
 
 /** Creates the mover of one process; until it is started it does nothing. */
-export function createMover(deps: MoverDeps): Mover {
-  const { db, log } = deps
-  const moveBatch = createBatches(deps)
+export function createMover({ db, log, metrics }: MoverDeps): Mover {
+  const moveBatch = createBatches({ db, log, metrics })
   const alarm = createAlarm(run)
-  let isOn = false
-  const fail = warnOnce((error: unknown) =>
-    log.warn('The search index could not be brought up to date', { cause: causeText(error) }),
-  )
+  const fail = warnOnce((error: unknown) => log.warn(NOT_MOVED, { cause: causeText(error) }))
   const moving = singleFlight(moveWaiting)
+  let isOn = false
   /** Whether the next move is to leave nothing. */
   let isWhole = false
 
@@ -81,12 +80,12 @@ export function createMover(deps: MoverDeps): Mover {
   async function moveNext(): Promise<void> {
     // One in progress may have read the changes before the latest.
     await moving.current()?.catch(() => {})
-    await moving()
+    return moving()
   }
 
-  async function move(): Promise<void> {
+  function move(): Promise<void> {
     isWhole = true
-    await moveNext()
+    return moveNext()
   }
 
   async function run(): Promise<void> {
