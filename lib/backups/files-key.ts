@@ -21,14 +21,19 @@ const COST = { N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 27 }
  * Files are many, and a passphrase takes a tenth of a second each time it is used: a key pair is derived from it once.
  */
 export async function filesKeyOf(keys: Keys, owner: string): Promise<FilesKey | undefined> {
-  const { identityToRecipient } = await import('age-encryption')
   const { passphrase } = keys
   const derived = passphrase && toIdentity(await derive(passphrase, `chat-server files ${owner}`, 32, COST))
   const identity = keys.identity ?? derived
-  const recipient = identity === undefined ? keys.recipient : await identityToRecipient(identity)
+  const recipient = identity === undefined ? keys.recipient : await recipientOf(identity)
   if (recipient === undefined) return undefined
   const fingerprint = createHash('sha256').update(recipient).digest('hex').slice(0, 8)
   return { recipient, fingerprint, ...(identity !== undefined && { identity }) }
+}
+
+async function recipientOf(identity: string): Promise<string> {
+  // Backups that are not encrypted do without it.
+  const { identityToRecipient } = await import('age-encryption')
+  return identityToRecipient(identity)
 }
 
 const PREFIX = 'age-secret-key-'
