@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatApp } from '../../../lib/http/index.ts'
-import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
 import { startProxy } from '../../fault/storage/proxy.ts'
 import { promised } from '../../storage/handles.ts'
@@ -210,6 +210,17 @@ const codeOfError = (error: { code: string }) => error.code
 
 const FAST = { security: { password: { bcrypt_cost: 4 } } }
 
+/** Starts a service without background work, with a user and a thread. */
+async function startThreadAlone(chat: Chat) {
+  await chat.start({ background: false })
+  await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+  const { users } = await chat.users.list(OPERATOR, {})
+  const ada = await chat.users.actor(users[0]!.id)
+  const { conversation_id } = await chat.conversations.create(ada)
+  const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+  return { ada, conversation_id, root_id }
+}
+
 describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   it('takes three round trips, from the session to the commit', async () => {
     const database = await createPostgresDatabase()
@@ -217,12 +228,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
     const storage = await openStorage({ database: proxy.url })
     const chat = createChatService(parseConfig(FAST), storage)
     try {
-      await chat.start({ background: false })
-      await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
-      const { users } = await chat.users.list(OPERATOR, {})
-      const ada = await chat.users.actor(users[0]!.id)
-      const { conversation_id } = await chat.conversations.create(ada)
-      const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+      const { root_id } = await startThreadAlone(chat)
       const { fetch } = createChatApp(chat)
       const headers = await signInByHand('http://127.0.0.1', 'ada@example.org', PASSWORD, fetch)
       const post = async () => {
@@ -311,12 +317,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
     const storage = await openStorage({ database: database.url })
     const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
     try {
-      await chat.start({ background: false })
-      await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
-      const { users } = await chat.users.list(OPERATOR, {})
-      const ada = await chat.users.actor(users[0]!.id)
-      const { conversation_id } = await chat.conversations.create(ada)
-      const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+      const { ada, root_id } = await startThreadAlone(chat)
       const post = (count: number) =>
         Promise.all(times(count, (n) => chat.messages.reply(ada, root_id, { content: `reply ${n}` })))
       await post(159)
@@ -341,12 +342,7 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
     try {
       await seeding.migrate()
       const first = createChatService(parseConfig(FAST), seeding)
-      await first.start({ background: false })
-      await first.setup.run({ email: 'ada@example.org', password: PASSWORD })
-      const { users } = await first.users.list(OPERATOR, {})
-      const ada = await first.users.actor(users[0]!.id)
-      const { conversation_id } = await first.conversations.create(ada)
-      const { root_id } = await first.messages.postRoot(ada, conversation_id, { content: 'root' })
+      const { ada, conversation_id, root_id } = await startThreadAlone(first)
       await Promise.all(times(100, (n) => first.messages.reply(ada, root_id, { content: `${n}` })))
       await addCrowd(seeding, { conversation_id, root_id, author_id: ada.user_id })
       await first.close()
