@@ -1,5 +1,5 @@
 import { countChanges, isFilling } from '../../lib/chat/search/store.ts'
-import { canIndex } from '../../lib/chat/search/store-index.ts'
+import { canIndex } from '../../lib/chat/search/word-index.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { type Finding, note, ok, warning } from './finding.ts'

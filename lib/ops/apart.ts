@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { tableOf } from '../chat/search/store-fts5.ts'
 import { withVisible } from '../storage/archive/visible.ts'
 import type { Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
@@ -12,15 +13,16 @@ const LARGE_BYTES = 64 * 1024 * 1024
 export const IS_REMOVING = 'SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1'
 
 /** FTS5 looks for what another process has merged only in a query: the check alone would miss parts that were merged. */
-const QUERY_INDEX = "SELECT rowid FROM search_index('any')"
+const queriesOf = (partitions: readonly number[]) =>
+  partitions.map((partition) => `SELECT rowid FROM ${tableOf(partition)}('any')`)
 
 /** Mapping the file saves the system calls. Where the disk cannot read a part, that ends this process, and no other one. */
 const CHECK = `
-const { file, query, isRemoving, checks } = JSON.parse(args[0])
+const { file, queries, isRemoving, checks } = JSON.parse(args[0])
 const db = open(file)
 db.exec('PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY')
 db.exec('PRAGMA mmap_size = 68719476736; PRAGMA cache_size = -65536; BEGIN')
-if (query) db.prepare(query).get()
+for (const query of queries) db.prepare(query).get()
 const lines = db.prepare('PRAGMA integrity_check').all()
 const ids = []
 try {
@@ -43,7 +45,8 @@ export interface Apart {
 interface Wanted {
   /** Its path; empty in memory, and with PostgreSQL. */
   file: string
-  has_search: boolean
+  /** Those of the search index. */
+  partitions: readonly number[]
   /** The invariants to be checked beside the others. */
   checks: Pick<Invariant, 'name' | 'find'>[]
 }
@@ -54,11 +57,11 @@ export function isLarge(file: string): boolean {
 }
 
 /** SQLite's own check of its file, and further ones, at the same time as what this process does. */
-export async function checkApart(db: Queries, { file, has_search, checks }: Wanted): Promise<Apart> {
+export async function checkApart(db: Queries, { file, partitions, checks }: Wanted): Promise<Apart> {
   const qualify = (sql: string) => db.names?.qualify(sql) ?? sql
   const order = {
     file,
-    query: has_search ? qualify(QUERY_INDEX) : '',
+    queries: queriesOf(partitions).map(qualify),
     isRemoving: qualify(IS_REMOVING),
     checks: checks.map(({ name, find }) => ({
       name,
@@ -68,19 +71,19 @@ export async function checkApart(db: Queries, { file, has_search, checks }: Want
   }
   // This process tells why, when it does the same.
   const result = await runApart(CHECK, [JSON.stringify(order)]).catch(() => undefined)
-  if (result === undefined) return checkHere(db, has_search)
+  if (result === undefined) return checkHere(db, partitions)
   const { lines, ids } = JSON.parse(result) as { lines: IntegrityLine[]; ids: [string, { id: string | number }[]][] }
   return { lines: linesOf(lines), ids: new Map(ids.map(([name, rows]) => [name, rows.map(({ id }) => String(id))])) }
 }
 
 /** SQLite's own check of its file; PostgreSQL has none. */
-export async function checkHere(db: Queries, has_search: boolean): Promise<Apart> {
-  return { lines: db.dialect === 'sqlite' ? await checkFile(db, has_search) : [], ids: new Map() }
+export async function checkHere(db: Queries, partitions: readonly number[]): Promise<Apart> {
+  return { lines: db.dialect === 'sqlite' ? await checkFile(db, partitions) : [], ids: new Map() }
 }
 
-async function checkFile(db: Queries, has_search: boolean): Promise<string[]> {
+async function checkFile(db: Queries, partitions: readonly number[]): Promise<string[]> {
   try {
-    if (has_search) await db.get(QUERY_INDEX)
+    for (const query of queriesOf(partitions)) await db.get(query)
     return linesOf(await db.all<IntegrityLine>('PRAGMA integrity_check'))
   } catch (error) {
     const cause = (error as Error).cause ?? error

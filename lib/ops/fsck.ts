@@ -1,6 +1,6 @@
+import { listPartitions } from '../chat/search/store-fts5.ts'
 import type { Context } from '../context.ts'
 import { withVisible } from '../storage/archive/visible.ts'
-import { hasTable } from '../storage/catalog.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
 import { fileOf } from '../storage/place.ts'
@@ -68,11 +68,11 @@ export async function fsck(
 ): Promise<Checkup> {
   const { config, db, now } = ctx
   const { max_sessions_per_user } = config.session
-  const has_search = db.dialect === 'postgresql' || (await hasTable(db, 'search_index'))
-  const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user, has_search })
+  const partitions = db.dialect === 'sqlite' ? await listPartitions(db) : []
+  const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user, partitions })
   let step = 0
   const begin = (name: string) => options.onProgress?.(name, ++step, all.length + FIRST.length)
-  const found = await findAll(db, { all, has_search, begin })
+  const found = await findAll(db, { all, partitions, begin })
   const repairs = new Map(all.flatMap(({ name, repair }) => (repair ? [[name, repair]] : [])))
   if (!options.repair || !found.some(({ name }) => repairs.has(name))) return { checked: all.length, findings: found }
   // All of them: counts that are computed from each other may agree although both are wrong.
@@ -85,13 +85,13 @@ export async function fsck(
 
 interface Checking {
   all: Invariant[]
-  has_search: boolean
+  partitions: readonly number[]
   /** Called before each check. */
   begin: (name: string) => void
 }
 
 /** Checks the file, the schema, the references and the invariants. */
-async function findAll(db: Database, { all, has_search, begin }: Checking): Promise<Finding[]> {
+async function findAll(db: Database, { all, partitions, begin }: Checking): Promise<Finding[]> {
   const found: Finding[] = []
   const file = db.dialect === 'sqlite' ? await fileOf(db) : ''
   const apart = isLarge(file) ? all.filter((invariant) => invariant.apart) : []
@@ -117,7 +117,7 @@ async function findAll(db: Database, { all, has_search, begin }: Checking): Prom
   begin(FILE.name)
   // Both begin at once: the first one is another process if the file is large.
   const [first, rest] = await Promise.allSettled([
-    isLarge(file) ? checkApart(db, { file, has_search, checks: apart }) : checkHere(db, has_search),
+    isLarge(file) ? checkApart(db, { file, partitions, checks: apart }) : checkHere(db, partitions),
     db.snapshot(checkAll, { timeout: false }),
   ])
   if (first.status === 'rejected') throw first.reason

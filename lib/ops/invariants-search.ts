@@ -1,3 +1,5 @@
+import { docOf, PARTITION } from '../chat/search/rules.ts'
+import { tableOf } from '../chat/search/store-fts5.ts'
 import type { Dialect } from '../storage/database.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
@@ -5,29 +7,66 @@ import { type Invariant, messagesWhere } from './invariant.ts'
 const IS_KEPT = `EXISTS (SELECT 1 FROM meta WHERE name = 'search' AND value <> 'off')
   AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('search.fill', 'conversation.remove', 'user.erase'))`
 
-/** The invariants of the search index. They are repaired by noting the messages: then the service indexes them anew. */
-export function searchInvariants(dialect: Dialect): Invariant[] {
-  // Of FTS5: one row for each message in the index.
-  const [table, doc] = dialect === 'sqlite' ? ['search_index_docsize', 'id'] : ['search_docs', 'doc']
+/** How the index is asked for its messages. */
+interface Indexed {
+  /** Whether it has the message with this number. */
+  has(doc: string): string
+  /** The columns `doc` of all of its messages, as the ends of SELECT statements. */
+  docs: { doc: string; from: string }[]
+}
+
+const ON_POSTGRES: Indexed = {
+  has: (doc) => `EXISTS (SELECT 1 FROM search_docs i WHERE i.doc = ${doc})`,
+  docs: [{ doc: 'i.doc', from: 'FROM search_docs i' }],
+}
+
+/** Of FTS5: one row for each message in a partition. */
+function onSqlite(partitions: readonly number[]): Indexed {
+  const rows = (partition: number) => `${tableOf(partition)}_docsize i`
+  const base = (partition: number) => docOf(partition, 0)
+  const has = (doc: string) =>
+    partitions.map(
+      (each) => `WHEN ${each} THEN EXISTS (SELECT 1 FROM ${rows(each)} WHERE i.id = ${base(each)} - ${doc})`,
+    )
+  return {
+    has: (doc) => (partitions.length > 0 ? `CASE ${doc} / ${PARTITION} ${has(doc).join(' ')} ELSE 0 END` : '0'),
+    docs: partitions.map((each) => ({ doc: `${base(each)} - i.id`, from: `FROM ${rows(each)}` })),
+  }
+}
+
+/**
+ * The invariants of the search index. They are repaired by noting the messages: then the service indexes them anew.
+ *
+ * @param partitions those of the index of SQLite
+ */
+export function searchInvariants(dialect: Dialect, partitions: readonly number[]): Invariant[] {
+  const indexed = dialect === 'sqlite' ? onSqlite(partitions) : ON_POSTGRES
   const isNoted = (doc: string) => `EXISTS (SELECT 1 FROM search_changes c WHERE c.doc = ${doc})`
   const wrong = messagesWhere(
-    `${IS_KEPT} AND m.doc IS NOT NULL AND (m.deleted_at IS NULL) <> EXISTS (SELECT 1 FROM ${table} i WHERE i.${doc} = m.doc)
-      AND NOT ${isNoted('m.doc')}`,
+    `${IS_KEPT} AND m.doc IS NOT NULL AND (m.deleted_at IS NULL) <> ${indexed.has('m.doc')} AND NOT ${isNoted('m.doc')}`,
   )
-  const ghosts = `FROM ${table} i WHERE ${IS_KEPT}
-    AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.doc = i.${doc}) AND NOT ${isNoted(`i.${doc}`)}`
+  const ghosts = (columns: (doc: string) => string) =>
+    indexed.docs
+      .map(
+        ({ doc, from }) =>
+          `SELECT ${columns(doc)} ${from} WHERE ${IS_KEPT}
+             AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.doc = ${doc}) AND NOT ${isNoted(doc)}`,
+      )
+      .join(' UNION ALL ')
+  const covers: Invariant = {
+    name: 'search-covers-live',
+    says: 'The messages in the search index are those that are not deleted, but for those noted as changed.',
+    ...wrong,
+    repair: `INSERT INTO search_changes (doc, message_id, version) SELECT m.doc, m.id, 1 FROM messages m WHERE ${wrong.where}`,
+  }
+  if (indexed.docs.length === 0) return [covers]
   return [
-    {
-      name: 'search-covers-live',
-      says: 'The messages in the search index are those that are not deleted, but for those noted as changed.',
-      ...wrong,
-      repair: `INSERT INTO search_changes (doc, message_id, version) SELECT m.doc, m.id, 1 FROM messages m WHERE ${wrong.where}`,
-    },
+    covers,
     {
       name: 'search-no-ghost',
       says: 'The search index has no message that does not exist.',
-      find: `SELECT i.${doc} AS id ${ghosts}`,
-      repair: `INSERT INTO search_changes (doc, message_id, version) SELECT i.${doc}, '', 1 ${ghosts}`,
+      find: ghosts((doc) => `${doc} AS id`),
+      repair: `INSERT INTO search_changes (doc, message_id, version) ${ghosts((doc) => `${doc}, '', 1`)}`,
     },
   ]
 }

@@ -14,8 +14,8 @@ export interface Circumstances {
   dialect: Dialect
   now: Micros
   max_sessions_per_user: number | false
-  /** Whether there is a search index: SQLite may lack it. */
-  has_search: boolean
+  /** The partitions of the search index of SQLite. */
+  partitions: readonly number[]
 }
 
 /** Of the conversation of a message `m`, the time of its oldest event: older ones are deleted. */
@@ -38,7 +38,7 @@ const ORPHANS = Object.entries(OWNED).map(
 )
 
 /** Every invariant, in the order of the checks. */
-export function invariants({ dialect, now, max_sessions_per_user, has_search }: Circumstances): Invariant[] {
+export function invariants({ dialect, now, max_sessions_per_user, partitions }: Circumstances): Invariant[] {
   const positionOf = dialect === 'sqlite' ? 'instr' : 'strpos'
   // PostgreSQL sorts a million ids in half of the time in which it groups them; SQLite does not.
   const someTwice =
@@ -150,7 +150,7 @@ export function invariants({ dialect, now, max_sessions_per_user, has_search }: 
     ...notificationInvariants(dialect),
     ...reactionInvariants(dialect),
     ...ATTACHMENTS,
-    ...(has_search ? searchInvariants(dialect) : []),
+    ...searchInvariants(dialect, partitions),
     {
       name: 'conversations.clock',
       says: 'The clock of a conversation is not behind its messages and events.',

@@ -14,9 +14,10 @@ export async function purge(
   { detail, signal, isOver }: TaskRun,
 ): Promise<TaskOutcome> {
   // A merge is not interrupted by what is taken out of the index after it began.
-  if (!detail.merging) await search.move()
-  const { isDone, begun } = await compactIndex(db, detail.merging === 1, isOver)
-  if (!isDone) return { done: false, detail: { merging: begun ? 1 : 0 } }
+  const merging = typeof detail.partition === 'number' ? detail.partition : undefined
+  if (merging === undefined) await search.move()
+  const { isDone, begun } = await compactIndex(db, merging, isOver)
+  if (!isDone) return { done: false, detail: begun === undefined ? {} : { partition: begun } }
   if (await db.purge(NAMES, signal)) return { done: true }
   return { done: false, detail: {}, delay_seconds: RETRY_SECONDS }
 }

@@ -1,36 +1,49 @@
 import type { Database } from '../../storage/database.ts'
-import { inBatches } from '../../tasks/batches.ts'
-import { hasTombstones, mergeIndex } from './store-index.ts'
+import { inBatches, type Pace } from '../../tasks/batches.ts'
+import { listUnmerged, mergePartition } from './store-fts5.ts'
 import { removeWords } from './store-words.ts'
 
-/** The pages of the index that are merged for each row of a batch: about as long as a row takes. */
-const PAGES_EACH = 0.16
+/** A post waits for a batch: of at least so many pages of the index, however long the disk takes for a commit. */
+const PACE: Pace = { target_ms: 15, smallest: 50, rest: 0.5 }
 
 /**
- * Removes from the index what no message has any more: words of PostgreSQL, a few hundred at a time; and from the files of SQLite, too, what was taken out of the index: merges all of its parts into one, in short
- * transactions, between which posts are written.
+ * Removes from the index what no message has any more: words of PostgreSQL, a few hundred at a time; and from the files of
+ * SQLite, too, what was taken out of the index: it merges each partition that has such into one segment, in short transactions,
+ * between which posts are written.
  *
- * @param begun whether it goes on with a merge, which would begin anew otherwise
+ * @param begun the partition with whose merge it goes on, which would begin anew otherwise
+ * @returns whether nothing is left; else the partition that it was at, if any
  */
 export async function compactIndex(
   db: Database,
-  begun: boolean,
+  begun: number | undefined,
   isOver: () => boolean,
-): Promise<{ isDone: boolean; begun: boolean }> {
+): Promise<{ isDone: boolean; begun?: number }> {
   if (db.dialect === 'postgresql') {
     const isDone = await inBatches(isOver, async () => {
       const started = performance.now()
       return (await db.write(removeWords)) ? undefined : performance.now() - started
     })
-    return { isDone, begun: false }
+    return { isDone }
   }
-  if (!begun && !(await hasTombstones(db))) return { isDone: true, begun }
-  const state = { begun }
-  const isDone = await inBatches(isOver, async (size) => {
-    const began = performance.now()
-    const isMerged = await db.write((tx) => mergeIndex(tx, Math.ceil(size * PAGES_EACH), !state.begun))
-    state.begun = true
-    return isMerged ? undefined : performance.now() - began
-  })
-  return { isDone, ...state }
+  const unmerged = await listUnmerged(db)
+  const partitions = begun === undefined ? unmerged : [begun, ...unmerged.filter((each) => each !== begun)]
+  for (const partition of partitions)
+    if (!(await mergeAll(db, partition, partition === begun, isOver))) return { isDone: false, begun: partition }
+  return { isDone: true }
+}
+
+/** @returns whether nothing is left to merge */
+function mergeAll(db: Database, partition: number, isBegun: boolean, isOver: () => boolean): Promise<boolean> {
+  let isFirst = !isBegun
+  return inBatches(
+    isOver,
+    async (pages) => {
+      const began = performance.now()
+      const isMerged = await db.write((tx) => mergePartition(tx, partition, pages, isFirst))
+      isFirst = false
+      return isMerged ? undefined : performance.now() - began
+    },
+    PACE,
+  )
 }

@@ -1,12 +1,15 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { inBatches, type Pace } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+import { insertTask } from '../../tasks/store.ts'
 import { entryWords } from './rules.ts'
-import { listTexts, noteChanged } from './store.ts'
+import { noteChanged } from './store.ts'
 import { type Older, takeOlder } from './store-fill.ts'
-import { writeEntries } from './store-index.ts'
+import { listTexts } from './store-texts.ts'
+import { writeEntries } from './word-index.ts'
 
 /** Above any id. */
 const TOP = 'g'
@@ -35,7 +38,10 @@ export async function fill({ db, search }: Context, { detail, isOver }: TaskRun)
   }
   const isDone = await inBatches(isOver, step, PACE[db.dialect])
   search.wake()
-  return isDone ? { done: true } : { done: false, detail: { before } }
+  if (!isDone) return { done: false, detail: { before } }
+  // Merges the partitions.
+  if (db.dialect === 'sqlite') await insertTask(db, newId(), { kind: 'storage.purge', key: '' })
+  return { done: true }
 }
 
 /** @returns the last id, if there are more */

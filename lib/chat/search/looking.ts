@@ -6,13 +6,14 @@ import type { Queries } from '../../storage/database.ts'
 import { isOutOfTime } from '../../storage/errors.ts'
 import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
+import { findEntries } from './lookup.ts'
 import { fileNames, hasLink } from './rules.ts'
 import { excerptOf } from './rules-excerpt.ts'
+import { expectedHits, FIRST_SPAN, nextSpan, type Span, type Wanted } from './rules-lookup.ts'
 import { findPhrase, type Phrase } from './rules-query.ts'
 import { atomsOf } from './rules-words.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
 import { listChangedBetween, listReadable, listTitles, type Narrowed, type Readable } from './store.ts'
-import { expectedHits, FIRST_SPAN, findEntries, nextSpan, type Span, type Wanted } from './store-lookup.ts'
 
 /** A search: what the index is asked, and what each hit must have. */
 export interface Hunt {
@@ -31,6 +32,9 @@ export interface Hunt {
  * much as some hundred messages, and most pages are full after the first one.
  */
 const LOOKS = [200, 400, 800] as const
+
+/** The same on SQLite within a conversation or a thread, of which most messages that are found are results: FTS5 looks for one after another. */
+const NARROW_LOOKS = [50, 200, 800] as const
 
 /** How many messages are read at once. */
 const TEXTS = 20
@@ -81,9 +85,11 @@ export async function look(
   let low = Math.min(start, hunt.newest + 1)
   let span = FIRST_SPAN
   let expected = Number.POSITIVE_INFINITY
+  const { conversations, threads } = hunt.narrowed
+  const looks = ctx.db.dialect === 'sqlite' && conversations.length + threads.length > 0 ? NARROW_LOOKS : LOOKS
   let steps = 0
   while (low > hunt.oldest && !page.isFull()) {
-    const bounds = { before: low, span, limit: LOOKS[steps] ?? LOOKS[2], isFirst: steps === 0, expected, deadline }
+    const bounds = { before: low, span, limit: looks[steps] ?? looks[2], isFirst: steps === 0, expected, deadline }
     steps++
     const options = { timeout: Math.max(LEAST_MS, deadline - performance.now()), by_index: true } as const
     try {

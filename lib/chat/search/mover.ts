@@ -1,20 +1,15 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Log } from '../../context.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
 import { singleFlight, warnOnce } from '../../core/once.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries } from '../../storage/database.ts'
+import { insertTask } from '../../tasks/store.ts'
 import { entryWords } from './rules.ts'
-import {
-  type Change,
-  hasChanges,
-  type IndexedText,
-  listChanges,
-  listTexts,
-  refuseChange,
-  takeChanges,
-} from './store.ts'
-import { writeEntries } from './store-index.ts'
+import { type Change, hasChanges, listChanges, refuseChange, takeChanges } from './store.ts'
+import { type IndexedText, listTexts } from './store-texts.ts'
+import { writeEntries } from './word-index.ts'
 
 /**
  * The pause after a change, in which others come: a few large batches cost half as much as many small ones. What does not
@@ -224,10 +219,8 @@ async function analyse(texts: readonly IndexedText[]): Promise<Map<number, reado
 async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number, readonly string[]>): Promise<number> {
   const taken = await takeChanges(tx, changes)
   const entries = changes.filter(({ doc }) => taken.has(doc))
-  if (entries.length > 0)
-    await writeEntries(
-      tx,
-      entries.map(({ doc }) => ({ doc, words: words.get(doc) ?? [] })),
-    )
+  const rows = entries.map(({ doc }) => ({ doc, words: words.get(doc) ?? [] }))
+  const isToMerge = rows.length > 0 && (await writeEntries(tx, rows))
+  if (isToMerge) await insertTask(tx, newId(), { kind: 'storage.purge', key: '' })
   return taken.size
 }

@@ -1,5 +1,5 @@
 import { indexWords, MAX_IN_ORDER } from './rules-indexed.ts'
-import { atomsOf } from './rules-words.ts'
+import { ANALYSIS, atomsOf } from './rules-words.ts'
 
 /** Words of what a message belongs to: the end of an id is enough, as each hit is checked. */
 export const scopeWord = {
@@ -18,6 +18,33 @@ export const BLOCK = 16_384
 
 export const blockOf = (doc: number) => Math.floor(doc / BLOCK)
 export const blockWord = (block: number) => `#b${block}`
+
+/**
+ * The index of SQLite is in partitions: a table of FTS5's for each range of so many numbers of messages. One statement looks
+ * at one of them, and one of them is written anew when words are to leave the file: the cost of both has a bound, however
+ * many messages there are.
+ */
+export const PARTITION = 2 ** 20
+
+export const partitionOf = (doc: number) => Math.floor(doc / PARTITION)
+
+/** What a message has as its row: the newest has the lowest, since FTS5 goes faster from low to high. */
+export const rowOf = (partition: number, doc: number) => (partition + 1) * PARTITION - doc
+export const docOf = (partition: number, row: number) => (partition + 1) * PARTITION - row
+
+/** A message in the index, and its words in their order; without any it is taken out. */
+export interface Entry {
+  doc: number
+  words: readonly string[]
+}
+
+/** The arrangement of the index of SQLite. It changes with the tables, or what their rows are: then the index is built anew. */
+const ARRANGEMENT = 1
+
+/** What the index of a database is of: an analysis of texts, and on SQLite an arrangement of tables. */
+export function indexVersion(dialect: 'sqlite' | 'postgresql'): string {
+  return dialect === 'sqlite' ? `${ANALYSIS}.${ARRANGEMENT}` : String(ANALYSIS)
+}
 
 /** What the index has of a message. */
 interface Text {

@@ -8,17 +8,16 @@ import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries, Writing } from '../../storage/database.ts'
 import { insertTask } from '../../tasks/store.ts'
 import { createMover, type Mover } from './mover.ts'
-import { changedBy } from './rules.ts'
-import { ANALYSIS } from './rules-words.ts'
+import { changedBy, indexVersion } from './rules.ts'
 import { findState, forgetChanges, hasMessages, listDocs, lockState, noteChanged, setState } from './store.ts'
-import { clearIndex, openIndex, writeEntries } from './store-index.ts'
 import { createTurns, type Turns } from './turns.ts'
+import { clearIndex, openIndex, writeEntries } from './word-index.ts'
 
 /** The index of the search: what keeps it as the messages are. */
 export interface Search extends Pick<Mover, 'move' | 'wake' | 'close'> {
   /** Whether messages can be searched. */
   isOn(): boolean
-  /** Makes the index if it is not there: then messages can be searched. */
+  /** Finds out whether the database can have an index, and removes that of an older version. */
   open(): Promise<void>
   /** Keeps the index, and fills it if it is new, of another analysis, or was not kept for a while. */
   start(): Promise<void>
@@ -82,7 +81,7 @@ export function createSearch(deps: {
     async start() {
       if (!config.search.enabled) log.warn('There is no search: search.enabled is false')
       if (!isAvailable) log.warn('There is no search: this build of SQLite has no FTS5')
-      await reach(db, isOn() ? String(ANALYSIS) : OFF)
+      await reach(db, isOn() ? indexVersion(db.dialect) : OFF)
       if (isOn()) mover.start()
     },
     note(tx, additions) {

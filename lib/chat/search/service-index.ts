@@ -3,11 +3,10 @@ import { ChatError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { hasTable } from '../../storage/catalog.ts'
 import { insertTask } from '../../tasks/store.ts'
 import { RebuildInput, type SearchStatus } from './schema.ts'
-import { countChanges, findState, isFilling } from './store.ts'
-import { clearIndex, measureIndex } from './store-index.ts'
+import { countChanges, findPostedAt, findState, isFilling } from './store.ts'
+import { clearIndex, measureIndex } from './word-index.ts'
 
 /** The state of the search index. Only for the operator. @throws ChatError `forbidden` */
 export const status = useCase({
@@ -16,16 +15,15 @@ export const status = useCase({
   run: async ({ db, config }, actor): Promise<SearchStatus> => {
     if (!isOperator(actor)) throw new ChatError('forbidden')
     const state = await findState(db)
-    const isThere = state !== undefined && (db.dialect === 'postgresql' || (await hasTable(db, 'search_index')))
-    const { documents, bytes, oldest_at } = isThere
-      ? await measureIndex(db)
-      : { documents: 0, bytes: 0, oldest_at: null }
+    const { documents, bytes, oldest } =
+      state !== undefined ? await measureIndex(db) : { documents: 0, bytes: 0, oldest: null }
+    const oldest_at = oldest === null ? undefined : await findPostedAt(db, oldest)
     return {
       enabled: config.search.enabled,
       documents,
       ...(await countChanges(db)),
       filling: await isFilling(db),
-      ...(oldest_at !== null && { reaches_back_to: toInstant(oldest_at) }),
+      ...(oldest_at !== undefined && { reaches_back_to: toInstant(oldest_at) }),
       ...(state !== undefined && { analysis: state }),
       bytes,
     }

@@ -8,12 +8,10 @@ import { requireMember } from '../conversations/access.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { readQuery } from './asking.ts'
 import { createPage, type Hunt, look } from './looking.ts'
-import { scopeWord } from './rules.ts'
+import { indexVersion, scopeWord } from './rules.ts'
 import { indexTerms } from './rules-query.ts'
-import { ANALYSIS } from './rules-words.ts'
 import { type SearchPage, SearchQuery } from './schema.ts'
-import { isIncomplete, listOwnConversations } from './store.ts'
-import { findEnds } from './store-index.ts'
+import { findEnds, isIncomplete, listOwnConversations } from './store.ts'
 
 /** Up to so many conversations of the caller are part of what the index is asked. */
 const MOST_CONVERSATIONS = 200
@@ -42,7 +40,7 @@ export const messages = useCase({
     if (!end) return { results: [], partial: true, next_cursor: cursorAt(start) }
     try {
       // It may end meanwhile, behind what this search looks at.
-      const incomplete = await isIncomplete(ctx.db, String(ANALYSIS))
+      const incomplete = await isIncomplete(ctx.db, indexVersion(ctx.db.dialect))
       const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
       const page = createPage(actor, input.limit)
       const { low, isOver } = hunt ? await look(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }

@@ -8,23 +8,6 @@ export interface Change {
   version: number
 }
 
-/** What the index has of a message. */
-export interface IndexedText {
-  doc: number
-  conversation_id: string
-  root_id: string
-  posted_by: string | null
-  content: string
-  prompt: string | null
-  /** The list of its files, as JSON. */
-  attachment_list: string | null
-  has_mention: number
-  is_live: number
-}
-
-/** The bytes of what is indexed of a message. */
-const SIZE = 'octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(attachment_list), 0)'
-
 const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
 
 /** The version of a change that the database refuses. The version of others is not negative. */
@@ -97,58 +80,16 @@ export async function countChanges(db: Queries): Promise<{ waiting: number; refu
   return { waiting: Number(row!.waiting), refused: Number(row!.refused) }
 }
 
-/** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
-export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
-  // Those that are not longer than the others may be are read at once.
-  const found = await readTexts(db, docs, Math.min(LONGEST, Math.floor(bytes / docs.length)))
-  let room = bytes
-  const fitting = found.filter(({ size }, n) => {
-    room -= size
-    return room >= 0 || n === 0
-  })
-  const long = fitting.filter(({ content }) => content === null).map(({ doc }) => doc)
-  if (long.length === 0) return fitting as IndexedText[]
-  const texts = new Map((await readTexts(db, long, LONGEST)).map((text) => [text.doc, text]))
-  return fitting.map((text) => texts.get(text.doc) ?? text) as IndexedText[]
-}
-
-/** More than any text has; PostgreSQL compares it as an integer of 32 bits. */
-const LONGEST = 2 ** 31 - 1
-
-/** A text as it is read for the index: without `content` if it is longer than asked for. */
-type ReadText = Omit<IndexedText, 'content'> & { content: string | null; size: number }
-
-function readTexts(db: Queries, docs: readonly number[], longest: number): Promise<ReadText[]> {
-  const ifShort = `CASE WHEN ${SIZE} <= ? THEN`
-  return db.all<ReadText>(
-    `SELECT doc, ${SIZE} AS size, conversation_id, root_id, posted_by, ${ifShort} content END AS content,
-            ${ifShort} prompt END AS prompt, ${ifShort} attachment_list END AS attachment_list,
-            CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
-            CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
-       FROM messages WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
-    longest,
-    longest,
-    longest,
-    asNumbers(docs),
-  )
-}
-
 /** Takes changes away that nothing has changed again since they were read. @returns the messages of those */
 export async function takeChanges(tx: Queries, changes: readonly Change[]): Promise<Set<number>> {
-  if (tx.dialect === 'postgresql') {
-    // By arrays: joined with rows of JSON, each would be compared with all changes that there are. No two versions are equal.
-    const rows = await tx.all<{ doc: number }>(
-      `DELETE FROM search_changes WHERE doc ${isOneOfNumbers(tx.dialect)} AND version ${isOneOfNumbers(tx.dialect)}
-       RETURNING doc`,
-      asNumbers(changes.map(({ doc }) => doc)),
-      asNumbers(changes.map(({ version }) => version)),
-    )
-    return new Set(rows.map(({ doc }) => doc))
-  }
-  const taken = new Set<number>()
-  for (const { doc, version } of changes)
-    if ((await tx.run('DELETE FROM search_changes WHERE doc = ? AND version = ?', doc, version)) > 0) taken.add(doc)
-  return taken
+  // Joined with rows of JSON, each would be compared with all changes that there are. No two versions are equal.
+  const rows = await tx.all<{ doc: number }>(
+    `DELETE FROM search_changes WHERE doc ${isOneOfNumbers(tx.dialect)} AND version ${isOneOfNumbers(tx.dialect)}
+     RETURNING doc`,
+    asNumbers(changes.map(({ doc }) => doc)),
+    asNumbers(changes.map(({ version }) => version)),
+  )
+  return new Set(rows.map(({ doc }) => doc))
 }
 
 /** The numbers of messages that are about to be removed. */
@@ -158,6 +99,11 @@ export async function listDocs(db: Queries, messageIds: Iterable<string>): Promi
     jsonList(messageIds),
   )
   return rows.map(({ doc }) => doc)
+}
+
+/** Forgets all changes. */
+export async function clearChanges(tx: Queries): Promise<void> {
+  await tx.run('DELETE FROM search_changes')
 }
 
 /** Forgets changes of messages that are removed. */
@@ -278,7 +224,21 @@ export async function isIncomplete(db: Queries, analysis: string): Promise<boole
   return (await isFilling(db)) || (await findState(db)) !== analysis
 }
 
+/** When the message with this number was posted. */
+export async function findPostedAt(db: Queries, doc: number): Promise<number | undefined> {
+  return (await db.get<{ created_at: number }>('SELECT created_at FROM messages WHERE doc = ?', doc))?.created_at
+}
+
 /** Whether older messages are still brought into the index. */
 export async function isFilling(db: Queries): Promise<boolean> {
   return (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) !== undefined
+}
+
+/** The numbers of the oldest and of the newest message that have one. */
+export async function findEnds(db: Queries): Promise<{ oldest: number; newest: number }> {
+  const end = (order: string) => `(SELECT doc FROM messages WHERE doc IS NOT NULL ORDER BY doc ${order} LIMIT 1)`
+  const row = await db.get<{ oldest: number | null; newest: number | null }>(
+    `SELECT ${end('ASC')} AS oldest, ${end('DESC')} AS newest`,
+  )
+  return { oldest: row?.oldest ?? 0, newest: row?.newest ?? 0 }
 }

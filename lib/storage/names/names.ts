@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { prefixProblem, schemaProblem } from '../../config/placement.ts'
 import { COLUMN_TYPES, MIGRATIONS } from '../schema/migrations.ts'
+import { isSearchTable } from '../search-tables.ts'
 import { qualify } from './qualify.ts'
 
 /** Where the tables of a service are: in a schema of PostgreSQL, and behind a prefix. */
@@ -39,7 +40,7 @@ export function createNames({ schema = '', prefix = '' }: Placement): Names | un
   // Quoted: it may be a word of SQL, such as `user`. A prefixed name is none.
   const path = schema ? `"${schema}".` : ''
   const spelling = {
-    isTable: (word: string) => tables.has(word),
+    isTable: (word: string) => tables.has(word) || isSearchTable(word),
     prefix,
     path,
     schema: schema ? `'${schema}'` : undefined,
@@ -59,18 +60,9 @@ function refuse(name: string, problem: string | undefined): void {
   if (problem) throw new Error(`openStorage: ${name} ${problem}`)
 }
 
-/**
- * Every table and sequence that some migration creates, also those that a later one drops, and the index of the search on
- * SQLite, which the service makes at its start.
- */
+/** Every table and sequence that some migration creates, also those that a later one drops. */
 function allTables(): Set<string> {
-  const tables = new Set([
-    'migrations',
-    'search_index',
-    'search_index_config',
-    'search_index_data',
-    'search_index_docsize',
-  ])
+  const tables = new Set(['migrations'])
   for (const { statements } of MIGRATIONS)
     for (const dialect of ['sqlite', 'postgresql'] as const)
       for (const statement of statements(COLUMN_TYPES[dialect], dialect)) {

@@ -1,4 +1,5 @@
 import type { Database, Queries } from '../database.ts'
+import { isSearchTable } from '../search-tables.ts'
 import { isOneOf, jsonList } from '../sql.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { type Shape, shapeAfter } from './shape.ts'
@@ -12,9 +13,6 @@ interface Thing {
   /** Whether the name, or that of its table, is one that the service's tables may have. */
   is_named_ours: boolean
 }
-
-/** The index of the search on SQLite, which no migration makes, with the tables of FTS5 behind it. */
-const SEARCH_INDEX = new Set(['', '_config', '_data', '_docsize', '_idx'].map((part) => `search_index${part}`))
 
 /** The number of differences that an error names. */
 const EXAMPLES = 5
@@ -123,7 +121,7 @@ async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promi
 async function listThings(db: Queries): Promise<Thing[]> {
   const things = await db.all<Omit<Thing, 'is_named_ours'>>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
   const plain = (name: string) => (db.names ? db.names.fromCatalog(name) : name)
-  const others = things.filter(({ name }) => db.dialect !== 'sqlite' || !SEARCH_INDEX.has(plain(name) ?? name))
+  const others = things.filter(({ name }) => db.dialect !== 'sqlite' || !isSearchTable(plain(name) ?? name))
   return others.map(({ kind, name, on }) => {
     const isAttached = on !== null && !kind.endsWith('index')
     return {

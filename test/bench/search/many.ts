@@ -3,9 +3,9 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { entryWords } from '../../../lib/chat/search/rules.ts'
-import { listTexts } from '../../../lib/chat/search/store.ts'
 import { takeOlder } from '../../../lib/chat/search/store-fill.ts'
-import { writeEntries } from '../../../lib/chat/search/store-index.ts'
+import { listTexts } from '../../../lib/chat/search/store-texts.ts'
+import { writeEntries } from '../../../lib/chat/search/word-index.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Database } from '../../../lib/storage/database.ts'
@@ -52,7 +52,7 @@ const percent = (times: number[], part: number) =>
   times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * part)]!.toFixed(1)
 
 async function measure(database: string, { reader, ...seeded }: Searchable): Promise<void> {
-  const search = { per_user_per_min: 1_000_000, budget_ms: 5_000 }
+  const search = { per_user_per_min: 100_000, budget_ms: 5_000 }
   const chat = createChatService(parseConfig({ search }), await openStorage({ database: urlOf(database) }))
   await chat.start({ background: false })
   const actor = await chat.users.actor(reader.user_id)

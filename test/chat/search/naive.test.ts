@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import type { Person } from '../../support/service.ts'
 import { bytesFor, startWithFiles, upload } from '../attachments/files.ts'
+import { skipPartition } from './skip-partition.ts'
 
 /** Texts of few words, so that queries meet them. */
 const WORDS = ['engine', 'Ödön', 'еще', '北京', '京都', '北', 'ข้าว', '👍', '3', 'steam3', 'eng'] as const
@@ -13,7 +14,7 @@ const act = fc.oneof(
   fc.record({ type: fc.constant('edit' as const), pick: fc.nat(50), text, file: fc.option(text), keeps: fc.boolean() }),
   fc.record({ type: fc.constantFrom('remove' as const, 'restore' as const), pick: fc.nat(50) }),
   fc.record({ type: fc.constantFrom('join' as const, 'leave' as const), place: fc.nat(1) }),
-  fc.record({ type: fc.constant('move' as const) }),
+  fc.record({ type: fc.constantFrom('move' as const, 'skip' as const) }),
 )
 
 /** Whether a message has what is searched for, by its texts: its words and those of the name of each file. */
@@ -75,6 +76,7 @@ describeOnEachDatabase('a search', (openUrl) => {
       const live = (by: Person) => known.filter(({ isDeleted, place }) => !isDeleted && (by === ada || isIn[place]))
       for (const each of acts) {
         if (each.type === 'move') await service.chat.context.search.move()
+        if (each.type === 'skip' && service.chat.context.db.dialect === 'sqlite') await skipPartition(service)
         if (each.type === 'join' && !isIn[each.place]) {
           await ada.participants.add(places[each.place]!, { user_id: grace.id })
           isIn[each.place] = true

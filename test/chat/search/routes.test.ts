@@ -3,15 +3,19 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
 import { createPage, look } from '../../../lib/chat/search/looking.ts'
-import { numberOf } from '../../../lib/chat/search/rules.ts'
+import { findEntries } from '../../../lib/chat/search/lookup.ts'
+import { numberOf, partitionOf } from '../../../lib/chat/search/rules.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
-import { listChanges, listTexts, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
-import { clearIndex, findEnds, mergeIndex } from '../../../lib/chat/search/store-index.ts'
-import { findEntries } from '../../../lib/chat/search/store-lookup.ts'
+import { findEnds, listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
+import { listPartitions, mergePartition, tableOf } from '../../../lib/chat/search/store-fts5.ts'
+import { listTexts } from '../../../lib/chat/search/store-texts.ts'
+import { clearIndex } from '../../../lib/chat/search/word-index.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { PAGE_BYTES } from '../../../lib/core/pages.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import { hasTable } from '../../../lib/storage/catalog.ts'
+import { FIRST_DOC } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { placementOf } from '../../support/placement.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
@@ -446,7 +450,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await again.close()
   })
 
-  it('is made anew on SQLite if it is of a version that did not know the order of words', async ({ skip }) => {
+  it('is made anew on SQLite if it is of a version that had one table for all messages', async ({ skip }) => {
     const url = await openUrl()
     if (!url.startsWith('sqlite:')) return skip()
     const service = await startService(url)
@@ -455,15 +459,17 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await ada.messages.postRoot(conversation_id, { content: 'older words' })
     await service.chat.idle()
     const { db } = service.chat.context
-    await db.run('DROP TABLE search_index')
+    for (const each of await listPartitions(db)) await db.run(`DROP TABLE ${tableOf(each)}`)
     await db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)")
-    await db.run("UPDATE meta SET value = '1' WHERE name = 'search'")
+    await db.run("INSERT INTO search_index (rowid, words) VALUES (1, 'former')")
+    await db.run("UPDATE meta SET value = '2' WHERE name = 'search'")
     await service.close()
     const again = await startService(url)
     const actor = await again.chat.users.actor(ada.id)
     await again.chat.idle()
     const find = async (q: string) => (await again.chat.search.messages(actor, { q })).results.length
     expect([await find('"older words"'), await find('"words older"')]).toEqual([1, 0])
+    expect(await hasTable(again.chat.context.db, 'search_index')).toBe(false)
     expect((await again.chat.ops.fsck()).findings).toEqual([])
     await again.close()
   })
@@ -480,7 +486,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { db } = service.chat.context
     const left =
       db.dialect === 'sqlite'
-        ? await db.all("SELECT rowid AS doc FROM search_index('vanishing')")
+        ? await db.all(`SELECT rowid AS doc FROM ${tableOf(partitionOf(FIRST_DOC))}('vanishing')`)
         : [
             ...(await db.all(`SELECT doc FROM search_docs WHERE ${numberOf('vanishing')} = ANY (words)`)),
             ...(await db.all("SELECT word FROM search_words WHERE word LIKE 'vanish%'")),
@@ -524,7 +530,8 @@ describeOnEachDatabase('the search index', (openUrl) => {
       await idle(service)
     }
     const other = await openStorage({ database: url, ...placementOf(url) })
-    for (const isFirst of [true, false]) await other.db.write((tx) => mergeIndex(tx, 500, isFirst))
+    const [partition] = await listPartitions(other.db)
+    for (const isFirst of [true, false]) await other.db.write((tx) => mergePartition(tx, partition!, 500, isFirst))
     await other.close()
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     await service.close()

@@ -1,0 +1,87 @@
+import { BLOCK, scopeWord } from './rules.ts'
+import type { IndexTerm } from './rules-query.ts'
+
+/** What a search asks the index for: all of these terms, and one of each of the groups. */
+export interface Wanted {
+  all: readonly IndexTerm[]
+  /** Of each group one; none is empty. */
+  groups: readonly (readonly string[])[]
+  /** One of the caller's conversations; empty if they are too many. Each message is compared with them anyway. */
+  own: readonly string[]
+}
+
+/** The part of it that one look asks for. */
+export type Terms = Pick<Wanted, 'all' | 'groups'>
+
+/** On PostgreSQL, the newest so many numbers are read one after another: what is frequent is found there. */
+export const NEAR = 2_000
+
+/** So many messages are read at once, whatever blocks they are in; else so many blocks. */
+const MOST_AT_ONCE = 5_000
+const MOST_BLOCKS = 1_024
+
+/** How far the next look at PostgreSQL's index goes: not beyond the nearest messages, so many blocks, or all of it. */
+export type Span = number
+
+export const FIRST_SPAN: Span = 0
+
+/**
+ * How far the next look goes.
+ *
+ * @param found how many messages the last one found, and whether there were more than it takes at once
+ * @param left how many numbers are left to be looked at
+ */
+export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, left: number): Span {
+  // Where there are many, a wide look would read them all for the few that are taken.
+  if (found.isDense) return Math.min(MOST_BLOCKS, span && Math.max(1, span / 4))
+  if (span === FIRST_SPAN) return 4
+  const expected = (found.hits * left) / (span * BLOCK)
+  return expected <= MOST_AT_ONCE ? Number.POSITIVE_INFINITY : Math.min(MOST_BLOCKS, span * 4)
+}
+
+/** How many numbers a look goes over, of those that are left. */
+function widthOf(span: Span, left: number): number {
+  return Math.min(left, span === FIRST_SPAN ? NEAR : span * BLOCK)
+}
+
+/** How many messages of all conversations the next look may find, by what the last one found; infinitely many if that is unknown. */
+export function expectedHits(
+  last: { span: Span; hits: number; isOwn: boolean; isDense: boolean },
+  span: Span,
+  left: number,
+): number {
+  if (last.isOwn || last.isDense) return Number.POSITIVE_INFINITY
+  return (last.hits * widthOf(span, left)) / widthOf(last.span, Number.POSITIVE_INFINITY)
+}
+
+/** Which messages a look is for: the newest up to `limit` below `before`. */
+export interface Part {
+  before: number
+  limit: number
+  /** PostgreSQL: how far to look. */
+  span: Span
+  /** Whether it is the first look of a search. */
+  isFirst: boolean
+  /** How many messages of all conversations it may find. */
+  expected: number
+}
+
+/** The numbers of messages that have the terms, and the number from which on all of them are among these, unless they are too many. */
+export interface Docs {
+  docs: number[]
+  floor: number
+}
+
+/** What FTS5 is asked. */
+export function matchOf({ all, groups }: Terms): string {
+  const anyOf = (words: readonly string[]) => `(${words.map((word) => `"${word}"`).join(' OR ')})`
+  return [...all.map(phraseOf), ...groups.map(anyOf)].join(' AND ')
+}
+
+/** FTS5 knows the order of words, except behind the beginning of a long text. */
+function phraseOf({ words, isPrefix }: IndexTerm): string {
+  const star = isPrefix ? ' *' : ''
+  const phrase = `"${words.join(' ')}"${star}`
+  if (words.length === 1) return phrase
+  return `(${phrase} OR ("${[scopeWord.long, ...words].join('" AND "')}"${star}))`
+}

@@ -1,0 +1,14 @@
+import { PARTITION } from '../../../lib/chat/search/rules.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** Moves the newest message into the next partition of the index of SQLite, as if so many were posted before it. */
+export async function skipPartition({ chat: { context } }: Pick<TestService, 'chat'>): Promise<void> {
+  await context.search.move()
+  const isNewest = 'doc = (SELECT max(doc) FROM messages)'
+  await context.db.run(
+    `INSERT INTO search_changes (doc, message_id, version)
+     SELECT doc + n, id, 1 FROM messages, (SELECT 0 AS n UNION ALL SELECT ${PARTITION}) WHERE ${isNewest}`,
+  )
+  await context.db.run(`UPDATE messages SET doc = doc + ${PARTITION} WHERE ${isNewest}`)
+  await context.search.move()
+}
