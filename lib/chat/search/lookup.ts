@@ -38,10 +38,18 @@ async function findDocs(db: Queries, terms: Terms, part: Part): Promise<Docs> {
   return part.span === FIRST_SPAN ? findNear(db, numbers, part) : findFar(db, numbers, part)
 }
 
-/** In the newest partition that has any of them. */
+/** How long one look goes from partition to partition: the other calls of the process wait for its end. */
+const LOOK_MS = 10
+
+/** In one partition after another, the newest first, until there are enough or the time is over. */
 async function findSqlite(db: Queries, terms: Terms, { before, limit }: Part): Promise<Docs> {
-  const partition = (await listPartitions(db)).find((each) => each <= partitionOf(before - 1))
-  if (partition === undefined) return { docs: [], floor: 0 }
-  const docs = await findInPartition(db, partition, { match: matchOf(terms), before, limit })
-  return { docs, floor: partition * PARTITION }
+  const match = matchOf(terms)
+  const until = performance.now() + LOOK_MS
+  const docs: number[] = []
+  for (const partition of await listPartitions(db)) {
+    if (partition > partitionOf(before - 1)) continue
+    docs.push(...(await findInPartition(db, partition, { match, before, limit: limit - docs.length })))
+    if (docs.length === limit || performance.now() > until) return { docs, floor: partition * PARTITION }
+  }
+  return { docs, floor: 0 }
 }
