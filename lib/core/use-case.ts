@@ -78,8 +78,9 @@ export function bind<U extends AnyUseCase>(ctx: Context, useCase: U): Bound<U> {
 }
 
 /** Calls a use-case once: {@link bind} would make a function for it. */
-export function invoke(ctx: Context, { input, run }: AnyUseCase, taken: unknown[], given: unknown): unknown {
+export function invoke(ctx: Context, { takes, input, run }: AnyUseCase, taken: unknown[], given: unknown): unknown {
   try {
+    if (takes[0] === 'actor') assertActor(taken[0])
     taken.forEach(assertMeasured)
     return run(ctx, ...(taken as never[]), ...(input ? [parseInput(input, given)] : []))
   } catch (error) {
@@ -115,6 +116,13 @@ export function loopWithContext<Args extends unknown[], Item>(
     args.forEach(assertMeasured)
     yield* run(ctx, ...args)
   }
+}
+
+/** A call without types may have left the actor out. @throws ChatError `unauthenticated` */
+function assertActor(arg: unknown): void {
+  const { user_id, roles } = (arg ?? {}) as Partial<Actor>
+  if (typeof user_id === 'string' && Array.isArray(roles)) return
+  throw new ChatError('unauthenticated', { message: 'The first argument must be an actor: { user_id, roles }.' })
 }
 
 /**

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { MentionsInput } from '../../lib/chat/mentions/schema.ts'
+import type { Context } from '../../lib/context.ts'
 import type { ChatError } from '../../lib/core/errors.ts'
 import { plainObject } from '../../lib/core/schema.ts'
-import { parseInput } from '../../lib/core/use-case.ts'
+import { bind, parseInput, useCase } from '../../lib/core/use-case.ts'
 
 const Input = v.object({
   mentions: v.optional(MentionsInput),
@@ -47,5 +48,25 @@ describe('the problem of an invalid field', () => {
       return expect((error as ChatError).errors).toEqual([{ path, message }])
     }
     throw new Error('was accepted')
+  })
+})
+
+describe('a call without types', () => {
+  const call = bind({} as Context, useCase({ takes: ['actor', 'user'], run: async () => 'done' })) as unknown as (
+    ...args: unknown[]
+  ) => Promise<string>
+
+  it.each([undefined, null, 'ada', { subject: 'ada' }, { user_id: 'ada' }])(
+    'is refused with %j as its actor',
+    async (actor) => {
+      await expect(call(actor)).rejects.toMatchObject({
+        code: 'unauthenticated',
+        message: expect.stringContaining('actor'),
+      })
+    },
+  )
+
+  it('is not refused with an actor', async () => {
+    expect(await call({ user_id: 'ada', roles: [] }, 'grace')).toBe('done')
   })
 })

@@ -56,6 +56,9 @@ const QUICK = {
   },
 }
 
+/** A search ends where there is no more to find, also on a busy machine. */
+const WHOLE_SEARCHES = { budget_ms: 5000 }
+
 /** A limit that no test reaches. */
 const MANY_ANSWERS = { max_running_per_user: 1000, max_running: 1000 }
 
@@ -130,8 +133,13 @@ async function startNode(
   { config, ports, wrap = (storage) => storage }: ServiceOptions,
 ): Promise<OpenChat> {
   const storage = wrap(await openStorage({ database: url, strict: true, ...placementOf(url) }))
-  const { assistant, ...rest } = { assistant: {}, ...config }
-  const all = { ...QUICK, ...rest, assistant: { ...MANY_ANSWERS, ...assistant } }
+  const { assistant, search, ...rest } = { assistant: {}, search: {}, ...config }
+  const all = {
+    ...QUICK,
+    ...rest,
+    assistant: { ...MANY_ANSWERS, ...assistant },
+    search: { ...WHOLE_SEARCHES, ...search },
+  }
   const chat = withContextShown(createChatService(parseConfig(all), storage, ports))
   await chat.start()
   return chat
