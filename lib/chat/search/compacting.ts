@@ -4,7 +4,7 @@ import { listUnmerged, mergePartition } from './store-fts5.ts'
 import { removeWords } from './store-words.ts'
 
 /** A post waits for a batch: of at least so many pages of the index, however long the disk takes for a commit. */
-const PACE: Pace = { target_ms: 15, smallest: 50, rest: 0.5 }
+const PACE: Pace = { smallest: 50, rest: 0.5 }
 
 /**
  * Removes from the index what no message has any more: words of PostgreSQL, a few hundred at a time; and from the files of
