@@ -76,7 +76,9 @@ export function createSearch(deps: {
     inTurn: createTurns(AT_A_TIME, EACH).take,
     close: mover.close,
     async open() {
-      isAvailable = config.search.enabled ? await openIndex(db) : true
+      // Also without a search: nothing would take out of it what is deleted.
+      const canIndex = await openIndex(db)
+      isAvailable = canIndex || !config.search.enabled
     },
     async start() {
       if (!config.search.enabled) log.warn('There is no search: search.enabled is false')

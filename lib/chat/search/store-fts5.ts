@@ -36,9 +36,9 @@ export async function isReadOnly(db: Queries): Promise<boolean> {
 /** The index of a version that had one table for all messages. */
 const FORMER = 'search_index'
 
-/** Removes the index of an older version. */
+/** Removes the index of an older version. Another process may do the same. */
 export async function dropFormer(db: Database): Promise<void> {
-  if (await hasTable(db, FORMER)) await db.write((tx) => tx.run(`DROP TABLE ${FORMER}`))
+  if (await hasTable(db, FORMER)) await db.write((tx) => tx.run(`DROP TABLE IF EXISTS ${FORMER}`))
 }
 
 /** The partitions that exist, the newest first. */

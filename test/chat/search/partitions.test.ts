@@ -11,7 +11,9 @@ import {
   writeRows,
 } from '../../../lib/chat/search/store-fts5.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { hasTable } from '../../../lib/storage/catalog.ts'
 import type { Database } from '../../../lib/storage/database.ts'
+import { fileOf } from '../../../lib/storage/place.ts'
 import { FIRST_DOC } from '../../../lib/storage/sql.ts'
 import { type Person, startService, type TestService, times } from '../../support/service.ts'
 import { skipPartition } from './skip-partition.ts'
@@ -107,6 +109,20 @@ it('a rebuild leaves one segment in each partition but the newest', async () => 
   expect([await segments(db, NEWEST), await segments(db, NEWEST + 1)]).toEqual([1, 1])
   expect((await ada.search.messages({ q: 'lasting', limit: 50 })).results).toHaveLength(42)
   expect((await service.chat.ops.fsck()).findings).toEqual([])
+})
+
+it('the index of an older version is removed at the start, also by several processes at once, and without a search', async () => {
+  const { service, db, ada, conversation_id } = await start()
+  await ada.messages.postRoot(conversation_id, { content: 'lasting' })
+  await service.chat.context.search.move()
+  const url = `sqlite:${await fileOf(db)}`
+  const form = () => db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1)")
+  for (const config of [{}, { search: { enabled: false } }]) {
+    await form()
+    const others = await Promise.all(times(3, () => startService(url, { config })))
+    await Promise.all(others.map((other) => other.close()))
+    expect(await hasTable(db, 'search_index')).toBe(false)
+  }
 })
 
 it('rows have every number of a partition, and none of its neighbours', async () => {
