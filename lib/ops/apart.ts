@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { tableOf } from '../chat/search/store-fts5.ts'
 import { withVisible } from '../storage/archive/visible.ts'
-import type { Queries } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
 import { runApart } from '../storage/sqlite/apart.ts'
 import type { Invariant } from './invariant.ts'
@@ -57,7 +57,7 @@ export function isLarge(file: string): boolean {
 }
 
 /** SQLite's own check of its file, and further ones, at the same time as what this process does. */
-export async function checkApart(db: Queries, { file, partitions, checks }: Wanted): Promise<Apart> {
+export async function checkApart(db: Database, { file, partitions, checks }: Wanted): Promise<Apart> {
   const qualify = (sql: string) => db.names?.qualify(sql) ?? sql
   const order = {
     file,
@@ -77,14 +77,17 @@ export async function checkApart(db: Queries, { file, partitions, checks }: Want
 }
 
 /** SQLite's own check of its file; PostgreSQL has none. */
-export async function checkHere(db: Queries, partitions: readonly number[]): Promise<Apart> {
+export async function checkHere(db: Database, partitions: readonly number[]): Promise<Apart> {
   return { lines: db.dialect === 'sqlite' ? await checkFile(db, partitions) : [], ids: new Map() }
 }
 
-async function checkFile(db: Queries, partitions: readonly number[]): Promise<string[]> {
+/** In one transaction: another process may merge a part between the query and the check. */
+async function checkFile(db: Database, partitions: readonly number[]): Promise<string[]> {
   try {
-    for (const query of queriesOf(partitions)) await db.get(query)
-    return linesOf(await db.all<IntegrityLine>('PRAGMA integrity_check'))
+    return await db.snapshot(async (snapshot) => {
+      for (const query of queriesOf(partitions)) await snapshot.get(query)
+      return linesOf(await snapshot.all<IntegrityLine>('PRAGMA integrity_check'))
+    })
   } catch (error) {
     const cause = (error as Error).cause ?? error
     // The file is so damaged that the check itself fails.

@@ -7,12 +7,14 @@ import {
   findInPartition,
   listPartitions,
   listUnmerged,
+  mergePartition,
   tableOf,
   writeRows,
 } from '../../../lib/chat/search/store-fts5.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { checkHere } from '../../../lib/ops/apart.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
-import type { Database } from '../../../lib/storage/database.ts'
+import type { Database, Primitive, Queries } from '../../../lib/storage/database.ts'
 import { fileOf } from '../../../lib/storage/place.ts'
 import { FIRST_DOC } from '../../../lib/storage/sql.ts'
 import { type Person, startService, type TestService, times } from '../../support/service.ts'
@@ -123,6 +125,31 @@ it('the index of an older version is removed at the start, also by several proce
     await Promise.all(others.map((other) => other.close()))
     expect(await hasTable(db, 'search_index')).toBe(false)
   }
+})
+
+it('a check of the file finds nothing while another process merges partitions', async () => {
+  const { db } = await start()
+  const other = await startService(`sqlite:${await fileOf(db)}`)
+  onTestFinished(other.close)
+  const write = (n: number) => other.chat.context.db.write((tx) => writeRows(tx, [{ doc: n, words: [`word${n}`] }]))
+  const merge = (isFirst: boolean) =>
+    other.chat.context.db.write((tx) => mergePartition(tx, 0, Number.MAX_SAFE_INTEGER, isFirst))
+  for (const n of times(5, (n) => n + 1)) await write(n)
+  /** Another process merges the segments that a query of the check has seen. */
+  const interrupted = <Q extends Queries>(queries: Q): Q => ({
+    ...queries,
+    async get<T>(sql: string, ...params: Primitive[]) {
+      const row = await queries.get<T>(sql, ...params)
+      await merge(true)
+      await merge(false)
+      return row
+    },
+  })
+  const checked = await checkHere(
+    { ...interrupted(db), snapshot: (work, options) => db.snapshot((tx) => work(interrupted(tx)), options) },
+    [0],
+  )
+  expect(checked.lines).toEqual([])
 })
 
 it('rows have every number of a partition, and none of its neighbours', async () => {
