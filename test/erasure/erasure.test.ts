@@ -389,7 +389,7 @@ describeOnEachDatabase('messages of an erased user', (openUrl) => {
   it('are hidden before they are removed, and reads return the same afterwards', async () => {
     const url = await openUrl()
     const service = await startService(url)
-    await service.chat.context.tasks.stop()
+    for (const { context } of service.nodes) await context.tasks.stop()
     const { ada, grace, eve, conversation_id, root } = await startThread(service)
     const _params = { conversation_id }
     await ada.participants.add(conversation_id, { user_id: eve.id })
@@ -446,7 +446,7 @@ describeOnEachDatabase('messages of an erased user', (openUrl) => {
   it('are erased also if that is requested while a task finishes a call that kept them', async () => {
     const service = await startService(await openUrl())
     const { context } = service.chat
-    await context.tasks.stop()
+    for (const node of service.nodes) await node.context.tasks.stop()
     const { ada, grace, root } = await startThread(service)
     const { message_id } = await grace.messages.reply(root.message_id, { content: 'SECRET' })
     let writes = 0

@@ -9,12 +9,12 @@ import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a deleted conversation', (openUrl) => {
   let url: string
-  /** A node that runs no tasks: deleted conversations are hidden on it, but not removed yet. */
+  /** Runs no tasks, on any node: deleted conversations are hidden, but not removed yet. */
   let service: TestService
   beforeAll(async () => {
     url = await openUrl()
     service = await startService(url)
-    await service.chat.context.tasks.stop()
+    for (const { context } of service.nodes) await context.tasks.stop()
   })
   afterAll(() => service.close())
 
