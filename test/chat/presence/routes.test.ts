@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../../lib/client/index.ts'
 import { currentMicros, SECOND, toInstant } from '../../../lib/core/time.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -222,11 +222,22 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it('is sent once for the changes of a moment: the last one counts', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
-      for (const status of ['online', 'offline', 'online', 'away'] as const)
-        await ada.presence.sendHeartbeat({ status })
+      const { presence } = service.chat.context
+      const sendInOneMoment = async (statuses: ('online' | 'away' | 'offline')[]) => {
+        // What is gathered before would be published in between.
+        await presence.sweep()
+        // No moment ends before the sweep, however slow the machine is.
+        vi.useFakeTimers({ toFake: ['setTimeout'] })
+        try {
+          for (const status of statuses) await ada.presence.sendHeartbeat({ status })
+          await presence.sweep()
+        } finally {
+          vi.useRealTimers()
+        }
+      }
+      await sendInOneMoment(['online', 'offline', 'online', 'away'])
       const seen = await becomes(stream, ada, 'away')
-      for (const status of ['online', 'away'] as const) await ada.presence.sendHeartbeat({ status })
-      await service.chat.context.presence.sweep()
+      await sendInOneMoment(['online', 'away'])
       seen.push(...(await soFar(stream, grace, conversation_id)))
       expect(saysOf(seen, ada)).toEqual(['away'])
     })
