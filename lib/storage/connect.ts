@@ -58,6 +58,15 @@ async function readingLib() {
   return ReadingSqlite as unknown as typeof Sqlite
 }
 
+/** Opens a SQLite file for reading by node:sqlite: the connector of db0 has no option for that either. */
+function openReading(path: string): Db0Like {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as {
+    DatabaseSync: new (path: string, options: { readOnly: boolean }) => SqliteHandle
+  }
+  const handle = new DatabaseSync(path, { readOnly: true })
+  return { dialect: 'sqlite', getInstance: async () => handle }
+}
+
 /** Connects to a SQLite file by better-sqlite3, or by node:sqlite where that cannot be loaded. */
 export async function connectSqlite({ keeps_wal = false, ...options }: SqlitePlace): Promise<Db0Like> {
   try {
@@ -70,16 +79,17 @@ export async function connectSqlite({ keeps_wal = false, ...options }: SqlitePla
   } catch (cause) {
     // SQLite itself refused (no permission, not a database): the addon could be loaded.
     if (sqliteTrouble(cause)) throw cause
-    const { default: connector } = await import('db0/connectors/node-sqlite')
-    const db0 = await createDb0(connector(options))
     try {
+      if (keeps_wal && options.path) return openReading(options.path)
+      const { default: connector } = await import('db0/connectors/node-sqlite')
+      const db0 = await createDb0(connector(options))
       await db0.getInstance()
+      return db0
     } catch (error) {
       if (sqliteTrouble(error)) throw error
       const needed = addonTrouble() ?? 'SQLite needs the optional package better-sqlite3, or Node 22.13 and later'
       throw new Error(needed, { cause })
     }
-    return db0
   }
 }
 

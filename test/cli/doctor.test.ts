@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFil
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import Sqlite from 'better-sqlite3'
 import { Client } from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../cli/config/load.ts'
@@ -16,6 +15,7 @@ import { checkPasswords } from '../../cli/doctor/passwords.ts'
 import { judgeSearch } from '../../cli/doctor/search.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
 import { startOpenId } from '../accounts/oauth/openid.ts'
+import { openHandle } from '../storage/handles.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { filesInFolder } from '../support/files-folder.ts'
 import { startCluster } from '../support/postgres.ts'
@@ -215,7 +215,7 @@ describe('a SQLite file', () => {
 
   it('with an unfinished import', LONG, async () => {
     const { path, config } = await database()
-    const db = new Sqlite(path)
+    const db = await openHandle(path)
     db.prepare("INSERT INTO meta (name, value) VALUES ('import', 'x')").run()
     db.close()
     const found = await runDoctor(config)
@@ -225,7 +225,7 @@ describe('a SQLite file', () => {
 
   it('with an older or a newer schema', LONG, async () => {
     const { path, config } = await database()
-    const db = new Sqlite(path)
+    const db = await openHandle(path)
     db.prepare("UPDATE migrations SET id = 999, name = '0999-later' WHERE id = (SELECT max(id) FROM migrations)").run()
     expect(wrong((await runDoctor(config)).values())).toEqual(['database.unusable'])
     db.prepare('DELETE FROM migrations WHERE id = 999').run()
@@ -235,7 +235,7 @@ describe('a SQLite file', () => {
 
   it('on which the service does not start, as its tables were changed', LONG, async () => {
     const { path, config } = await database()
-    const db = new Sqlite(path)
+    const db = await openHandle(path)
     db.exec('CREATE TRIGGER t AFTER INSERT ON users BEGIN SELECT 1; END')
     db.close()
     const found = await runDoctor(config)
@@ -245,7 +245,7 @@ describe('a SQLite file', () => {
 
   it('of a newer program, without a remedy that would lose what it wrote', LONG, async () => {
     const { path, config } = await database()
-    const db = new Sqlite(path)
+    const db = await openHandle(path)
     const id = (db.prepare('SELECT max(id) AS id FROM migrations').get() as { id: number }).id + 1
     db.prepare("INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '0999-later', 'x', 0)").run(id)
     expect((await runDoctor(config)).get('database.schema_newer')?.severity).toBe('note')
@@ -258,7 +258,7 @@ describe('a SQLite file', () => {
 
   it('whose WAL is not checkpointed, and one without a WAL', LONG, async () => {
     const { path } = await database()
-    const [writer, reader] = [new Sqlite(path), new Sqlite(path)]
+    const [writer, reader] = [await openHandle(path), await openHandle(path)]
     writer.exec('PRAGMA synchronous = OFF; CREATE TABLE junk (bytes BLOB)')
     reader.exec('BEGIN')
     reader.prepare('SELECT count(*) FROM junk').get()

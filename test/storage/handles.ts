@@ -1,16 +1,8 @@
-import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
-
-/** Another connection to a SQLite file, with what this Node supports: better-sqlite3, or node:sqlite. */
-export async function openHandle(path: string): Promise<SqliteHandle> {
-  try {
-    const { default: Sqlite } = await import('better-sqlite3')
-    return new Sqlite(path)
-  } catch (cause) {
-    const sqlite = process.getBuiltinModule?.('node:sqlite') as { DatabaseSync: new (path: string) => SqliteHandle }
-    if (!sqlite) throw cause
-    return new sqlite.DatabaseSync(path)
-  }
-}
+/**
+ * Another connection to a SQLite file, by the driver that the service takes: two SQLite libraries in one process do not
+ * see each other's locks.
+ */
+export { openHandle } from '../../lib/storage/connect.ts'
 
 /** The file of a `sqlite:` URL. */
 export function fileOf(url: string): string {

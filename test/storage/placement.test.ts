@@ -1,4 +1,3 @@
-import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createChatApp } from '../../lib/http/index.ts'
@@ -13,7 +12,7 @@ import {
 } from '../../lib/index.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { createSqliteFile, type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
-import { fileOf } from './handles.ts'
+import { fileOf, openHandle } from './handles.ts'
 
 /** What a host has in its database: tables with names of the service, and a trigger. */
 const HOST: Record<Dialect, string> = {
@@ -68,7 +67,7 @@ async function* linesOf(archive: string) {
 describeOnEachEmptyDatabase('a database with tables of a host', (openUrl, dialect) => {
   async function run(url: string, sql: string): Promise<{ n: number }[]> {
     if (dialect === 'sqlite') {
-      const handle = new Sqlite(fileOf(url))
+      const handle = await openHandle(fileOf(url))
       try {
         if (sql.startsWith('SELECT')) return handle.prepare(sql).all() as { n: number }[]
         handle.exec(sql)
