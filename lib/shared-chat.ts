@@ -122,5 +122,5 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
 
 /** The log is read again: the host may have rolled back to a savepoint of its own. */
 function withoutNumbers(outcome: Outcome): Outcome {
-  return { ...outcome, conversations: new Map([...outcome.conversations.keys()].map((id) => [id, []])) }
+  return { ...outcome, rows: [], conversations: new Map([...outcome.conversations.keys()].map((id) => [id, []])) }
 }

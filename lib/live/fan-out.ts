@@ -26,6 +26,9 @@ interface FanOutDeps {
   announce: (events: readonly Ephemeral[]) => void
 }
 
+/** An outcome without events of a log. */
+const NOTHING: Omit<Outcome, 'ephemeral'> = { conversations: new Map(), rows: [], members: new Set(), revocations: [] }
+
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
 export function createFanOut(deps: FanOutDeps) {
   const { log, subscriptions, followers, tail, inboxes, recheck, announce } = deps
@@ -34,13 +37,14 @@ export function createFanOut(deps: FanOutDeps) {
   const { publish, publishToSome } = createPublishers(deps)
 
   /** Delivers the events of a transaction that this process has committed, or ephemeral events. */
-  function deliver({ conversations, members, ephemeral, revocations }: Outcome): void {
+  function deliver(outcome: Outcome): void {
+    const { conversations, members, ephemeral, revocations } = outcome
     const own = ephemeral.filter(({ user_ids }) => user_ids && inboxes.isRead(user_ids))
     for (const each of ephemeral) if (isForAll(each)) publish(each.conversation_id, each.event)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
     const advances = [...touched].flatMap((id) => subscriptions.channelOf(id)?.advance(conversations.get(id)) ?? [])
     const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
-    if ([...touched].some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(conversations))
+    if ([...touched].some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
     else if (conversations.size > 0) tail.skipped()
     if (advances.length === 0 && own.length === 0 && revocations.length === 0) return
     const delivery = Promise.all(advances)
@@ -56,8 +60,7 @@ export function createFanOut(deps: FanOutDeps) {
     deliveries.add(delivery)
   }
 
-  const nothing = { conversations: new Map(), members: new Set<string>(), revocations: [] }
-  const receive = (ephemeral: Ephemeral[]) => deliver({ ...nothing, ephemeral })
+  const receive = (ephemeral: Ephemeral[]) => deliver({ ...NOTHING, ephemeral })
 
   return {
     committed(outcome: Outcome): void {

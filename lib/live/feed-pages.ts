@@ -2,13 +2,12 @@ import type { EphemeralEvent } from '../context.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import { createEphemeralEvents } from './ephemeral.ts'
 import type { Feed } from './feed.ts'
-import type { Place } from './feed-order.ts'
+import type { News, Place } from './feed-order.ts'
 import type { Followers } from './followers.ts'
 import type { EventRow, NumberedEvent } from './log.ts'
+import { createProgress } from './progress.ts'
 import { createRendering } from './rendering.ts'
-
-/** The number of rows that one read returns. Rows that concern no reader are not rendered. */
-const PAGE = 256
+import type { Outcome } from './transaction.ts'
 
 export interface FeedPagesDeps {
   feed: Feed
@@ -19,63 +18,62 @@ export interface FeedPagesDeps {
   beforeDelivery: () => Promise<void> | undefined
 }
 
-/** Reads the log of all conversations on, page by page, and delivers what concerns a reader. */
+/** The new events of a commit. */
+export type Committed = Pick<Outcome, 'conversations' | 'rows'>
+
+/** Goes on in the log of all conversations, page by page, and delivers what concerns a reader. */
 export function createFeedPages({ feed, followers, deliver, compose, beforeDelivery }: FeedPagesDeps) {
-  let place: Place | undefined
-  let epoch = ''
-  let isEarly = false
+  const progress = createProgress(feed)
+  const { reached, hasBegun, isEarly, begin } = progress
   const rendering = createRendering(feed, compose)
   const ephemeral = createEphemeralEvents()
 
+  /** @param known what is new, if it need not be read. @returns whether there is nothing more at present */
+  async function passPage(known?: News): Promise<boolean> {
+    // Listed before the read: an event published during the read may refer to an event that is not in this page.
+    const published = ephemeral.list()
+    const offered = rendering.offered()
+    const news = known ?? (await progress.read())
+    // Rows that concern no reader are not rendered.
+    for (let wanted = wantedOf(news.rows, followers); wanted.length > 0; ) {
+      const events = await rendering.render(wanted, reached()[1])
+      await beforeDelivery()
+      // What is published with the last events is one write to each reader with these.
+      const isEnd = news.isLast && events.length === wanted.length
+      deliver([...events.flatMap((each) => each ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])])
+      progress.moveTo(wanted[events.length - 1]![1])
+      wanted = wanted.slice(events.length)
+    }
+    progress.pass(news)
+    if (!news.isLast) return false
+    if (!isEarly()) rendering.forget(offered)
+    await beforeDelivery()
+    deliver(ephemeral.take(published))
+    return true
+  }
+
   return {
-    /** The place up to which all events are delivered, and the name of the history. */
-    reached: () => [place!, epoch] as const,
+    ...{ reached, hasBegun, isEarly, begin },
 
-    hasBegun: () => place !== undefined,
-    /** Whether there are events that cannot be delivered before some unfinished transactions end. */
-    isEarly: () => isEarly,
-    /** Begins at the end of the log, unless it has begun. */
-    async begin(): Promise<void> {
-      if (place !== undefined) return
-      epoch = await feed.epoch()
-      place = await feed.head()
-    },
-
-    /** The next read begins at the end of the log. */
+    /** The next run begins at the end of the log. */
     forget(): void {
-      place = undefined
+      progress.forget()
       rendering.clear()
       // They are of the past for the next reader.
       ephemeral.clear()
     },
 
-    /** @returns whether the log has no further rows at present */
-    async readPage(): Promise<boolean> {
-      // Listed before the read: an event published during the read may refer to an event that is not in this page.
-      const published = ephemeral.list()
-      const offered = rendering.offered()
-      const news = await feed.news(place!, PAGE)
-      for (let wanted = wantedOf(news.rows, followers); wanted.length > 0; ) {
-        const events = await rendering.render(wanted, epoch)
-        await beforeDelivery()
-        // What is published with the last events is one write to each reader with these.
-        const isEnd = news.isLast && events.length === wanted.length
-        deliver([...events.flatMap((each) => each ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])])
-        // After a failure the next run begins here.
-        place = wanted[events.length - 1]![1]
-        wanted = wanted.slice(events.length)
-      }
-      place = news.place
-      isEarly = news.isEarly
-      if (!news.isLast) return false
-      if (!isEarly) rendering.forget(offered)
-      await beforeDelivery()
-      deliver(ephemeral.take(published))
-      return true
+    /** Delivers all that was committed before the call. */
+    async readOn(): Promise<void> {
+      let isLast = await passPage(progress.takeAdded())
+      while (!isLast) isLast = await passPage()
     },
 
-    /** Adds events of this process that need not be read again. */
-    offer: rendering.offer,
+    /** Adds a commit of this process, of which what is known need not be read again; without rows, all is read. */
+    add({ conversations, rows }: Committed): void {
+      for (const [id, events] of conversations) if (followers.isRead(id)) rendering.offer(events)
+      progress.add(rows)
+    },
     /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
     publish: (conversationId: string, event: EphemeralEvent) => ephemeral.add(conversationId, event),
   }

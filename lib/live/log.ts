@@ -4,16 +4,6 @@ import type { Queries } from '../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './event-ids.ts'
 
-/** A new event of the log. It refers to its message or user, whose text is read from its own table. */
-export interface NewEvent {
-  type: PersistedEvent['type']
-  message_id?: string
-  user_id?: string
-  detail?: Record<string, string | number>
-  /** The payload, if the caller has it: then the hub does not read it from the database. */
-  payload?: PersistedEvent['payload']
-}
-
 /** A line of the log. */
 export interface EventRow {
   seq: number
@@ -32,96 +22,6 @@ export interface NumberedEvent {
   at: Micros
   /** Missing if the subject of the event is deleted. */
   event?: PersistedEvent
-}
-
-/** The events that a transaction adds to the log of a conversation, whose clock it sets to `at`. */
-export interface Addition {
-  conversation_id: string
-  at: Micros
-  events: NewEvent[]
-  /** By how much the number of its messages changes. */
-  messages: number
-  /** The time of its latest new message, if there is one. */
-  active_at?: Micros
-}
-
-/**
- * Appends events to the logs of conversations and advances their clocks. The numbers are taken under a lock on the row
- * of each conversation, so they have no gaps and follow the order of commits.
- *
- * @returns the last number of each existing conversation before the new events
- */
-export async function appendEvents(tx: Queries, additions: Addition[]): Promise<Map<string, number>> {
-  if (additions.length === 0) return new Map()
-  const rows = tx.dialect === 'sqlite' ? await appendEach(tx, additions) : await appendAll(tx, additions)
-  return new Map(rows.map(({ id, before }) => [id, before]))
-}
-
-interface Appended {
-  id: string
-  before: number
-}
-
-async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[]> {
-  const rows: Appended[] = []
-  for (const { conversation_id, at, events, messages, active_at = 0 } of additions) {
-    const row = await tx.get<Appended>(
-      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?), message_count = message_count + ?,
-              active_at = max(coalesce(active_at, created_at), ?)
-        WHERE id = ? RETURNING id, last_seq - ? AS before`,
-      events.length,
-      at,
-      messages,
-      active_at,
-      conversation_id,
-      events.length,
-    )
-    if (!row) continue
-    rows.push(row)
-    if (events.length === 0) continue
-    await tx.run(
-      `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
-       VALUES ${events.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      ...events.flatMap((event, index) => [conversation_id, row.before + 1 + index, ...toValues(event), at]),
-    )
-  }
-  return rows
-}
-
-/** The same in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
-function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
-  const heads = additions.map(({ conversation_id, at, events, messages, active_at = 0 }) => {
-    return { conversation_id, at, added: events.length, messages, active: active_at }
-  })
-  const lines = additions.flatMap(({ conversation_id, at, events }) =>
-    events.map((event, index) => {
-      const [type, message_id, user_id, detail] = toValues(event)
-      return { conversation_id, place: index + 1, type, message_id, user_id, detail, at }
-    }),
-  )
-  return tx.all<Appended>(
-    `WITH heads AS (
-       UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at),
-              message_count = message_count + given.messages,
-              active_at = greatest(active_at, created_at, given.active)
-         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint, messages bigint, active bigint)
-        WHERE conversations.id = given.conversation_id
-        RETURNING conversations.id, last_seq - given.added AS before),
-     added AS (
-       INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
-       SELECT heads.id, heads.before + line.place, line.type, line.message_id, line.user_id, line.detail, line.at
-         FROM json_to_recordset(?) AS line(conversation_id text, place bigint, type text, message_id text,
-                                           user_id text, detail text, at bigint)
-         JOIN heads ON heads.id = line.conversation_id
-        ORDER BY heads.id, line.place)
-     SELECT id, before FROM heads`,
-    JSON.stringify(heads),
-    JSON.stringify(lines),
-  )
-}
-
-function toValues({ type, message_id, user_id, detail }: NewEvent) {
-  return [type, message_id ?? null, user_id ?? null, detail ? JSON.stringify(detail) : null] as const
 }
 
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */

@@ -29,6 +29,17 @@ export function sees({ xmax, unfinished }: Snapshot, xid: number | null): boolea
   return xid === null || (xid < xmax && !unfinished.includes(xid))
 }
 
+/** With more transactions than this below its end that it does not see, a snapshot is not extended: ids would grow. */
+const MOST_PASSED = 16
+
+/** A snapshot that sees one more transaction; `undefined` if it would have passed too many others. */
+export function including({ xmax, unfinished }: Snapshot, xid: number): Snapshot | undefined {
+  if (xid < xmax) return { xmax, unfinished: unfinished.filter((each) => each !== xid) }
+  if (unfinished.length + xid - xmax > MOST_PASSED) return undefined
+  const passed = Array.from({ length: xid - xmax }, (_, n) => xmax + n)
+  return { xmax: xid + 1, unfinished: [...unfinished, ...passed] }
+}
+
 /** The first transaction that a snapshot does not see. */
 export function firstUnseen({ xmax, unfinished }: Snapshot): number {
   return unfinished[0] ?? xmax

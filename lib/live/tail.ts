@@ -1,9 +1,10 @@
 import type { Place } from './feed-order.ts'
-import { createFeedPages, type FeedPagesDeps } from './feed-pages.ts'
-import type { NumberedEvent } from './log.ts'
+import { type Committed, createFeedPages, type FeedPagesDeps } from './feed-pages.ts'
 
 /** Called with the place up to which all events are delivered, and the name of the history. */
 type Join = (place: Place, epoch: string) => void
+
+const NOTHING: Committed = { conversations: new Map(), rows: [] }
 
 /** The end of the log of all conversations. */
 export type Tail = ReturnType<typeof createTail>
@@ -23,7 +24,7 @@ export function createTail(deps: FeedPagesDeps) {
       while (stale) {
         stale = false
         const joins = joining.splice(0)
-        while (!(await pages.readPage()));
+        await pages.readOn()
         for (const join of joins) join(...pages.reached())
       }
     } finally {
@@ -38,11 +39,11 @@ export function createTail(deps: FeedPagesDeps) {
     if (followers.count() === 0 && !advancing) pages.forget()
   }
 
-  /** Delivers all new events: these, just committed, need not be read. A call during a run makes it read again. */
-  function advance(conversations: ReadonlyMap<string, NumberedEvent[]> = new Map()): Promise<void> {
-    for (const [id, events] of conversations) if (followers.isRead(id)) pages.offer(events)
+  /** Delivers all new events. A call during a run makes it go on. @param own a commit of this process, not to be read */
+  function advance(own: Committed = NOTHING): Promise<void> {
+    pages.add(own)
     stale = true
-    isBehind = false
+    if (own.rows.length === 0) isBehind = false
     advancing ??= readOn()
     return advancing
   }

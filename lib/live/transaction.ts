@@ -4,8 +4,10 @@ import type { Database, Queries, TransactionOptions, Writing } from '../storage/
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { AfterEvents } from './after-events.ts'
+import { type Addition, appendEvents, type NewEvent } from './appending.ts'
+import type { FeedRow } from './feed-order.ts'
 import type { Hub } from './hub.ts'
-import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
+import type { NumberedEvent } from './log.ts'
 import { insertRevocations, type Revocation } from './revocations.ts'
 
 /** A transaction that collects its events. */
@@ -57,6 +59,8 @@ export interface Ephemeral {
 export interface Outcome {
   /** The conversations with new events, each with the events if the log need not be read for them. */
   conversations: Map<string, NumberedEvent[]>
+  /** The new lines of all logs, by id; none if they must be read. */
+  rows: FeedRow[]
   /** The users whose memberships have changed. */
   members: Set<string>
   ephemeral: Ephemeral[]
@@ -106,7 +110,7 @@ export function createWrite(deps: {
       throw error
     })
     metrics.write((performance.now() - started) / 1000)
-    const heads = await appended
+    const { heads, rows } = await appended
     for (const addition of additions) {
       const before = heads.get(addition.conversation_id)
       if (before === undefined || addition.events.length === 0) continue
@@ -117,7 +121,7 @@ export function createWrite(deps: {
     }
     const made = notified.length > 0 ? (await Promise.all(notified)).flat() : []
     outcome.ephemeral.push(...eventsOf(made))
-    hub.committed(outcome)
+    hub.committed({ ...outcome, rows })
     if (made.length > 0) onNotified(made)
     if (hasTasks) onTasks()
     for (const { id, entry } of audited) onAudited(id, entry)
@@ -128,7 +132,10 @@ export function createWrite(deps: {
 /** A transaction that collects events, audit entries and tasks until its work is done. */
 function collect(queries: Writing, now: () => Micros) {
   const changes = new Map<string, Addition>()
-  const outcome: Outcome = { conversations: new Map(), members: new Set(), ephemeral: [], revocations: [] }
+  const outcome: Omit<Outcome, 'rows'> = {
+    ...{ conversations: new Map(), members: new Set() },
+    ...{ ephemeral: [], revocations: [] },
+  }
   const entries: AuditEntry[] = []
   const tasks: NewTask[] = []
   const notified: Promise<MadeNotification[]>[] = []

@@ -1,6 +1,7 @@
 import type { AuditEntry, Context } from '../context.ts'
 import type { Queries } from '../storage/database.ts'
-import { type Addition, type EventRow, listEvents } from './log.ts'
+import type { Addition } from './appending.ts'
+import { type EventRow, listEvents } from './log.ts'
 
 /** The fields of an event that tell it from another one with its number. */
 type Identity = Pick<EventRow, 'seq' | 'type' | 'message_id' | 'user_id' | 'created_at'>

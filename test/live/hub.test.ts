@@ -495,6 +495,6 @@ function readEverything({ chat }: TestService): void {
   const { committed } = hub
   Object.assign(hub, {
     committed: ({ conversations, ...rest }: Outcome) =>
-      committed({ ...rest, conversations: new Map([...conversations.keys()].map((id) => [id, []])) }),
+      committed({ ...rest, rows: [], conversations: new Map([...conversations.keys()].map((id) => [id, []])) }),
   })
 }

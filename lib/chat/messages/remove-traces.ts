@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import type { NewEvent } from '../../live/log.ts'
+import type { NewEvent } from '../../live/appending.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { lockAsSystem } from '../conversations/access.ts'

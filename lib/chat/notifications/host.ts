@@ -1,7 +1,7 @@
 import type { Config } from '../../config/parse.ts'
 import type { Log, MadeNotification } from '../../context.ts'
 import { toInstant } from '../../core/time.ts'
-import type { NewEvent } from '../../live/log.ts'
+import type { NewEvent } from '../../live/appending.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { HostNotification, Ports, Recipient } from '../../ports.ts'
 import type { Database } from '../../storage/database.ts'
