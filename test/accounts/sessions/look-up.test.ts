@@ -1,0 +1,31 @@
+import { describe, expect, inject, it } from 'vitest'
+import { createSessionLookup } from '../../../lib/accounts/sessions/store.ts'
+import { openStorage } from '../../../lib/index.ts'
+import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import { createPostgresDatabase } from '../../support/databases.ts'
+
+describe.skipIf(!inject('postgres_url'))('the session of a call on PostgreSQL', () => {
+  it('is found by index in a new database, whose connections keep the plan while it grows', async () => {
+    const database = await createPostgresDatabase()
+    const storage = await openStorage({ database: database.url })
+    const statements: [sql: string, params: Primitive[]][] = []
+    const all = async (sql: string, ...params: Primitive[]) => {
+      statements.push([sql, params])
+      return []
+    }
+    try {
+      await storage.migrate()
+      const find = createSessionLookup({ ...storage.db, all } as Queries, 'NULL')
+      expect(await find('digest')).toBe(undefined)
+      await Promise.all([find('digest'), find('another')])
+      expect(statements.length).toBe(2)
+      const [sql, params] = statements[0]!
+      const plan = await storage.db.all(`EXPLAIN ${sql}`, ...params)
+      expect(JSON.stringify(plan)).toContain('sessions_token_hash_key')
+      expect(JSON.stringify(plan)).not.toContain('Seq Scan')
+    } finally {
+      await storage.close()
+      await database.remove()
+    }
+  })
+})
