@@ -1,5 +1,5 @@
 import { ChatError } from '../core/errors.ts'
-import { type Delivery, encode, withIds } from './delivery.ts'
+import { type Delivery, encode, withActivities, withIds } from './delivery.ts'
 import { createEphemeralEvents } from './ephemeral.ts'
 import type { Head } from './event-ids.ts'
 import type { NumberedEvent } from './log.ts'
@@ -71,7 +71,7 @@ export function createChannel(source: Source, { deliver, beforeDelivery }: Chann
     const published = ephemeral.list()
     const { lines, isLast } = offered.takeAfter(seq) ?? (await source.read(seq, PAGE))
     await beforeDelivery()
-    const events = [...withIds(epoch, lines), ...(isLast ? ephemeral.take(published) : [])]
+    const events = [...withActivities(withIds(epoch, lines)), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
     return isLast

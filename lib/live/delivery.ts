@@ -19,6 +19,31 @@ export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
   return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
 }
 
+/**
+ * New events, each latest reply to a thread with `thread.activity` behind it. Every node adds it for itself: passed on
+ * between nodes it would cost a transaction for each post.
+ */
+export function withActivities(events: Delivered[]): Delivered[] {
+  const latest = new Map<string, Delivered>()
+  for (const each of events) {
+    const reply = replyOf(each)
+    if (reply) latest.set(reply.root_id, each)
+  }
+  if (latest.size === 0) return events
+  return events.flatMap((each) => {
+    const reply = replyOf(each)
+    if (!reply || latest.get(reply.root_id) !== each) return [each]
+    const { conversation_id, root_id, created_at } = reply
+    const payload = { root_id, last_activity_at: created_at }
+    return [each, { conversation_id, event: { type: 'thread.activity', payload } }]
+  })
+}
+
+/** The message of an event, if that is a new reply. */
+function replyOf({ event }: Delivered) {
+  return event.type === 'message.new' && event.payload.message.parent_id ? event.payload.message : undefined
+}
+
 /** Events and their bytes, which are encoded once for all readers. */
 export interface Delivery {
   bytes: Uint8Array

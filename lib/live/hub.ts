@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createDeliverAll } from './deliver-all.ts'
+import { type Delivered, withActivities } from './delivery.ts'
 import { createFanOut } from './fan-out.ts'
 import { createFeed } from './feed.ts'
 import { createFollowers } from './followers.ts'
@@ -121,7 +122,8 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const all = createDeliverAll({ followers, metrics, send })
   const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })
   const feed = createFeed(db)
-  const tail = createTail({ feed, followers, deliver: all.deliver, compose, beforeDelivery: rights.refresh })
+  const deliverNew = (events: Delivered[]) => all.deliver(withActivities(events))
+  const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh })
   const fanOut = createFanOut({
     ...{ db, log, subscriptions, followers, all, tail, send, inboxes, announce },
     recheck: rights.recheckConcerned,

@@ -20,8 +20,6 @@ export interface Tx extends Writing {
   markActive(conversationId: string, at: Micros): void
   /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
-  /** Sends an ephemeral event to the open streams of a conversation, after the events of the transaction. */
-  publishEphemeral(conversationId: string, event: EphemeralEvent): void
   /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
   /**
@@ -166,7 +164,6 @@ function collect(queries: Writing, now: () => Micros) {
       changeOf(conversationId).events.push(event)
       if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
     },
-    publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
     publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
     publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),

@@ -78,6 +78,29 @@ describeOnEachDatabase('two processes on one database', (openUrl) => {
     expect(seen.filter(({ event }) => event.type === 'unread.update')).toEqual([])
   })
 
+  it('pass nothing on for a post: each node adds the activity of a thread itself', async () => {
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
+    const streams = [
+      await follow(there.base_url, grace, conversation_id),
+      await follow(there.base_url, grace),
+      await follow(here.base_url, grace, conversation_id),
+    ]
+    const { message } = await ada.messages.reply(root_id, { content: 'second' })
+    for (const stream of streams) {
+      const seen = (await stream.until('thread.activity')).map(({ event }) => event)
+      const payload = { root_id, last_activity_at: message.created_at }
+      expect(seen.slice(-2)).toEqual([
+        { type: 'message.new', payload: { message } },
+        { type: 'thread.activity', payload },
+      ])
+    }
+    await ada.presence.setTyping({ conversation_id })
+    await streams[0]!.until('typing.update')
+    const signals = JSON.stringify(await here.chat.context.cluster.db.all('SELECT body FROM signals'))
+    expect(signals).toContain('typing.update')
+    expect(signals).not.toContain('thread.activity')
+  })
+
   it('know the presence of each other’s users, and tell their readers', async () => {
     const stream = await follow(there.base_url, grace, conversation_id)
     const hers = await follow(here.base_url, ada)

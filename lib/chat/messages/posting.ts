@@ -65,18 +65,14 @@ const isPosted = (result: PostResult): result is Posted => result !== undefined 
 
 /** Publishes the events of a post. */
 function publish(tx: Tx, { row, message }: Posted): void {
-  const { conversation_id, root_id } = row
+  const { conversation_id } = row
   tx.advanceClock(conversation_id, row.created_at)
   tx.markActive(conversation_id, row.created_at)
   tx.countMessages(conversation_id, 1)
   if (row.parent_id === null) {
     tx.emit(conversation_id, { type: 'thread.new', message_id: row.id })
     tx.emit(conversation_id, { type: 'message.new', message_id: row.id })
-    return
-  }
-  tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
-  const payload = { root_id, last_activity_at: message.created_at }
-  tx.publishEphemeral(conversation_id, { type: 'thread.activity', payload })
+  } else tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
 }
 
 function attempt<T>(step: () => T): T | ChatError {
