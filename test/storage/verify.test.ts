@@ -14,6 +14,12 @@ const CHANGES: Record<string, { sqlite: string; postgresql?: string; says: strin
       CREATE TRIGGER spy AFTER INSERT ON messages FOR EACH ROW EXECUTE FUNCTION spy()`,
     says: 'the trigger spy on messages',
   },
+  'a trigger with the name of a table of the search': {
+    sqlite: 'CREATE TRIGGER search_index_7 AFTER INSERT ON messages BEGIN DELETE FROM audit_log; END',
+    postgresql: `CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER search_index_7 AFTER INSERT ON messages FOR EACH ROW EXECUTE FUNCTION spy()`,
+    says: 'the trigger search_index_7 on messages',
+  },
   'a view in the place of a table': {
     sqlite:
       'DROP TABLE known_devices; CREATE VIEW known_devices AS SELECT 1 AS token_hash, 2 AS user_id, 3 AS expires_at',

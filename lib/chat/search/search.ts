@@ -97,17 +97,18 @@ export function createSearch(deps: {
       const { length } = changedBy(events)
       if (isOn() && length > 0) mover.wake(length)
     },
-    async remove(tx, messageIds) {
-      if (!isOn()) return
-      const docs = await listDocs(tx, messageIds)
-      if (docs.length === 0) return
-      await forgetChanges(tx, docs)
-      await writeEntries(
-        tx,
-        docs.map((doc) => ({ doc, words: [] })),
-      )
-    },
+    remove: (tx, messageIds) => (isOn() ? takeOut(tx, messageIds) : Promise.resolve()),
   }
+}
+
+async function takeOut(tx: Queries, messageIds: readonly string[]): Promise<void> {
+  const docs = await listDocs(tx, messageIds)
+  if (docs.length === 0) return
+  await forgetChanges(tx, docs)
+  await writeEntries(
+    tx,
+    docs.map((doc) => ({ doc, words: [] })),
+  )
 }
 
 /**

@@ -121,7 +121,9 @@ async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promi
 async function listThings(db: Queries): Promise<Thing[]> {
   const things = await db.all<Omit<Thing, 'is_named_ours'>>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
   const plain = (name: string) => (db.names ? db.names.fromCatalog(name) : name)
-  const others = things.filter(({ name }) => db.dialect !== 'sqlite' || !isSearchTable(plain(name) ?? name))
+  const isOfSearch = ({ kind, name }: (typeof things)[number]) =>
+    db.dialect === 'sqlite' && kind === 'table' && isSearchTable(plain(name) ?? name)
+  const others = things.filter((thing) => !isOfSearch(thing))
   return others.map(({ kind, name, on }) => {
     const isAttached = on !== null && !kind.endsWith('index')
     return {
