@@ -37,6 +37,7 @@ const BASE: ConfigInput = {
   features: { well_known: true },
   well_known: { entries: { 'old.txt': 'old' } },
   assistant: { max_running: 100, max_running_per_user: 3 },
+  search: { budget_ms: 500 },
   oauth: { own: OWN },
   mail: { smtp: { url: 'smtp://127.0.0.1:1', from: 'chat@example.org' } },
 }
