@@ -28,14 +28,13 @@ export function createDeliverAll(deps: {
   return {
     /** Sends events, in this order, to the readers that they concern. Readers of the same ones share their bytes. */
     deliver(events: Delivered[]): void {
-      const encoded = new Map<string, Delivery>()
-      for (const [reader, indexes] of choose(events, followers)) {
-        const key = indexes.join()
-        const delivery = encoded.get(key) ?? encode(withoutRepeats(indexes.map((index) => events[index]!)))
-        encoded.set(key, delivery)
-        metrics.delivered(delivery.events.length)
-        sendOrKeep(reader, delivery)
+      let delivered = 0
+      for (const [reader, group] of groupReaders(events, followers)) {
+        group.delivery ??= encode(withoutRepeats(eventsOf(group)))
+        delivered += group.delivery.events.length
+        sendOrKeep(reader, group.delivery)
       }
+      if (delivered > 0) metrics.delivered(delivered)
     },
 
     /** Sends an event to the readers of a user. */
@@ -71,17 +70,34 @@ export function createDeliverAll(deps: {
   }
 }
 
-/** The readers that events concern, each with the indexes of its own. */
-function choose(events: Delivered[], followers: Followers): Map<Reader, number[]> {
-  const chosen = new Map<Reader, number[]>()
-  events.forEach((each, index) => {
-    for (const reader of followers.concernedBy(each)) {
-      const own = chosen.get(reader)
-      if (own) own.push(index)
-      else chosen.set(reader, [index])
+/** Readers of the same events: those of the group from which they came, if there is one, and one more. */
+interface Group {
+  before: Group | undefined
+  last: Delivered
+  delivery?: Delivery
+}
+
+/** The readers that events concern, each with the group of those that get the same ones. */
+function groupReaders(events: Delivered[], followers: Followers): Map<Reader, Group> {
+  const groups = new Map<Reader, Group>()
+  for (const last of events) {
+    // Readers of one group that get this event, too, are one group again.
+    const next = new Map<Group | undefined, Group>()
+    for (const reader of followers.concernedBy(last)) {
+      const before = groups.get(reader)
+      const group = next.get(before) ?? { before, last }
+      next.set(before, group)
+      groups.set(reader, group)
     }
-  })
-  return chosen
+  }
+  return groups
+}
+
+/** The events of a group, in their order. */
+function eventsOf(group: Group): Delivered[] {
+  const events: Delivered[] = []
+  for (let each: Group | undefined = group; each; each = each.before) events.push(each.last)
+  return events.reverse()
 }
 
 /** Presence is published in each conversation that two users share; a reader gets it once. */

@@ -163,6 +163,19 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     })
   })
 
+  it('sends no statement after a ROLLBACK', async () => {
+    const { db } = await openItems()
+    let straggler: Promise<unknown> | undefined
+    const write = db.write(async (tx) => {
+      // Its result arrives before that of ROLLBACK.
+      straggler = tx.get('SELECT 1').then(() => tx.run(INSERT, 1))
+      throw new Error('refused')
+    })
+    await expect(write).rejects.toThrow('refused')
+    await expect(straggler).rejects.toThrow('The transaction is over')
+    expect(await countItems(db)).toBe(0)
+  })
+
   it('sends no statement after a BEGIN that fails', async () => {
     const { db, pool } = await openItems()
     const watchdog = createHalfOpenWatchdog(async () => [])

@@ -51,6 +51,8 @@ export function createTransactions(
       client.release()
       return value
     } catch (error) {
+      // A statement that the work has not awaited, and issues now, would be sent behind ROLLBACK and commit by itself.
+      state.over = true
       // A lost connection is discarded without ROLLBACK, which would get no result; so is one on which ROLLBACK fails.
       if (isConnectionGone(error)) client.release(error as Error)
       else
@@ -59,8 +61,6 @@ export function createTransactions(
           (broken) => client.release(broken),
         )
       throw error
-    } finally {
-      state.over = true
     }
   }
 

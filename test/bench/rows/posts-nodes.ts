@@ -17,6 +17,9 @@ const CONVERSATIONS = 32
 const FEW = 32
 const MANY = 512
 
+/** A node takes a quarter of the posts, and is compiled as it takes them: rounds last so many times longer. */
+const LONGER = 3
+
 /**
  * The rate of posts, and the CPU of the nodes. All nodes, the database and the load share the cores of one machine: with
  * two of them nodes cannot add much.
@@ -50,8 +53,9 @@ function rowsOf(name: string, underWay: number): Row[] {
   return [rate, cpu]
 }
 
-const measure = ({ rounds, seconds, command }: Bench, underWay: number) =>
+const measure = ({ rounds, command, ...bench }: Bench, underWay: number) =>
   onPostgres(async (create) => {
+    const seconds = LONGER * bench.seconds
     const [shared, single] = [await create(), await create()]
     return withServers(startNodes(command, shared, NODES), startNodes(command, single, 1), async (nodes, node) => {
       const postToNodes = () => repeatRequest(nodes, underWay, seconds)
