@@ -11,6 +11,7 @@ import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
 import { flush, idle } from './idle.ts'
 import { createJobs } from './jobs.ts'
+import { forgetOtherServer } from './live/restored-dump.ts'
 import { createReload } from './ops/reload.ts'
 import { resumeRemovals } from './ops/removals.ts'
 import type { Ports } from './ports.ts'
@@ -136,6 +137,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       leave ??= await joinProcess(ctx)
       await ctx.outbox?.load()
       await ctx.search.start()
+      await forgetOtherServer(db)
       poller.start()
       if (!(await jobs.start())) return
       await cluster.start(neighbourOf(ctx))

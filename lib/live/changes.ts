@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts'
+import { NEXT_XID } from './restored-dump.ts'
 import type { Revocation } from './revocations.ts'
 import { type Snapshot, toParams, toWholeSnapshot } from './snapshots.ts'
 
@@ -86,10 +87,10 @@ async function lookAtPostgres(db: Database, before: Snapshot | undefined): Promi
   const row = await db.get<{ now: string; events: number; conversations: string | null; revocations: string | null }>(
     // The order makes the planner, which knows nothing of transactions, use their index.
     `WITH fresh AS MATERIALIZED (
-            (SELECT conversation_id, seq FROM events WHERE xid >= ?::xid8 ORDER BY xid LIMIT ?)
+            (SELECT conversation_id, seq FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
             UNION ALL SELECT conversation_id, seq FROM events WHERE xid = ANY (?::xid8[])),
           ended AS MATERIALIZED (
-            (SELECT user_id, conversation_id FROM revocations WHERE xid >= ?::xid8 ORDER BY xid LIMIT ?)
+            (SELECT user_id, conversation_id FROM revocations WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
             UNION ALL SELECT user_id, conversation_id FROM revocations WHERE xid = ANY (?::xid8[]))
      SELECT pg_current_snapshot()::text AS now, (SELECT count(*) FROM fresh) AS events,
             (SELECT json_agg(each)::text

@@ -1,5 +1,6 @@
 import type { Database, Primitive } from '../storage/database.ts'
 import type { EventRow } from './log.ts'
+import { NEXT_XID } from './restored-dump.ts'
 import {
   firstUnseen,
   formatSnapshot,
@@ -99,7 +100,8 @@ const MOST = 5_000
 /** The new rows, by their transactions: the planner knows nothing of these, and an order by them makes it use their index. */
 const NEWS = `
   WITH latest AS MATERIALIZED (
-         SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 ORDER BY events.xid LIMIT ${MOST}),
+         SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID}
+          ORDER BY events.xid LIMIT ${MOST}),
        late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (?::xid8[]))
   SELECT pg_current_snapshot()::text AS now, (SELECT count(*) FROM latest) AS count,
          (SELECT json_agg(each)::text
@@ -111,7 +113,7 @@ const MANY_NEWS = `
   SELECT pg_current_snapshot()::text AS now, 0 AS count,
          (SELECT json_agg(each)::text
             FROM (SELECT ${COLUMNS}, xid::text FROM events
-                   WHERE (xid >= ?::xid8 OR xid = ANY (?::xid8[])) AND id > ?
+                   WHERE ((xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[])) AND id > ?
                    ORDER BY id LIMIT ?) AS each) AS rows`
 
 interface NewsRow {
