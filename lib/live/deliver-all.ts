@@ -70,34 +70,50 @@ export function createDeliverAll(deps: {
   }
 }
 
-/** Readers of the same events: those of the group from which they came, if there is one, and one more. */
+/** Readers of the same events: those of the group from which they came, if there is one, and more. */
 interface Group {
   before: Group | undefined
-  last: Delivered
+  more: Delivered[]
   delivery?: Delivery
 }
 
 /** The readers that events concern, each with the group of those that get the same ones. */
 function groupReaders(events: Delivered[], followers: Followers): Map<Reader, Group> {
   const groups = new Map<Reader, Group>()
-  for (const last of events) {
+  let latest: Group[] = []
+  events.forEach((each, index) => {
+    if (index > 0 && concernSame(events[index - 1]!, each)) {
+      for (const group of latest) group.more.push(each)
+      return
+    }
     // Readers of one group that get this event, too, are one group again.
     const next = new Map<Group | undefined, Group>()
-    for (const reader of followers.concernedBy(last)) {
+    for (const reader of followers.concernedBy(each)) {
       const before = groups.get(reader)
-      const group = next.get(before) ?? { before, last }
+      const group = next.get(before) ?? { before, more: [each] }
       next.set(before, group)
       groups.set(reader, group)
     }
-  }
+    latest = [...next.values()]
+  })
   return groups
+}
+
+/**
+ * Whether two events, one behind the other, concern the same readers: those of one conversation, which nobody joins or
+ * leaves between them.
+ */
+function concernSame(one: Delivered, next: Delivered): boolean {
+  if (one.event.type === 'membership.changed' || next.event.type === 'membership.changed') return false
+  const areOfLog = one.at !== undefined && next.at !== undefined
+  return areOfLog && one.conversation_id === next.conversation_id
 }
 
 /** The events of a group, in their order. */
 function eventsOf(group: Group): Delivered[] {
-  const events: Delivered[] = []
-  for (let each: Group | undefined = group; each; each = each.before) events.push(each.last)
-  return events.reverse()
+  const runs: Delivered[][] = []
+  for (let each: Group | undefined = group; each; each = each.before) runs.push(each.more)
+  return runs.reverse().flat()
 }
 
 /** Presence is published in each conversation that two users share; a reader gets it once. */

@@ -4,6 +4,7 @@ import { createAttaching } from '../attachments/attaching.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
 import { createMentioning } from './mentioning.ts'
 import { insertPosts, listParents, lockTargets } from './store-posts.ts'
+import { toNewSummary } from './store-summary.ts'
 
 /** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
 export type PostResult = Posted | ChatError | undefined
@@ -70,9 +71,10 @@ function publish(tx: Tx, { row, message }: Posted): void {
   tx.markActive(conversation_id, row.created_at)
   tx.countMessages(conversation_id, 1)
   if (row.parent_id === null) {
-    tx.emit(conversation_id, { type: 'thread.new', message_id: row.id })
-    tx.emit(conversation_id, { type: 'message.new', message_id: row.id })
-  } else tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
+    const payload = { conversation_id, root_id: row.id, summary: toNewSummary(row) }
+    tx.emit(conversation_id, { type: 'thread.new', message_id: row.id, payload })
+  }
+  tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
 }
 
 function attempt<T>(step: () => T): T | ChatError {

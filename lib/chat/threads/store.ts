@@ -1,3 +1,4 @@
+import { EXCERPT_LENGTH, excerptOf } from '../../core/excerpt.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros, SOME_ERASED } from '../../storage/sql.ts'
@@ -16,8 +17,6 @@ export interface ThreadRow {
   root_files: string | null
   root_author: string | null
 }
-
-const EXCERPT_LENGTH = 140
 
 /**
  * The contribution of a thread's members who were erased with their messages, as long as the messages are being
@@ -42,19 +41,13 @@ const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activ
 export function toSummary(row: ThreadRow): ThreadSummary {
   return {
     root_id: row.root_id,
-    root_excerpt: row.root_excerpt || namesIn(row.root_files).slice(0, EXCERPT_LENGTH),
+    root_excerpt: excerptOf(row.root_excerpt, row.root_files),
     ...(row.root_author && { root_author: row.root_author }),
     created_at: toInstant(row.created_at),
     last_activity_at: toInstant(row.last_activity_at),
     message_count: row.message_count,
     participant_count: row.participant_count,
   }
-}
-
-/** What a message without a text says: the names of its files. */
-function namesIn(list: string | null): string {
-  const files = JSON.parse(list ?? '[]') as { name: string }[]
-  return files.map(({ name }) => name).join(', ')
 }
 
 /** The threads with these ids, in no order. By primary key. */

@@ -1,0 +1,17 @@
+import { excerptOf, firstCharacters } from '../../core/excerpt.ts'
+import { toInstant } from '../../core/time.ts'
+import type { MessageRow } from './store.ts'
+
+/** The summary of a new thread, whose only message is its root: what reading it would return. */
+export function toNewSummary({ id, created_at, content, prompt, role, posted_by, attachment_list = null }: MessageRow) {
+  const at = toInstant(created_at)
+  return {
+    root_id: id,
+    root_excerpt: excerptOf(firstCharacters(prompt ?? content), content === '' ? attachment_list : null),
+    ...(role !== 'assistant' && posted_by && { root_author: posted_by }),
+    created_at: at,
+    last_activity_at: at,
+    message_count: 1,
+    participant_count: 1,
+  }
+}
