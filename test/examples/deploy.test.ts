@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -6,11 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseYAML } from 'confbox/yaml'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { PART_BYTES } from '../../lib/chat/attachments/schema.ts'
 import { createChatClient } from '../../lib/client/index.ts'
 import { type ServeProcess, startServe } from '../fault/serving.ts'
 import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
 import { ROOT } from '../support/example.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 import { withResolvers } from '../support/with-resolvers.ts'
 import { PROXIES, startProxy } from './proxies.ts'
 
@@ -56,6 +58,12 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
 
     for (let i = 0; i < 20; i++)
       expect(await answerToLarge(base_url, headers, i % 2 === 0)).toMatchObject({ code: 'payload_too_large' })
+
+    // A whole part of a file is the largest body that the service accepts.
+    const bytes = randomBytes(PART_BYTES)
+    const { id } = await ada.upload(params.conversation_id, new File([bytes], 'picture.bin'))
+    expect((await contentOf(base_url, id, headers)).equals(bytes)).toBe(true)
+    expect(await answerToLargePart(base_url, params.conversation_id, headers)).toBe('payload_too_large')
 
     const leaving = await openStream(base_url, params.conversation_id, { cookie: headers.cookie })
     await leaving.until('stream.ready')
@@ -161,6 +169,12 @@ it('the nodes of compose.yaml differ in their name only, and its balancer knows 
   expect(published).toMatch(/^127\.0\.0\.1:/)
 })
 
+it('the ingress of kubernetes.yaml permits a whole part of a file', () => {
+  const text = readFileSync(join(DEPLOY, 'kubernetes.yaml'), 'utf8')
+  const [, permitted] = /^ +nginx\.ingress\.kubernetes\.io\/proxy-body-size: (\d)m$/m.exec(text)!
+  expect(Number(permitted) * 2 ** 20).toBeGreaterThan(PART_BYTES)
+})
+
 const DEPLOY = join(ROOT, 'examples', 'deploy')
 
 interface Compose {
@@ -203,6 +217,29 @@ async function answerToLarge(base_url: string, asked: Record<string, string>, ch
   // The types of Node's fetch lack `duplex`, which a stream needs.
   const options = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
   return (await fetch(`${base_url}/api/conversations`, options)).json()
+}
+
+/** The error of the service for a part that is a byte too long. */
+async function answerToLargePart(base_url: string, conversation_id: string, asked: SignedHeaders): Promise<string> {
+  const begun = await fetch(`${base_url}/api/conversations/${conversation_id}/attachments`, {
+    method: 'POST',
+    headers: { ...asked, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'picture.bin', size: PART_BYTES }),
+  })
+  const { attachment } = (await begun.json()) as { attachment: { id: string } }
+  const response = await fetch(`${base_url}/api/attachments/${attachment.id}/parts/1`, {
+    method: 'PUT',
+    headers: { ...asked, 'content-type': 'application/octet-stream' },
+    body: new Uint8Array(PART_BYTES + 1),
+  })
+  return ((await response.json()) as { code: string }).code
+}
+
+/** The bytes of a file, as a service returns them. */
+async function contentOf(base_url: string, id: string, headers: SignedHeaders): Promise<Buffer> {
+  const response = await fetch(`${base_url}/api/attachments/${id}/content`, { headers })
+  expect(response.status).toBe(200)
+  return Buffer.from(await response.arrayBuffer())
 }
 
 async function streamsOf({ base_url }: ServeProcess): Promise<number> {
