@@ -205,6 +205,7 @@ const haproxy: Target = {
             ? ([
                 ['# Two chat-servers on one PostgreSQL database', '# chat-server'],
                 ['Set server.drain_delay_seconds = 5 in both', 'Set server.drain_delay_seconds = 5'],
+                ['# Both need the same attachments.storage: the parts of an upload reach either of them.', ''],
                 ['  server two 127.0.0.1:8081', ''],
               ] as const)
             : []),

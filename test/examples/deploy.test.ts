@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseTOML } from 'confbox/toml'
 import { parseYAML } from 'confbox/yaml'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { PART_BYTES } from '../../lib/chat/attachments/schema.ts'
@@ -82,15 +83,26 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
 const BALANCERS = PROXIES.filter(({ isInstalled, name }) => isInstalled && name !== 'caddy')
 
 describe.skipIf(!inject('postgres_url')).each(BALANCERS)('two services behind $name', (balancer) => {
-  it('look like one to their clients, also while one of them stops', { timeout: 60_000 }, async () => {
+  it('look like one to their clients, also while one of them stops', { timeout: 120_000 }, async () => {
     const { url, remove } = await createPostgresDatabase()
     const env = balancer.name === 'haproxy in compose.yaml' ? environmentOfNode() : DELAY
-    const [one, two] = [await startStopping(url, env), await startStopping(url, env)]
+    const folder = temporaryFolder()
+    const start = (name: string) =>
+      startStopping(url, { ...env, CHAT_ATTACHMENTS__STORAGE: storageOfNode(name, folder) })
+    const [one, two] = [await start('one'), await start('two')]
     const base_url = await startProxy(balancer, [one.port, two.port])
     const ada = createChatClient({ base_url, retry_ms: 50 })
     await ada.setup.run(ADA)
     await ada.auth.login(ADA)
     const params = await ada.conversations.create()
+
+    // The parts of an upload reach both, and each of them returns the whole file.
+    const bytes = randomBytes(5 * PART_BYTES + 10)
+    const { id } = await ada.upload(params.conversation_id, new File([bytes], 'film.bin'))
+    for (const service of [one, two]) expect(await partsAt(service)).toBeGreaterThan(0)
+    const headers = await signInByHand(base_url, ADA.email, ADA.password)
+    for (const address of [base_url, one.base_url, two.base_url])
+      expect((await contentOf(address, id, headers)).equals(bytes)).toBe(true)
 
     const posted: string[] = []
     const seen: string[] = []
@@ -127,8 +139,7 @@ const hasAnalyzer = spawnSync('systemd-analyze', ['--version']).error === undefi
 if (!hasAnalyzer) console.log('Test of the systemd unit skipped: systemd-analyze not found')
 
 it.skipIf(!hasAnalyzer)('the systemd unit is valid', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'chat-unit-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const unit = readFileSync(join(ROOT, 'examples', 'deploy', 'chat-server.service'), 'utf8')
   const file = join(folder, 'chat-server.service')
   // systemd-analyze checks that the program exists.
@@ -169,27 +180,86 @@ it('the nodes of compose.yaml differ in their name only, and its balancer knows 
   expect(published).toMatch(/^127\.0\.0\.1:/)
 })
 
-it('the ingress of kubernetes.yaml permits a whole part of a file', () => {
-  const text = readFileSync(join(DEPLOY, 'kubernetes.yaml'), 'utf8')
-  const [, permitted] = /^ +nginx\.ingress\.kubernetes\.io\/proxy-body-size: (\d)m$/m.exec(text)!
-  expect(Number(permitted) * 2 ** 20).toBeGreaterThan(PART_BYTES)
+it('the nodes of compose.yaml keep files in a volume that belongs to the user of the image', () => {
+  const { services, volumes } = compose()
+  const [[volume, target] = []] = services.one!.volumes!.map((each) => each.split(':'))
+  expect(Object.keys(volumes)).toContain(volume)
+  expect(services.one!.environment.CHAT_ATTACHMENTS__STORAGE).toBe(`fs:${target}/files`)
+  expect(readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8')).toContain(`install -d -o node -g node -m 700 ${target}\n`)
+})
+
+it('the pods of kubernetes.yaml keep files in one volume, and its ingress permits a whole part of a file', () => {
+  const documents = readFileSync(join(DEPLOY, 'kubernetes.yaml'), 'utf8').split(/^---$/m)
+  const [settings, claim, deployment, , ingress] = documents.map((text) => parseYAML<Manifest>(text))
+  const { template } = deployment!.spec!
+  const { storage } = parseTOML<Settings>(settings!.data!['chat-server.toml']!).attachments
+  const mount = template!.spec.containers[0]!.volumeMounts.find(({ mountPath }) =>
+    storage.startsWith(`fs:${mountPath}/`),
+  )
+  const volume = template!.spec.volumes.find(({ name }) => name === mount!.name)
+  expect(volume!.persistentVolumeClaim!.claimName).toBe(claim!.metadata.name)
+  expect(claim!.spec!.accessModes).toEqual(['ReadWriteMany'])
+  const permitted = ingress!.metadata.annotations!['nginx.ingress.kubernetes.io/proxy-body-size']
+  expect(permitted).toMatch(/^\dm$/)
+  expect(Number.parseInt(permitted!, 10) * 2 ** 20).toBeGreaterThan(PART_BYTES)
 })
 
 const DEPLOY = join(ROOT, 'examples', 'deploy')
 
 interface Compose {
-  services: Record<string, { environment: Record<string, string>; build?: object; ports?: string[] }>
+  services: Record<
+    string,
+    { environment: Record<string, string>; build?: object; ports?: string[]; volumes?: string[] }
+  >
+  volumes: Record<string, unknown>
+}
+
+/** What a test reads of the objects in kubernetes.yaml. */
+interface Manifest {
+  metadata: { name: string; annotations?: Record<string, string> }
+  data?: Record<string, string>
+  spec?: {
+    accessModes?: string[]
+    template?: {
+      spec: {
+        containers: { volumeMounts: { name: string; mountPath: string }[] }[]
+        volumes: { name: string; persistentVolumeClaim?: { claimName: string } }[]
+      }
+    }
+  }
+}
+
+interface Settings {
+  attachments: { storage: string }
 }
 
 function compose(): Compose {
   return parseYAML<Compose>(readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8'))
 }
 
-/** The settings of a node in compose.yaml, except for what only exists there: the address of the database and the network. */
+/** The settings of a node in compose.yaml, except for what only exists there: the addresses of the database and the network, and folders. */
 function environmentOfNode(): Record<string, string> {
-  const { CHAT_DATABASE__URL, CHAT_SERVER__TRUSTED_PROXIES, ...rest } = compose().services.one!.environment
-  expect([CHAT_DATABASE__URL, CHAT_SERVER__TRUSTED_PROXIES]).not.toContain(undefined)
+  const { CHAT_DATABASE__URL, CHAT_SERVER__TRUSTED_PROXIES, CHAT_ATTACHMENTS__STORAGE, ...rest } =
+    compose().services.one!.environment
+  expect([CHAT_DATABASE__URL, CHAT_SERVER__TRUSTED_PROXIES, CHAT_ATTACHMENTS__STORAGE]).not.toContain(undefined)
   return rest
+}
+
+/** Where a node of compose.yaml keeps files: each volume is a folder below this one, and so is the rest of each container. */
+function storageOfNode(name: string, folder: string): string {
+  const { environment, volumes = [] } = compose().services[name]!
+  // The default, in the working directory of the image.
+  const { CHAT_ATTACHMENTS__STORAGE = 'fs:/data/data/files' } = environment
+  const path = CHAT_ATTACHMENTS__STORAGE.replace('fs:', '')
+  const [volume = name] =
+    volumes.map((each) => each.split(':')).find(([, target]) => path.startsWith(`${target}/`)) ?? []
+  return `fs:${join(folder, volume, path)}`
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'chat-deploy-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 async function startStopping(url: string, env: Record<string, string> = {}): Promise<ServeProcess> {
@@ -240,6 +310,15 @@ async function contentOf(base_url: string, id: string, headers: SignedHeaders): 
   const response = await fetch(`${base_url}/api/attachments/${id}/content`, { headers })
   expect(response.status).toBe(200)
   return Buffer.from(await response.arrayBuffer())
+}
+
+/** How many parts of files a service has stored. */
+async function partsAt({ base_url }: ServeProcess): Promise<number> {
+  const page = await (await fetch(`${base_url}/metrics`)).text()
+  const counts = page.matchAll(
+    /^chat_http_requests_total\{method="PUT",route="[^"]*\/parts\/\{n\}",status="2\d\d"\} (\d+)$/gm,
+  )
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
 async function streamsOf({ base_url }: ServeProcess): Promise<number> {
