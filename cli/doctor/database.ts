@@ -1,5 +1,6 @@
 import type { Config } from '../../lib/config/parse.ts'
 import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
+import type { ConnectionLimit } from '../../lib/storage/postgres/connections.ts'
 import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
@@ -45,23 +46,32 @@ export function judgeDatabase(
   ]
 }
 
-/** Compares the connections that a service, and all running nodes, may open with those that the server has left. */
-function judgeConnections(facts: DatabaseFacts, poolSize: number, workers: number): Finding[] {
-  const { free_connections: free, nodes = 0 } = facts
-  if (free === undefined) return []
+/** Compares the connections that a service, and all running nodes, may open with those that it may have. */
+function judgeConnections({ connections, nodes = 0 }: DatabaseFacts, poolSize: number, workers: number): Finding[] {
+  if (connections === undefined) return []
+  const { free } = connections
   const each = poolSize * workers
   const [one, many] =
     workers === 1
       ? [`a process opens up to ${each} (database.pool_size)`, 'processes']
       : [`a service of ${workers} workers opens up to ${each} (cluster.workers × database.pool_size)`, 'such services']
   const running = nodes > 1 ? ` ${nodes} nodes are running, and together open up to ${nodes * poolSize}.` : ''
-  const message = `The server has ${free} connections for services; ${one}.${running}`
+  const [limit, raise] = describeLimit(connections)
+  const message = `${limit}; ${one}.${running}`
   const enough = Math.floor(free / each)
   if (enough > 0 && nodes * poolSize <= free)
     return [ok('database.connections', `${message} That is enough for ${enough} ${many}.`)]
   const fewer = `database.pool_size${workers > 1 ? ' or cluster.workers' : ''}`
-  const remedy = `Lower ${fewer}, raise max_connections of PostgreSQL, or put PgBouncer in front of it.`
+  const remedy = `Lower ${fewer}, ${raise}, or put PgBouncer in front of it.`
   return [warning('database.few_connections', message, remedy)]
+}
+
+/** What permits the fewest connections, and what raises that limit. */
+function describeLimit({ free, by, name }: ConnectionLimit): [limit: string, raise: string] {
+  const count = `${free} connections for services`
+  if (by === 'server') return [`The server has ${count} (max_connections)`, 'raise max_connections of PostgreSQL']
+  const raise = `raise the limit (ALTER ${by.toUpperCase()} … CONNECTION LIMIT)`
+  return [`The ${by} ${name} has ${count} (CONNECTION LIMIT)`, raise]
 }
 
 function judgeDurability(settings: Record<string, string>, durability: 'full' | 'os'): Finding[] {

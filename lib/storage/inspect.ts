@@ -1,5 +1,6 @@
 import { hasTable } from './catalog.ts'
 import type { Queries } from './database.ts'
+import { type ConnectionLimit, findConnectionLimit } from './postgres/connections.ts'
 
 /** The properties of a database on which the data depends. */
 export interface DatabaseFacts {
@@ -11,8 +12,8 @@ export interface DatabaseFacts {
   settings: Record<string, string>
   /** Whether it accepts no writes: a standby, or configured so. */
   read_only: boolean
-  /** The connections that the server has for this program: those in use by other programs do not count. */
-  free_connections?: number
+  /** PostgreSQL: the connections that all processes of the service together may have. */
+  connections?: ConnectionLimit
   /** The processes that serve from this database now, if it has a table of them. */
   nodes?: number
   /** How far its clock is ahead of this process's, plus or minus a round trip. */
@@ -38,11 +39,7 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
   const began = Date.now()
   const clock = await db.get<{ ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms')
   const between = (began + Date.now()) / 2
-  const connections = await db.get<{ free: number }>(
-    `SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint -
-            (SELECT count(*) FROM pg_stat_activity
-              WHERE backend_type = 'client backend' AND application_name <> current_setting('application_name')) AS free`,
-  )
+  const connections = await findConnectionLimit(db)
   const nodes = await countNodes(db)
   const standby = await db.get<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
   return {
@@ -50,7 +47,7 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
     version_number: Number(await settingOf(db, 'server_version_num')),
     settings,
     read_only: standby!.standby || (await settingOf(db, 'default_transaction_read_only')) === 'on',
-    free_connections: connections!.free,
+    connections,
     ...(nodes !== undefined && { nodes }),
     ahead_ms: Math.round(clock!.ms - between),
   }

@@ -355,7 +355,8 @@ describe('a PostgreSQL server', () => {
   })
 
   it('with fewer connections than one process may open', async () => {
-    const facts = { version: '15.8', settings: {}, read_only: false, free_connections: 25 }
+    const connections = { free: 25, by: 'server' as const, name: '' }
+    const facts = { version: '15.8', settings: {}, read_only: false, connections }
     const judge = (pool_size: number, workers = 1) => {
       const found = judgeDatabase(facts, parseConfig({ database: { pool_size }, cluster: { workers } }))
       return found.find(({ code }) => /connections$/.test(code))
