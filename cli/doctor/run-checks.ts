@@ -15,6 +15,7 @@ import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
 import { checkFailedMails, checkMailServer } from './mail.ts'
 import { checkPasswords } from './passwords.ts'
+import { checkPooler } from './pooler.ts'
 import { checkSearch } from './search.ts'
 import { checkServer } from './server.ts'
 import { checkSignIns } from './sign-ins.ts'
@@ -65,11 +66,17 @@ async function checkDatabase(
     if (findings.some(({ code }) => code === 'database.missing' || code === 'database.no_file')) {
       return [...findings, skipped('stream', 'Without a database no test user can be created to open a stream.')]
     }
+    const pooler = path ? undefined : await checkPooler(config.database)
+    findings.push(...(pooler?.findings ?? []))
+    // The other checks are to work behind any pooler.
+    if (pooler?.refuses_names) postgres.prepared_statements = false
     // `os` also opens a database that `full` refuses, so that it can be checked.
     storage = await openStorage({ database: url, ...postgres, durability: 'os', create: false, read_only })
     const facts = await inspectDatabase(storage.db)
     // Only a service turns the WAL on, and this look at the file does not.
     if (read_only) delete facts.settings.journal_mode
+    // Services share those of the pooler.
+    if (pooler?.is_pooled) delete facts.connections
     findings.push(...judgeDatabase(facts, config))
     const steps = await storage.migrations()
     // First: a schema that this program cannot use is not up to date.

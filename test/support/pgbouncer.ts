@@ -19,9 +19,10 @@ export const pgbouncer = BINARIES.find(existsSync)
 /**
  * Starts a PgBouncer with two connections to the server at `url`, on a unix socket of its own.
  *
- * @returns the same URL through PgBouncer, and a function that stops it
+ * @param keeps how many connections it has instead, which it keeps; by default it closes each after its use
+ * @returns the same URL through PgBouncer, its socket, and a function that stops it
  */
-export async function startPgBouncer(url: string, mode: 'transaction' | 'session') {
+export async function startPgBouncer(url: string, mode: 'transaction' | 'session', keeps?: number) {
   const { searchParams } = new URL(url)
   const folder = await mkdtemp('/tmp/chat-pgb-')
   const settings = join(folder, 'pgbouncer.ini')
@@ -35,8 +36,8 @@ listen_port = 5432
 unix_socket_dir = ${folder}
 auth_type = any
 pool_mode = ${mode}
-default_pool_size = ${mode === 'session' ? 20 : 2}
-server_lifetime = 0
+default_pool_size = ${keeps ?? (mode === 'session' ? 20 : 2)}
+server_lifetime = ${keeps ? 3600 : 0}
 `,
   )
   const child = spawn(pgbouncer!, ['-q', settings], { ...asSomebody(folder), stdio: 'ignore' })
@@ -47,6 +48,7 @@ server_lifetime = 0
   through.searchParams.set('host', folder)
   return {
     url: through.href,
+    socket,
     async stop() {
       child.kill('SIGTERM')
       await exited
