@@ -158,7 +158,7 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   const hub = createHub({ db, config, log, metrics, now, announce, sources, arrivals: () => arrivals.count })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
   hub.onStreams(presence.streamsChanged)
-  const poller = createPoller({ db, hub, log, poll_ms: config.cluster.poll_ms })
+  const poller = createPoller({ db, hub, log, metrics, poll_ms: config.cluster.poll_ms })
   return { arrivals, cluster, sources, hub, presence, poller }
 }
 

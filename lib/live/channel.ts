@@ -2,6 +2,7 @@ import { ChatError } from '../core/errors.ts'
 import { type Delivery, encode, withActivities, withIds } from './delivery.ts'
 import { createEphemeralEvents } from './ephemeral.ts'
 import type { Head } from './event-ids.ts'
+import type { Origin } from './lag.ts'
 import type { NumberedEvent } from './log.ts'
 
 /** The log of a conversation. */
@@ -23,8 +24,8 @@ const PAGE = 64
 
 /** What a channel does with new events. */
 export interface ChannelDeps {
-  /** Is called with each page of them. */
-  deliver(delivery: Delivery): void
+  /** Is called with each page of them, and the origin of its first event, unless all are ephemeral. */
+  deliver(delivery: Delivery, origin: Origin | undefined): void
   /** Is awaited between their read and their delivery, if it returns a promise. */
   beforeDelivery(): Promise<void> | undefined
 }
@@ -35,7 +36,6 @@ export type Channel = ReturnType<typeof createChannel>
 /**
  * Follows a log from its end. A commit calls `advance`, which reads the new events from the log. So the channel delivers
  * only durable events, in the order of the log.
- *
  */
 export function createChannel(source: Source, { deliver, beforeDelivery }: ChannelDeps) {
   let epoch = ''
@@ -69,11 +69,12 @@ export function createChannel(source: Source, { deliver, beforeDelivery }: Chann
   async function readPage(): Promise<boolean> {
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
-    const { lines, isLast } = offered.takeAfter(seq) ?? (await source.read(seq, PAGE))
+    const { page, since } = offered.takeAfter(seq)
+    const { lines, isLast } = page ?? (await source.read(seq, PAGE))
     await beforeDelivery()
     const events = [...withActivities(withIds(epoch, lines)), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
-    if (events.length > 0) deliver(encode(events))
+    if (events.length > 0) deliver(encode(events), lines[0] && { at: lines[0].at, since })
     return isLast
   }
 
@@ -81,9 +82,8 @@ export function createChannel(source: Source, { deliver, beforeDelivery }: Chann
     source,
     /** The number of the last delivered event. */
     position: () => seq,
-    // A call during a run makes the run read again.
-    /** Delivers all new events: these, just committed, need not be read. @throws ChatError `not_found` */
-    advance(events: NumberedEvent[] = []): Promise<void> {
+    /** Delivers all new events, these or others; a call during a run makes it read again. @throws ChatError `not_found` */
+    advance(events?: NumberedEvent[]): Promise<void> {
       offered.add(events)
       stale = true
       advancing ??= readOn()
@@ -105,28 +105,37 @@ async function headOf(source: Source): Promise<Head> {
 
 /** Events that this process has committed, until all events before them are delivered. */
 function createOffered() {
-  const offered: NumberedEvent[] = []
+  const offered: { line: NumberedEvent; since: number }[] = []
   // Whether the log may have others: then these are not the end of it.
   let isPartial = false
+  let unread_since: number | undefined
   return {
-    /** @param events none: there are events that must be read */
-    add(events: NumberedEvent[]): void {
-      if (events.length === 0) isPartial = true
-      offered.push(...events)
+    /** @param events none: this process has committed some that must be read; `undefined`: another one may have */
+    add(events: NumberedEvent[] | undefined): void {
+      const since = performance.now()
+      if (events?.length === 0) unread_since ??= since
+      if (!events || events.length === 0) isPartial = true
+      else for (const line of events) offered.push({ line, since })
     },
 
     /**
-     * The offered events that follow `seq` without a gap; `undefined` if the caller must read the log now. Drops those
-     * that the log has returned meanwhile.
+     * The offered events that follow `seq` without a gap, or no page if the caller must read the log now; and when this
+     * process had committed the first event. Drops those that the log has returned meanwhile.
      */
-    takeAfter(seq: number): Page | undefined {
-      offered.sort((a, b) => a.seq - b.seq)
-      while (offered.length > 0 && offered[0]!.seq <= seq) offered.shift()
+    takeAfter(seq: number): { page?: Page; since: number | undefined } {
+      offered.sort((a, b) => a.line.seq - b.line.seq)
+      while (offered.length > 0 && offered[0]!.line.seq <= seq) offered.shift()
       let count = 0
-      while (offered[count]?.seq === seq + 1 + count) count++
-      if (count > 0) return { lines: offered.splice(0, Math.min(count, PAGE)), isLast: count < PAGE && !isPartial }
+      while (offered[count]?.line.seq === seq + 1 + count) count++
+      if (count > 0) {
+        const taken = offered.splice(0, Math.min(count, PAGE))
+        const page = { lines: taken.map(({ line }) => line), isLast: count < PAGE && !isPartial }
+        return { page, since: taken[0]!.since }
+      }
       isPartial = false
-      return undefined
+      const since = unread_since
+      unread_since = undefined
+      return { since }
     },
   }
 }

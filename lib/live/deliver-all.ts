@@ -26,8 +26,8 @@ export function createDeliverAll(deps: {
   }
 
   return {
-    /** Sends events, in this order, to the readers that they concern. Readers of the same ones share their bytes. */
-    deliver(events: Delivered[]): void {
+    /** Sends events, in this order, to the readers that they concern. @returns how many, to all readers together */
+    deliver(events: Delivered[]): number {
       let delivered = 0
       for (const [reader, group] of groupReaders(events, followers)) {
         group.delivery ??= encode(withoutRepeats(eventsOf(group)))
@@ -35,6 +35,7 @@ export function createDeliverAll(deps: {
         sendOrKeep(reader, group.delivery)
       }
       if (delivered > 0) metrics.delivered(delivered)
+      return delivered
     },
 
     /** Sends an event to the readers of a user. */
@@ -70,7 +71,7 @@ export function createDeliverAll(deps: {
   }
 }
 
-/** Readers of the same events: those of the group from which they came, if there is one, and more. */
+/** Readers of the same events, which share their bytes: those of the group from which they came, if there is one, and more. */
 interface Group {
   before: Group | undefined
   more: Delivered[]

@@ -4,6 +4,7 @@ import { createEphemeralEvents } from './ephemeral.ts'
 import type { Feed } from './feed.ts'
 import type { News, Place } from './feed-order.ts'
 import type { Followers } from './followers.ts'
+import type { Measure, Origin } from './lag.ts'
 import type { EventRow, NumberedEvent } from './log.ts'
 import { createProgress } from './progress.ts'
 import { createRendering } from './rendering.ts'
@@ -16,20 +17,22 @@ export interface FeedPagesDeps {
   compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
   /** Is awaited between the read of events and their delivery, if it returns a promise. */
   beforeDelivery: () => Promise<void> | undefined
+  /** Is called after a delivery to readers. */
+  measure: Measure
 }
 
 /** The new events of a commit. */
 export type Committed = Pick<Outcome, 'conversations' | 'rows'>
 
 /** Goes on in the log of all conversations, page by page, and delivers what concerns a reader. */
-export function createFeedPages({ feed, followers, deliver, compose, beforeDelivery }: FeedPagesDeps) {
+export function createFeedPages({ feed, followers, deliver, compose, beforeDelivery, measure }: FeedPagesDeps) {
   const progress = createProgress(feed)
   const { reached, hasBegun, isEarly, begin } = progress
   const rendering = createRendering(feed, compose)
   const ephemeral = createEphemeralEvents()
 
   /** @param known what is new, if it need not be read. @returns whether there is nothing more at present */
-  async function passPage(known?: News): Promise<boolean> {
+  async function passPage(originOf: (row: EventRow) => Origin, known?: News): Promise<boolean> {
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
     const offered = rendering.offered()
@@ -40,7 +43,8 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
       await beforeDelivery()
       // What is published with the last events is one write to each reader with these.
       const isEnd = news.isLast && events.length === wanted.length
-      deliver([...events.flatMap((each) => each ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])])
+      const due = [...events.flatMap((each) => each ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])]
+      if (deliver(due) > 0) measure(originOf(wanted[0]![0]))
       progress.moveTo(wanted[events.length - 1]![1])
       wanted = wanted.slice(events.length)
     }
@@ -65,14 +69,15 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
 
     /** Delivers all that was committed before the call. */
     async readOn(): Promise<void> {
-      let isLast = await passPage(progress.takeAdded())
-      while (!isLast) isLast = await passPage()
+      const { known, originOf } = progress.takeAdded()
+      let isLast = await passPage(originOf, known)
+      while (!isLast) isLast = await passPage(originOf)
     },
 
     /** Adds a commit of this process, of which what is known need not be read again; without rows, all is read. */
     add({ conversations, rows }: Committed): void {
       for (const [id, events] of conversations) if (followers.isRead(id)) rendering.offer(events)
-      progress.add(rows)
+      progress.add(rows, conversations.size > 0)
     },
     /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
     publish: (conversationId: string, event: EphemeralEvent) => ephemeral.add(conversationId, event),

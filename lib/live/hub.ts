@@ -11,6 +11,7 @@ import { createFanOut } from './fan-out.ts'
 import { createFeed } from './feed.ts'
 import { createFollowers } from './followers.ts'
 import { createInboxSender } from './inboxes.ts'
+import { createMeasure } from './lag.ts'
 import { createLogins } from './logins.ts'
 import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
@@ -115,7 +116,8 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
-  const subscriptions = createSubscriptions(sources, deliver, () => rights.refresh())
+  const measure = createMeasure({ metrics, now })
+  const subscriptions = createSubscriptions({ sources, deliver, beforeDelivery: () => rights.refresh(), measure })
   const advance = (id: string) => subscriptions.channelOf(id)?.advance()
   const rights = createRights({ streams, findRefusals, close, advance, now })
   const followers = createFollowers()
@@ -123,7 +125,7 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })
   const feed = createFeed(db)
   const deliverNew = (events: Delivered[]) => all.deliver(withActivities(events))
-  const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh })
+  const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh, measure })
   const fanOut = createFanOut({
     ...{ db, log, subscriptions, followers, all, tail, send, inboxes, announce },
     recheck: rights.recheckConcerned,

@@ -1,6 +1,7 @@
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
+import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import { createChanges } from './changes.ts'
 import type { Hub } from './hub.ts'
@@ -15,6 +16,7 @@ interface PollerDeps {
   db: Database
   hub: Hub
   log: Log
+  metrics: Metrics
   /** The maximum delay of events of other processes. A poll costs SQLite 4 µs, PostgreSQL one short query. */
   poll_ms: number
 }
@@ -23,7 +25,7 @@ interface PollerDeps {
 export type Poller = ReturnType<typeof createPoller>
 
 /** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
-export function createPoller({ db, hub, log, poll_ms }: PollerDeps) {
+export function createPoller({ db, hub, log, metrics, poll_ms }: PollerDeps) {
   const changes = createChanges(db)
   let succeeded = Number.NEGATIVE_INFINITY
   let checked = performance.now()
@@ -41,6 +43,7 @@ export function createPoller({ db, hub, log, poll_ms }: PollerDeps) {
     hub.rights.knownAt(began)
     await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
     found.accept()
+    if (found.changes) metrics.foundNew(found.changes.conversations.length)
   }
 
   const poll = singleFlight(async () => {

@@ -1,5 +1,7 @@
 import type { Feed } from './feed.ts'
-import type { News, Place } from './feed-order.ts'
+import type { FeedRow, News, Place } from './feed-order.ts'
+import { createLatestCommits, type Origin } from './lag.ts'
+import type { EventRow } from './log.ts'
 import { createOwnCommits } from './own-commits.ts'
 
 /** The number of rows that one read returns. */
@@ -11,6 +13,7 @@ export function createProgress(feed: Feed) {
   let epoch = ''
   let isEarly = false
   const own = createOwnCommits()
+  const latest = createLatestCommits()
 
   return {
     /** The place up to which all events are delivered, and the name of the history. */
@@ -30,14 +33,21 @@ export function createProgress(feed: Feed) {
     forget(): void {
       place = undefined
       own.forget()
+      latest.take()
     },
 
-    /** Adds the rows of a commit of this process; none if there may be something that must be read. */
-    add: own.add,
-    /** What was added, if that is all that is new; otherwise the caller must read what was committed until now. */
-    takeAdded(): News | undefined {
+    /** Adds the rows of a commit, by this process if `isOwn`; none if there may be something that must be read. */
+    add(rows: FeedRow[], isOwn: boolean): void {
+      own.add(rows)
+      if (isOwn) latest.add(rows)
+    },
+    /**
+     * What was added, if that is all that is new; otherwise the caller must read what was committed until now. With a
+     * function that tells its rows from those of other processes.
+     */
+    takeAdded(): { known: News | undefined; originOf: (row: EventRow) => Origin } {
       const news = own.take(place!)
-      return isEarly ? undefined : news
+      return { known: isEarly ? undefined : news, originOf: latest.take() }
     },
     read: (): Promise<News> => feed.news(place!, PAGE),
 

@@ -1,6 +1,7 @@
 import type { EphemeralEvent } from '../context.ts'
 import { type Channel, createChannel, type Source } from './channel.ts'
 import type { Delivery } from './delivery.ts'
+import type { Measure } from './lag.ts'
 import type { Reader, StreamSources } from './reader.ts'
 
 /** The log of a conversation that this process follows, and its readers. */
@@ -12,27 +13,28 @@ export interface Subscribers {
   readers: Set<Reader>
 }
 
-type Deliver = (liveReaders: Set<Reader>, delivery: Delivery) => void
+interface SubscriptionsDeps {
+  sources: StreamSources
+  /** Sends new events of a log to its live readers. */
+  deliver(liveReaders: Set<Reader>, delivery: Delivery): void
+  /** Is awaited between the read of events and their delivery, if it returns a promise. */
+  beforeDelivery(): Promise<void> | undefined
+  /** Is called after a delivery to live readers. */
+  measure: Measure
+}
 
 /** The logs that this process follows, by conversation, and the readers of streams of one conversation. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-/**
- * @param deliver sends new events of a log to its live readers
- * @param beforeDelivery is awaited between the read of events and their delivery, if it returns a promise
- */
-export function createSubscriptions(
-  sources: StreamSources,
-  deliver: Deliver,
-  beforeDelivery: () => Promise<void> | undefined,
-) {
+/** Creates the subscriptions of this process, of which there are none yet. */
+export function createSubscriptions(deps: SubscriptionsDeps) {
   const subscribers = new Map<string, Subscribers>()
   const hasReaders = (conversationId: string) => (subscribers.get(conversationId)?.liveReaders.size ?? 0) > 0
 
   return {
     /** Follows the log of a conversation; the reader is not a live reader yet. */
     add(conversationId: string, reader: Reader): Subscribers {
-      const create = () => createSubscribers(sources.ofConversation(conversationId), deliver, beforeDelivery)
+      const create = () => createSubscribers(deps.sources.ofConversation(conversationId), deps)
       const found = subscribers.get(conversationId) ?? create()
       subscribers.set(conversationId, found)
       found.readers.add(reader)
@@ -62,12 +64,14 @@ export function createSubscriptions(
   }
 }
 
-function createSubscribers(
-  source: Source,
-  deliver: Deliver,
-  beforeDelivery: () => Promise<void> | undefined,
-): Subscribers {
+function createSubscribers(source: Source, { deliver, beforeDelivery, measure }: SubscriptionsDeps): Subscribers {
   const liveReaders = new Set<Reader>()
-  const channel = createChannel(source, { deliver: (delivery) => deliver(liveReaders, delivery), beforeDelivery })
+  const channel = createChannel(source, {
+    deliver(delivery, origin) {
+      deliver(liveReaders, delivery)
+      if (origin && liveReaders.size > 0) measure(origin)
+    },
+    beforeDelivery,
+  })
   return { channel, liveReaders, readers: new Set() }
 }

@@ -4,7 +4,7 @@ import type { Family } from './page.ts'
 export interface Histogram<Label extends string> {
   family: Family
   /** The series of these labels, created if necessary; keep the result. */
-  of(labels: Record<Label, string>): (seconds: number) => void
+  of(labels: Record<Label, string>): (value: number) => void
 }
 
 /** One series: the number of observations in each bucket, the last one being `+Inf`. */
@@ -15,9 +15,9 @@ interface Series {
 }
 
 /**
- * A histogram of durations. An observation costs 20 ns: its series is not looked up by its labels.
+ * A histogram. An observation costs 20 ns: its series is not looked up by its labels.
  *
- * @param buckets upper bounds in seconds, ascending
+ * @param buckets upper bounds, ascending; of durations, in seconds
  */
 export function createHistogram<Label extends string>(
   name: string,
@@ -39,11 +39,11 @@ export function createHistogram<Label extends string>(
       const key = JSON.stringify(labels)
       const series = all.get(key) ?? { labels, counts: Array.from({ length: buckets.length + 1 }, () => 0), sum: 0 }
       all.set(key, series)
-      return (seconds) => {
+      return (value) => {
         let index = 0
-        while (index < buckets.length && seconds > buckets[index]!) index++
+        while (index < buckets.length && value > buckets[index]!) index++
         series.counts[index]!++
-        series.sum += seconds
+        series.sum += value
       }
     },
   }

@@ -1,7 +1,7 @@
 import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
 import { createBackupMetrics } from './backups.ts'
-import { createClusterMetrics } from './cluster.ts'
+import { createClusterMetrics, type Source } from './cluster.ts'
 import { type DatabaseLevels, databaseFamilies, NO_LEVELS } from './database.ts'
 import { createFileMetrics } from './files.ts'
 import { createHistogram } from './histogram.ts'
@@ -43,6 +43,10 @@ export interface Metrics {
   backupFailed(): void
   /** The duration of a look at the signals of other processes. */
   polled(seconds: number): void
+  /** The number of conversations with new events that a poll has found. */
+  foundNew(conversations: number): void
+  /** The time from the commit of events to their delivery, once for those that are delivered together. */
+  lagged(source: Source, seconds: number): void
   /** Ephemeral events and users whose presence has changed, passed on to other processes. */
   signalsSent(count: number): void
   /** Those that could not be passed on. */
@@ -145,6 +149,8 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     answered: (outcome) => answers.answered.add(outcome, 1),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
     polled: cluster.poll.of({}),
+    foundNew: cluster.newConversations.of({}),
+    lagged: (source, seconds) => cluster.lags[source](seconds),
     job: jobs.job,
     searchRefused: () => search.refused.add('', 1),
     fileRefused: () => files.refused.add('', 1),

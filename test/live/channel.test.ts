@@ -12,16 +12,20 @@ function line(seq: number): NumberedEvent {
 /** A channel that follows a log of these lines from its beginning, and the numbers that it delivers. */
 function follow(...log: NumberedEvent[]) {
   const delivered: number[] = []
+  const measured: string[] = []
   const source = {
     isDense: true,
     head: async () => ({ epoch: 'e', first: 1, last: 0 }),
     read: async (after: number) => ({ lines: log.filter(({ seq }) => seq > after), isLast: true }),
   }
   const channel = createChannel(source, {
-    deliver: ({ events }) => delivered.push(...events.map(({ seq }) => seq!)),
+    deliver({ events }, origin) {
+      delivered.push(...events.map(({ seq }) => seq!))
+      measured.push(origin?.since === undefined ? 'other' : 'own')
+    },
     beforeDelivery: () => undefined,
   })
-  return { channel, delivered }
+  return { channel, delivered, measured }
 }
 
 describe('a channel', () => {
@@ -45,5 +49,18 @@ describe('a channel', () => {
     await Promise.all([channel.advance([line(2)]), channel.advance([line(1)])])
     await channel.advance()
     expect(delivered).toEqual([1, 2])
+  })
+
+  it('tells what this process has committed from what another one has', async () => {
+    const { channel, measured } = follow(line(1), line(2), line(3))
+    await channel.advance([line(1)])
+    // Of this process, and without events: they must be read.
+    await channel.advance([])
+    expect(measured).toEqual(['own', 'own'])
+    const other = follow(line(1), line(2))
+    // The first one is of another process.
+    await other.channel.advance([line(2)])
+    await other.channel.advance()
+    expect(other.measured).toEqual(['other'])
   })
 })
