@@ -146,7 +146,10 @@ export interface ConfigInput {
     signal_ms?: number | undefined
     /** Interval at which a process reports that it lives. Default: `2` seconds. */
     beat_seconds?: number | undefined
-    /** A process without a report for so long is taken for dead. Default: `10` seconds. */
+    /**
+     * A process without a report for so long is taken for dead. At least twice cluster.beat_seconds. Default: `10`
+     * seconds.
+     */
     dead_seconds?: number | undefined
   }
   features?: {
@@ -644,7 +647,7 @@ export interface Config {
     signal_ms: number
     /** Interval at which a process reports that it lives. */
     beat_seconds: number
-    /** A process without a report for so long is taken for dead. */
+    /** A process without a report for so long is taken for dead. At least twice cluster.beat_seconds. */
     dead_seconds: number
   }
   features: {

@@ -19,7 +19,10 @@ export const ClusterSection = section({
   beat_seconds: key(integer(1, 60), 2, 'Interval at which a process reports that it lives.', {
     unit: 'seconds',
   }),
-  dead_seconds: key(integer(2, 600), 10, 'A process without a report for so long is taken for dead.', {
-    unit: 'seconds',
-  }),
+  dead_seconds: key(
+    integer(2, 600),
+    10,
+    'A process without a report for so long is taken for dead. At least twice cluster.beat_seconds.',
+    { unit: 'seconds' },
+  ),
 })

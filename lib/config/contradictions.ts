@@ -11,7 +11,7 @@ export interface ConfigProblem {
 
 /** Values that are valid one by one but contradict each other. */
 export function contradictionsOf(config: Config): ConfigProblem[] {
-  const { assistant, backup, database, server, session } = config
+  const { assistant, backup, cluster, database, server, session } = config
   const problems = [...basePathProblems(config), ...oauthProblems(config), ...mailProblems(config)]
   if (database.schema && database.url.startsWith('sqlite:')) {
     problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })
@@ -25,8 +25,12 @@ export function contradictionsOf(config: Config): ConfigProblem[] {
   if (backup.passphrase !== undefined && backup.recipient !== undefined) {
     problems.push({ key: 'backup.recipient', message: 'and backup.passphrase exclude each other' })
   }
-  if (server.socket !== undefined && config.cluster.workers > 1) {
+  if (server.socket !== undefined && cluster.workers > 1) {
     problems.push({ key: 'server.socket', message: 'and cluster.workers exclude each other' })
+  }
+  // Otherwise each process is taken for dead between two reports, or when one is late.
+  if (cluster.dead_seconds < 2 * cluster.beat_seconds) {
+    problems.push({ key: 'cluster.dead_seconds', message: 'must be at least twice cluster.beat_seconds' })
   }
   if (server.headers_timeout_seconds > server.request_timeout_seconds) {
     problems.push({

@@ -284,6 +284,14 @@ describe('parseConfig', () => {
     expect(problemsOf(input).map((problem) => problem.key)).toEqual([key])
   })
 
+  it('refuses to take a node for dead before it can report twice', () => {
+    const message = 'must be at least twice cluster.beat_seconds'
+    expect(problemsOf({ cluster: { beat_seconds: 3, dead_seconds: 5 } })).toEqual([
+      { key: 'cluster.dead_seconds', message },
+    ])
+    expect(parseConfig({ cluster: { beat_seconds: 3, dead_seconds: 6 } }).cluster.dead_seconds).toBe(6)
+  })
+
   it.each([
     ['__Host-ID', '__Secure-CSRF', ''],
     ['__Host-Http-ID', '__Host-CSRF', ''],

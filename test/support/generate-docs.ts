@@ -100,6 +100,7 @@ const CONTRADICTIONS = `## Combinations that are refused
 
 - \`server.headers_timeout_seconds\` above \`server.request_timeout_seconds\`.
 - \`session.idle_seconds\` above \`session.absolute_seconds\`.
+- \`cluster.dead_seconds\` below twice \`cluster.beat_seconds\`.
 - One name for both cookies, or two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`,
   which set the same cookie.
 - \`security.cookie.same_site = "none"\` without \`security.cookie.secure\`: browsers drop such a cookie.
