@@ -1,5 +1,5 @@
 import { openHandle } from '../../lib/storage/connect.ts'
-import { inspectDatabase } from '../../lib/storage/inspect.ts'
+import { countNodes } from '../../lib/storage/inspect.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { type DatabaseSize, freeBytes, roomFor, sizeOf, vacuumFile, vacuumTables } from '../../lib/storage/vacuum.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
@@ -48,7 +48,7 @@ interface Flags {
 }
 
 async function vacuumServer(storage: Storage, before: DatabaseSize, flags: Flags): Promise<void> {
-  const { nodes = 0 } = await inspectDatabase(storage.db)
+  const nodes = (await countNodes(storage.db)) ?? 0
   if (nodes > 0 && !flags.force)
     throw new Error('A service uses the database: stop it first, or add --force, and it is slower meanwhile')
   if (!flags.json)

@@ -15,7 +15,8 @@ export function judgeDatabase(
   facts: DatabaseFacts,
   { cluster, database, storage }: Pick<Config, 'cluster' | 'database' | 'storage'>,
 ): Finding[] {
-  const { version, version_number, settings, read_only, ahead_ms } = facts
+  const { version, version_number, distributed, settings, read_only, ahead_ms } = facts
+  if (distributed) return [judgeDistributed(distributed)]
   const found: Finding[] = []
   if (version_number !== undefined && version_number < OLDEST_POSTGRES) {
     found.push(failure('database.old_version', `PostgreSQL ${version} is too old.`, 'Use PostgreSQL 13 or later.'))
@@ -44,6 +45,15 @@ export function judgeDatabase(
     ...judgeConnections(facts, database.pool_size, cluster.workers),
     ...judgeClock('database.clock', ahead_ms),
   ]
+}
+
+/** The service would start on some of these, and lose the order of events without an error. */
+function judgeDistributed(name: string): Finding {
+  return failure(
+    'database.distributed',
+    `The database is ${name}, not PostgreSQL: messages may be lost or reordered.`,
+    'Use a PostgreSQL server without it: docs/guides/sizing.md#distributed-sql has the reasons, and how the service grows.',
+  )
 }
 
 /** Compares the connections that a service, and all running nodes, may open with those that it may have. */

@@ -78,6 +78,7 @@ async function checkDatabase(
     // Services share those of the pooler.
     if (pooler?.is_pooled) delete facts.connections
     findings.push(...judgeDatabase(facts, config))
+    if (facts.distributed) return [...findings, skipped('stream', 'The database is not supported.')]
     const steps = await storage.migrations()
     // First: a schema that this program cannot use is not up to date.
     if (steps.some((step) => step.differs === 'newer')) await assertMigratable(storage.db)

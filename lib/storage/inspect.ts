@@ -8,6 +8,8 @@ export interface DatabaseFacts {
   version: string
   /** PostgreSQL's version as an increasing number: 130000 is 13. */
   version_number?: number
+  /** A distributed database that speaks PostgreSQL's protocol; nothing else is read from it. */
+  distributed?: 'Citus' | 'CockroachDB' | 'YugabyteDB'
   /** Settings that decide what a power cut may lose, and whether text is stored unchanged; by name. */
   settings: Record<string, string>
   /** Whether it accepts no writes: a standby, or configured so. */
@@ -34,6 +36,8 @@ async function inspectSqlite(db: Queries): Promise<DatabaseFacts> {
 }
 
 async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
+  const distributed = await findDistributed(db)
+  if (distributed) return distributed
   const settings: Record<string, string> = {}
   for (const name of POSTGRES_SETTINGS) settings[name] = (await settingOf(db, name))!
   const began = Date.now()
@@ -53,8 +57,30 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
   }
 }
 
-/** A node reports every few seconds; the rows of nodes that have died together stay. */
-async function countNodes(db: Queries): Promise<number | undefined> {
+/** The facts about another database than PostgreSQL, which may lack what is read from that. */
+async function findDistributed(db: Queries): Promise<DatabaseFacts | undefined> {
+  const { version } = (await db.get<{ version: string }>('SELECT version() AS version'))!
+  const isCitus = await db.get("SELECT 1 AS found FROM pg_extension WHERE extname = 'citus'")
+  const distributed = distributedOf(version, isCitus !== undefined)
+  return distributed && { version, distributed, settings: {}, read_only: false }
+}
+
+/**
+ * The distributed database that a server is, if it is one.
+ *
+ * @param version what `version()` returns: `CockroachDB CCL v24.1.0 (…)`, `PostgreSQL 15.2-YB-2.25.0.0-b0 on …`
+ */
+export function distributedOf(version: string, hasCitus: boolean): DatabaseFacts['distributed'] {
+  if (/cockroach/i.test(version)) return 'CockroachDB'
+  if (/-YB-|yugabyte/i.test(version)) return 'YugabyteDB'
+  return hasCitus ? 'Citus' : undefined
+}
+
+/**
+ * The processes that serve from a PostgreSQL database now; `undefined` if it has no table of them. A node reports every
+ * few seconds; the rows of nodes that have died together stay.
+ */
+export async function countNodes(db: Queries): Promise<number | undefined> {
   if (!(await hasTable(db, 'nodes'))) return undefined
   const found = await db.get<{ count: number }>(
     'SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000',

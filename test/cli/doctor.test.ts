@@ -14,6 +14,7 @@ import { checkFile, judgeFileSystem } from '../../cli/doctor/files.ts'
 import { checkPasswords } from '../../cli/doctor/passwords.ts'
 import { judgeSearch } from '../../cli/doctor/search.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
+import { distributedOf } from '../../lib/storage/inspect.ts'
 import { startOpenId } from '../accounts/oauth/openid.ts'
 import { openHandle } from '../storage/handles.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
@@ -352,6 +353,43 @@ describe('a PostgreSQL server', () => {
   it('that is too old', () => {
     const facts = { version: '12.1', version_number: 120_001, settings: {}, read_only: false }
     expect(wrong(judgeDatabase(facts, parseConfig({})))).toEqual(['database.old_version'])
+  })
+
+  it.each([
+    ['CockroachDB', 'CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu, built 2024/05/15 21:28:29, go1.22.2)', false],
+    ['YugabyteDB', 'PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang version 17.0.6', false],
+    ['Citus', 'PostgreSQL 16.4 on x86_64-pc-linux-gnu, compiled by gcc', true],
+  ] as const)('that is %s is refused', (name, version, hasCitus) => {
+    expect(distributedOf(version, hasCitus)).toBe(name)
+    const facts = { version, distributed: name, settings: {}, read_only: false }
+    expect(judgeDatabase(facts, parseConfig({}))).toMatchObject([
+      {
+        code: 'database.distributed',
+        severity: 'error',
+        message: expect.stringContaining(name),
+        remedy: expect.stringContaining('docs/guides/sizing.md#distributed-sql'),
+      },
+    ])
+  })
+
+  it.each([
+    'PostgreSQL 13.0 on x86_64-pc-linux-gnu, compiled by gcc (GCC) 11.4.0, 64-bit',
+    'PostgreSQL 16.4 (Debian 16.4-1.pgdg120+1) on aarch64-unknown-linux-gnu, compiled by gcc, 64-bit',
+  ])('with the version %j is taken for one', (version) => {
+    expect(distributedOf(version, false)).toBe(undefined)
+  })
+
+  it.skipIf(!inject('postgres_url'))('has no other finding if it is distributed', LONG, async () => {
+    const { url, remove } = await createPostgresDatabase()
+    onTestFinished(remove)
+    const storage = await openStorage({ database: url })
+    await storage.db.run("CREATE FUNCTION version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v24' $$")
+    const name = new URL(url).pathname.slice(1)
+    await storage.db.run(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
+    await storage.close()
+    const findings = await runDoctor({ server: { port: 9 }, database: { url } })
+    const codes = [...findings.keys()].filter((code) => code.startsWith('database.'))
+    expect([codes, findings.get('stream')?.severity]).toEqual([['database.distributed'], 'skipped'])
   })
 
   it('with fewer connections than one process may open', async () => {
