@@ -1,4 +1,5 @@
 import type { EphemeralEvent, Log } from '../context.ts'
+import { eachAtOnce } from '../core/at-once.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { DeliverAll } from './deliver-all.ts'
@@ -25,6 +26,12 @@ interface FanOutDeps {
   /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
 }
+
+/**
+ * How many logs are read at the same time for commits of other processes: one after another, a thousand would take
+ * seconds. Less than `database.pool_size` by default (10), so that requests find a connection.
+ */
+const LOGS_AT_ONCE = 8
 
 /** An outcome without events of a log. */
 const NOTHING: Omit<Outcome, 'ephemeral'> = { conversations: new Map(), rows: [], members: new Set(), revocations: [] }
@@ -117,10 +124,7 @@ function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
       const channel = subscriptions.channelOf(id)
       if (channel && (channel.position() < last_seq || channel.hasEphemeral())) reads.push(() => channel.advance())
     }
-    // One log that cannot be read does not hold up the others.
-    const failures: unknown[] = []
-    for (const read of reads) await read().catch((error) => failures.push(error))
-    if (failures.length > 0) throw failures[0]
+    await eachAtOnce(reads, LOGS_AT_ONCE, (read) => read())
   }
 
   return {

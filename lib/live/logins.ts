@@ -1,4 +1,5 @@
 import type { CloseReason } from '../context.ts'
+import { eachAtOnce } from '../core/at-once.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Login, Reader } from './reader.ts'
 
@@ -53,11 +54,7 @@ export function createLogins(deps: {
     /** Asks once for each subject that has a stream. It never rejects. */
     async recheck(): Promise<void> {
       round++
-      const waiting = [...bySubject(deps.all()).values()].values()
-      const work = async () => {
-        for (const readers of waiting) await recheckSubject(readers)
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, work))
+      await eachAtOnce([...bySubject(deps.all()).values()], AT_ONCE, recheckSubject)
     },
 
     /** Ends the rounds in progress, without their answers, and asks nothing more. */

@@ -1,0 +1,19 @@
+/**
+ * Calls `work` for each item in their order, for at most `atOnce` of them at the same time. One that fails does not hold
+ * up the others.
+ *
+ * @throws the first failure, when all have ended
+ */
+export async function eachAtOnce<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values()
+  const failures: unknown[] = []
+  async function workOn(): Promise<void> {
+    for (const item of waiting) await work(item).catch((error) => failures.push(error))
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, workOn))
+  if (failures.length > 0) throw failures[0]
+}
