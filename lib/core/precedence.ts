@@ -1,6 +1,9 @@
 /** How long what arrives has precedence. */
 const PATIENCE_MS = 50
 
+/** Whether work that can wait may go on; `overdue` if requests in every turn have kept it waiting for an interval. */
+export type MayGoOn = boolean | 'overdue'
+
 /**
  * Creates the rule of work that can wait while requests arrive: it goes on in a turn of the event loop in which none has
  * arrived, and at intervals when some arrive in every turn.
@@ -12,15 +15,18 @@ const PATIENCE_MS = 50
  * @param now milliseconds
  * @returns a function that is called once in each turn, and says whether the work may go on
  */
-export function createPrecedence(arrivals: () => number, now: () => number = () => performance.now()): () => boolean {
+export function createPrecedence(arrivals: () => number, now: () => number = () => performance.now()): () => MayGoOn {
   let seen = arrivals()
   let last = Number.NEGATIVE_INFINITY
+  let isKeptWaiting = false
   return () => {
     const count = arrivals()
     const isQuiet = count === seen
     seen = count
-    if (!isQuiet && now() - last < PATIENCE_MS) return false
+    const isOverdue = !isQuiet && isKeptWaiting
+    isKeptWaiting = !isQuiet && now() - last < PATIENCE_MS
+    if (isKeptWaiting) return false
     last = now()
-    return true
+    return isOverdue ? 'overdue' : true
   }
 }

@@ -1,3 +1,5 @@
+import type { MayGoOn } from '../core/precedence.ts'
+
 /** How many streams are opened in one turn of the event loop; what they look up is looked up together. */
 const BATCH = 32
 
@@ -13,7 +15,7 @@ export type Openings = ReturnType<typeof createOpenings>
  *
  * @param mayGoOn is asked in each turn while streams wait
  */
-export function createOpenings(mayGoOn: () => boolean) {
+export function createOpenings(mayGoOn: () => MayGoOn) {
   const waiting: (() => void)[] = []
   let isScheduled = false
 

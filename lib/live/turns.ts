@@ -1,5 +1,8 @@
+import type { MayGoOn } from '../core/precedence.ts'
+
 /**
- * Creates a queue that lets one of its entries begin in each turn of the event loop, in the order of arrival.
+ * Creates a queue that lets one of its entries begin in each turn of the event loop, in the order of arrival. When they are
+ * overdue, as many begin in the turn as may be at work: with one in each interval, thousands would wait for minutes.
  *
  * SQLite reads are synchronous: without the queue, a thousand streams that resume at the same time would block every
  * other request until each of them has been sent its page. On PostgreSQL they would all wait for connections.
@@ -7,7 +10,7 @@
  * @param atOnce how many of the entries may be at work at the same time
  * @param mayGoOn is asked in each turn while entries wait
  */
-export function createTurns<Entry>(atOnce: number, mayGoOn: () => boolean = () => true) {
+export function createTurns<Entry>(atOnce: number, mayGoOn: () => MayGoOn = () => true) {
   const queue = new Map<Entry, (isTurn: boolean) => void>()
   let working = 0
   let isScheduled = false
@@ -17,14 +20,21 @@ export function createTurns<Entry>(atOnce: number, mayGoOn: () => boolean = () =
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
-      const [first] = queue
-      if (first && mayGoOn()) {
-        working++
-        queue.delete(first[0])
-        first[1](true)
-      }
+      begin()
       schedule()
     })
+  }
+
+  function begin(): void {
+    const go = queue.size > 0 && mayGoOn()
+    if (!go) return
+    let most = go === 'overdue' ? atOnce - working : 1
+    for (const [entry, start] of queue) {
+      if (most-- === 0) return
+      working++
+      queue.delete(entry)
+      start(true)
+    }
   }
 
   return {

@@ -19,7 +19,15 @@ it('lets it go on at intervals while requests arrive in every turn', () => {
     () => arrivals++,
     () => now,
   )
-  const went: number[] = []
-  for (now = 0; now <= 120; now += 10) if (mayGoOn()) went.push(now)
-  expect(went).toEqual([0, 50, 100])
+  const went: [number, unknown][] = []
+  for (now = 0; now <= 120; now += 10) {
+    const go = mayGoOn()
+    if (go) went.push([now, go])
+  }
+  // Nothing has waited before the first turn.
+  expect(went).toEqual([
+    [0, true],
+    [50, 'overdue'],
+    [100, 'overdue'],
+  ])
 })

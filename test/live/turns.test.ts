@@ -134,6 +134,28 @@ it('let one entry continue per turn of the event loop, and release those that le
   expect(await take(5, async () => 'again')).toBe('again')
 })
 
+it('let as many begin together as may work at the same time when requests have kept them waiting', async () => {
+  const answers: (boolean | 'overdue')[] = [false, true, false, 'overdue', false, 'overdue']
+  const { take } = createTurns<number>(3, () => answers.shift() ?? false)
+  const started: number[] = []
+  let endFirst = () => {}
+  times(8, (i) =>
+    take(i, async () => {
+      started.push(i)
+      if (i === 0) await new Promise<void>((resolve) => (endFirst = resolve))
+    }),
+  )
+  const startedAfter: number[] = []
+  for (let turn = 0; turn < 6; turn++) {
+    await nextTurn()
+    startedAfter.push(started.length)
+  }
+  // The first one is still at work.
+  expect(startedAfter).toEqual([0, 1, 1, 3, 3, 5])
+  expect(started).toEqual([0, 1, 2, 3, 4])
+  endFirst()
+})
+
 it('let no more than some work at the same time, and the next when one ends, also with a failure', async () => {
   const { take } = createTurns<number>(2)
   const started: number[] = []
