@@ -25,6 +25,12 @@ export function createDeliverAll(deps: {
     } else send(reader, delivery)
   }
 
+  function sendTo(readers: Reader[], delivered: Delivered): void {
+    if (readers.length === 0) return
+    const delivery = encode([delivered])
+    for (const reader of readers) sendOrKeep(reader, delivery)
+  }
+
   return {
     /** Sends events, in this order, to the readers that they concern. @returns how many, to all readers together */
     deliver(events: Delivered[]): number {
@@ -40,14 +46,13 @@ export function createDeliverAll(deps: {
 
     /** Sends an event to the readers of a user. */
     deliverToUser(userId: string, delivered: Delivered): void {
-      for (const reader of followers.ofUser(userId)) sendOrKeep(reader, encode([delivered]))
+      sendTo(followers.ofUser(userId), delivered)
     },
 
     /** Sends an event to the readers that it concerns, except those of some users. */
     deliverExcept(userIds: ReadonlySet<string>, delivered: Delivered): void {
-      const delivery = encode([delivered])
-      for (const reader of followers.concernedBy(delivered))
-        if (!userIds.has(reader.user_id)) sendOrKeep(reader, delivery)
+      const readers = followers.concernedBy(delivered).filter(({ user_id }) => !userIds.has(user_id))
+      sendTo(readers, delivered)
     },
 
     /**

@@ -145,8 +145,10 @@ const isForAll = ({ user_id, user_ids, except_ids }: Ephemeral) => !user_id && !
 function createPublishers({ subscriptions, followers, all, tail, send }: FanOutDeps) {
   /** To the streams of a conversation whose users are wanted. */
   function sendTo({ conversation_id, event }: Ephemeral, isWanted: (userId: string) => boolean): void {
-    for (const reader of subscriptions.readersOf(conversation_id))
-      if (isWanted(reader.user_id)) send(reader, encode([{ conversation_id, event }]))
+    const readers = [...subscriptions.readersOf(conversation_id)].filter(({ user_id }) => isWanted(user_id))
+    if (readers.length === 0) return
+    const delivery = encode([{ conversation_id, event }])
+    for (const reader of readers) send(reader, delivery)
   }
 
   return {
