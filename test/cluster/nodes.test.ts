@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { ConversationStreamEvent } from '../../lib/client/index.ts'
-import { currentMicros } from '../../lib/core/time.ts'
+import type { ConversationStreamEvent, Presence } from '../../lib/client/index.ts'
+import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
@@ -151,6 +151,60 @@ describeOnEachDatabase('two processes on one database', (openUrl) => {
     expect(seen.filter(({ event }) => isStatus(ada, 'offline')(event))).toEqual([])
     await third.close()
   })
+
+  it('report a user as offline 60 seconds after the last status that another has got', async () => {
+    const stream = await follow(there.base_url, grace, conversation_id)
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    await becomes(stream, ada, 'away')
+    expect(await statusAt(there, ada)).toBe('away')
+    await age('status_at', 60)
+    await there.chat.context.presence.sweep()
+    const { status, last_seen_at } = (await becomes(stream, ada, 'offline')).at(-1)!.event.payload as Presence
+    expect([status, last_seen_at]).toEqual(['offline', expect.any(String)])
+    expect(await statusAt(there, ada)).toBe('offline')
+  })
+
+  it('report a user as offline 5 seconds after another has lost the last stream', async () => {
+    // A held clock: the seconds pass when the test says so.
+    let at = currentMicros()
+    const other = await startService(url, { ports: { now: () => at } })
+    const stream = await follow(there.base_url, grace, conversation_id)
+    const hers = await follow(other.base_url, ada)
+    await becomes(stream, ada, 'online')
+    await hers.close()
+    await expect.poll(() => other.chat.context.hub.countStreams(ada.id)).toBe(0)
+    at += 4.9 * SECOND
+    await other.chat.context.presence.sweep()
+    await there.chat.context.presence.sweep()
+    expect(await statusAt(there, ada)).toBe('online')
+    at += 0.1 * SECOND
+    await other.chat.context.presence.sweep()
+    expect((await becomes(stream, ada, 'offline')).filter(({ event }) => isStatus(ada, 'online')(event))).toEqual([])
+    expect(await statusAt(there, ada)).toBe('offline')
+    await other.close()
+  })
+
+  it('report the users of one that has stopped as offline 5 seconds later', async () => {
+    const other = await startService(url)
+    const stream = await follow(there.base_url, grace, conversation_id)
+    await follow(other.base_url, ada)
+    await becomes(stream, ada, 'online')
+    await other.close()
+    // However long the stop took, it was only just now.
+    await age('left_at', -3600)
+    await there.chat.context.presence.sweep()
+    expect(await statusAt(there, ada)).toBe('online')
+    await age('left_at', 3605)
+    await there.chat.context.presence.sweep()
+    await becomes(stream, ada, 'offline')
+    expect(await statusAt(there, ada)).toBe('offline')
+  })
+
+  /** Makes what processes have stored of Ada so many seconds older. */
+  async function age(column: 'status_at' | 'left_at', seconds: number): Promise<void> {
+    const { db } = there.chat.context.cluster
+    await db.run(`UPDATE node_presence SET ${column} = ${column} - ? WHERE user_id = ?`, seconds * SECOND, ada.id)
+  }
 
   it('count the streams of a user together', async () => {
     for (const node of [here, there]) await follow(node.base_url, ada)
