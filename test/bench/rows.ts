@@ -15,11 +15,11 @@ import { streamsAll, streamsAllPg, streamsMember } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
-import { posts1, posts32 } from './rows/posts.ts'
+import { posts1, posts32, postsRoots32 } from './rows/posts.ts'
 import { postsPgNodes } from './rows/posts-nodes.ts'
 import { reactedTree, reaction } from './rows/reactions.ts'
 import { readers } from './rows/readers.ts'
-import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
+import { tree, unreadAll, unreadAnywhere, unreadLatest, unreadNone } from './rows/reads.ts'
 import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
@@ -37,6 +37,7 @@ import { webLong } from './rows/web-long.ts'
 /** The table, top to bottom. */
 export const ROWS: Row[] = [
   posts32,
+  postsRoots32,
   posts1,
   ...rooms,
   postsPg32,
@@ -90,6 +91,7 @@ export const ROWS: Row[] = [
   idleMemory,
   tree,
   conversations,
+  unreadNone,
   unreadLatest,
   unreadAnywhere,
   unreadAll,

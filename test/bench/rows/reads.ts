@@ -65,6 +65,15 @@ export const tree: Row = {
     }),
 }
 
+/** All was read. */
+export const unreadNone = unread(
+  { name: 'unread-none', title: 'none of them unread', reach: 1, beyond: 0.5 },
+  async (room, roots) => {
+    await inBatches(roots, (root) => room.chat.threads.markRead(room.reader, root, {}))
+    return { threads: 0, total: 0 }
+  },
+)
+
 /** All was read, then some threads went on: what is unread is also what is latest. */
 export const unreadLatest = unread(
   { name: 'unread-100', title: `${UNREAD} of them unread, the latest`, reach: 5, beyond: 2 },

@@ -123,6 +123,12 @@ export function serviceTarget({ pid, port, headers, conversationId, rootId }: Se
   }
 }
 
+/** The same, each post starting a thread. */
+export function rootsTarget(service: Service): ChatTarget {
+  const { headers, conversationId } = service
+  return { ...serviceTarget(service), post: postTemplate(`/api/threads/${conversationId}/root`, headers) }
+}
+
 async function call(
   { port }: Server,
   path: string,
