@@ -193,6 +193,11 @@ describeOnEachDatabase('rate limits', (openUrl) => {
       later(2)
       expect([await status(), await status(), await status()]).toEqual([200, 200, 429])
     })
+  })
+
+  it('apply by default, too, after a clock has stepped back', async () => {
+    later(7200)
+    const headers = await session('grace')
     const { rate_limits } = first.chat.context.config
     const ofDefault = await Promise.all(times(rate_limits.burst + 5, () => get(first, '/api/auth/me', headers)))
     expect(ofDefault.filter(({ status }) => status === 200)).toHaveLength(rate_limits.burst)

@@ -73,7 +73,7 @@ describeOnEachDatabase('the assistant', (openUrl) => {
       reads.left = await codeOf(read(shown))
     }
     await grace.messages.reply(below.message_id, { content: 'What is it?', role: 'assistant' })
-    await service.chat.idle()
+    await Promise.all(service.nodes.map((node) => node.idle()))
     expect(reads).toEqual({
       ids: [shown, deleted],
       shown: true,

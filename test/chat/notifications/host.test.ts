@@ -38,21 +38,23 @@ describeOnEachDatabase('ports.notify', (openUrl) => {
     respond = () => {}
     conversation_id = (await ada.conversations.create()).conversation_id
     for (const { id } of [grace, eve]) await ada.participants.add(conversation_id, { user_id: id })
-    await service.chat.idle()
+    await idle()
     calls.length = warnings.length = 0
   })
   afterAll(() => service.close())
 
+  const idle = () => Promise.all(service.nodes.map((node) => node.idle()))
+
   /** The calls so far: the recipient and the kind of each. */
   async function told(): Promise<string[]> {
-    await service.chat.idle()
+    await idle()
     const names = calls.splice(0).map(({ notification, recipient }) => `${recipient.username}: ${notification.kind}`)
     return names.sort()
   }
 
   it('is called with each notification, and with what the host needs of the recipient', async () => {
     const { message_id, root_id } = await ada.messages.postRoot(conversation_id, { content: 'Look at this, @grace' })
-    await service.chat.idle()
+    await idle()
     const { notifications } = await grace.notifications.list({ unread: true, kind: 'mention' })
     expect(calls).toEqual([
       {
@@ -66,7 +68,7 @@ describeOnEachDatabase('ports.notify', (openUrl) => {
   it('is called with every message for those whose level is all, without an id', async () => {
     await eve.conversations.setSettings(conversation_id, { level: 'all' })
     const root = await ada.messages.postRoot(conversation_id, { content: 'to all' })
-    await service.chat.idle()
+    await idle()
     expect(calls.map(({ notification }) => notification)).toEqual([
       {
         ...{ kind: 'message', conversation_id, root_id: root.root_id, message_id: root.message_id },
@@ -93,7 +95,7 @@ describeOnEachDatabase('ports.notify', (openUrl) => {
   it('is called once in 30 seconds for a thread of a direct conversation', async () => {
     const { conversation_id: direct } = await ada.conversations.direct({ user_id: grace.id })
     const { message_id } = await ada.messages.postRoot(direct, { content: 'one' })
-    await service.chat.idle()
+    await idle()
     await ada.messages.reply(message_id, { content: 'two' })
     expect(await told()).toEqual(['grace: direct'])
   })

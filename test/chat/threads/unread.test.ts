@@ -3,6 +3,8 @@ import { expect, it } from 'vitest'
 import type { Actor, Chat } from '../../../lib/index.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { AS_TWO_NODES } from '../../support/node-pair.ts'
+import { times } from '../../support/service.ts'
 
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
@@ -45,28 +47,28 @@ function recount(model: Model, reader: number): Map<string, number> {
 
 describeOnEachDatabase('unread counts', (openUrl, dialect) => {
   it('equal a naive recount, whatever users do', { timeout: 120_000 }, async () => {
-    const chat = createChatService(
-      parseConfig({ security: { password: { bcrypt_cost: 4 } } }),
-      await openStorage({ database: await openUrl(), strict: true }),
-    )
-    await chat.start()
-    const people = await createPeople(chat)
+    const database = await openUrl()
+    const nodes = await Promise.all(times(AS_TWO_NODES ? 2 : 1, () => startChat(database)))
+    const people = await createPeople(nodes[0]!)
+    let calls = 0
+    /** The node that did not get the last call. */
+    const next = () => nodes[calls++ % nodes.length]!
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
-        const { conversation_id } = await chat.conversations.create(people[0]!)
+        const { conversation_id } = await next().conversations.create(people[0]!)
         const model: Model = { messages: [], joined: new Map([[0, 0]]), marks: new Map() }
         for (const each of steps) {
-          await apply(chat, people, conversation_id, model, each)
+          await apply(next(), people, conversation_id, model, each)
           for (const reader of model.joined.keys()) {
             const expected = recount(model, reader)
-            const { threads, total } = await chat.threads.unread(people[reader]!, conversation_id)
+            const { threads, total } = await next().threads.unread(people[reader]!, conversation_id)
             expect(new Map(threads.map((thread) => [thread.root_id, thread.unread]))).toEqual(expected)
             expect(total).toBe([...expected.values()].reduce((sum, count) => sum + count, 0))
-            const { conversations } = await chat.conversations.list(people[reader]!)
+            const { conversations } = await next().conversations.list(people[reader]!)
             expect(conversations.find(({ id }) => id === conversation_id)).toMatchObject({ unread: total })
           }
         }
-        const listed = await chat.threads.list(people[0]!, conversation_id, { limit: 200 })
+        const listed = await next().threads.list(people[0]!, conversation_id, { limit: 200 })
         const expected = recount(model, 0)
         for (const thread of listed.threads) {
           const live = model.messages.filter(
@@ -81,10 +83,17 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
       }),
       { numRuns: dialect === 'sqlite' ? 60 : 15 },
     )
-    expect((await chat.ops.fsck()).findings).toEqual([])
-    await chat.close()
+    expect((await nodes[0]!.ops.fsck()).findings).toEqual([])
+    await Promise.all(nodes.map((node) => node.close()))
   })
 })
+
+async function startChat(database: string): Promise<Chat> {
+  const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
+  const chat = createChatService(config, await openStorage({ database, strict: true }))
+  await chat.start()
+  return chat
+}
 
 async function createPeople(chat: Chat): Promise<Actor[]> {
   await chat.setup.run({ email: 'p0@example.org', password: 'correct horse' })
