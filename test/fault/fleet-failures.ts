@@ -13,6 +13,9 @@ const NODES = 3
 const GUESTS = 6
 const CONVERSATIONS = 3
 
+/** The lease of an answer, in microseconds. */
+const LEASE = 10_000_000
+
 /** Posts between two failures. */
 const POSTS = 40
 
@@ -59,7 +62,11 @@ interface Stage {
 export async function failNodes(options: FleetFailureOptions): Promise<FleetFigures> {
   const { url, random } = options
   const upstream = await startUpstream(random)
-  const assistant = { provider: 'openai', base_url: upstream.url, model: 'tiny', max_running_per_user: 1000 }
+  const assistant = {
+    ...{ provider: 'openai', base_url: upstream.url, model: 'tiny', max_running_per_user: 1000 },
+    // Endless answers go on for as long as the test takes.
+    answer_bytes: 16 * 1024 * 1024,
+  }
   const config = { assistant, sse: { max_streams_per_user: 1000 }, ...options.config }
   const fleet = await startFleet(url, { count: NODES, config, random })
   const figures: FleetFigures = {
@@ -90,6 +97,8 @@ async function runAll(stage: Stage): Promise<void> {
   const { options, load, presence, figures } = stage
   for (const guest of presence.guests) guest.come()
   await load.progress(POSTS)
+  await outlive(stage)
+  options.onStep('an answer has outlived its first lease')
   await kill(stage)
   await presence.settled()
   for (const guest of presence.guests) guest.come()
@@ -133,6 +142,40 @@ async function kill({ options, fleet, people, load, presence, upstream, figures 
     if (figures.kills % 10 === 0) options.onStep(`${figures.kills} kills`)
   }
   await Promise.all(ends)
+}
+
+/** An answer at a living node goes on after its first lease, however far the clock of another node is ahead. */
+async function outlive({ options, fleet, people, upstream, figures }: Stage): Promise<void> {
+  const { client } = people.ada
+  const prompt = 'living endless'
+  const root_id = await ask(people, { base_url: fleet.at(0)!.base_url, prompt })
+  while (!upstream.to(prompt)?.text) await sleep(5)
+  const find = async () => (await client.threads.tree(root_id)).messages.find(({ role }) => role === 'assistant')!
+  const { id } = await find()
+  await leaseIsOver(options.url, id)
+  const sent = upstream.to(prompt)!.text.length
+  let [stored, from] = [0, 0]
+  while (stored <= sent && (await find()).status === 'streaming') {
+    const chunks = await client.answers.listChunks(id, { from, limit: 1000 })
+    from += chunks.length
+    stored += chunks.reduce((sum, { content }) => sum + content.length, 0)
+  }
+  const { status } = await client.answers.cancel(id)
+  if (stored <= sent || status !== 'cancelled') figures.faults.push(`an answer of a living node is ${status}`)
+}
+
+/** Waits until an answer has been in progress for longer than a lease, or has ended. */
+async function leaseIsOver(url: string, messageId: string): Promise<void> {
+  const client = new Client(url)
+  await client.connect()
+  const expiry = async () => {
+    const sql = 'SELECT lease_expires_at FROM answers_under_way WHERE message_id = $1'
+    const { rows } = await client.query<{ lease_expires_at: string }>(sql, [messageId])
+    return rows[0] && Number(rows[0].lease_expires_at)
+  }
+  const first = await expiry()
+  for (let now = first; now !== undefined && now <= first! + LEASE; now = await expiry()) await sleep(50)
+  await client.end()
 }
 
 /** Requests an answer that does not end, at one node. @returns its thread */
