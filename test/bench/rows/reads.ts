@@ -67,7 +67,7 @@ export const tree: Row = {
 
 /** All was read. */
 export const unreadNone = unread(
-  { name: 'unread-none', title: 'none of them unread', reach: 1, beyond: 0.5 },
+  { name: 'unread-none', title: 'none of them unread', reach: 1, beyond: 0.1 },
   async (room, roots) => {
     await inBatches(roots, (root) => room.chat.threads.markRead(room.reader, root, {}))
     return { threads: 0, total: 0 }
