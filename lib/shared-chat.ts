@@ -108,6 +108,7 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
           if (result instanceof ChatError) throw result
           return result as Posted
         }),
+      addWithKey: (_user, work) => work(),
     },
     answers: { ...ctx.answers, assertOpen: refuseAnswer, cancelled: (id) => later(() => ctx.answers.cancelled(id)) },
     receipts: { ...ctx.receipts, moved: (...marker) => later(() => ctx.receipts.moved(...marker)) },

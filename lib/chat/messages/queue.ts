@@ -1,17 +1,29 @@
 import type { Context } from '../../context.ts'
+import { createLines, type Lines } from '../../core/lines.ts'
 import { createWriteQueue, type WriteQueue } from '../../live/write-queue.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { addPosts } from './posting.ts'
 
+/** How many posts with a key a user may have in progress in a process. */
+const MOST_WITH_KEYS = 1_000
+
 /** Stores posts; posts that wait at the same time share a transaction. */
-export type PostQueue = WriteQueue<NewPost, Posted>
+export interface PostQueue extends WriteQueue<NewPost, Posted> {
+  /**
+   * Stores a post with a key, in a transaction of its own. On PostgreSQL those of a user wait here for each other: they
+   * would do so in the database, where each holds a connection, and ten of them all connections of the process.
+   */
+  addWithKey: Lines
+}
 
 /** Creates the queue of posts of one process. Its errors are those of `addPosts`. */
 export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
-  return createWriteQueue<NewPost, Posted>(ctx, {
+  const addWithKey: Lines = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createLines(MOST_WITH_KEYS)
+  const queue = createWriteQueue<NewPost, Posted>(ctx, {
     store: (tx, posts, options) => addPosts(ctx, tx, posts, options),
     // New threads together by their conversation, replies by their parent.
     targetOf: ({ where }) => Object.values(where)[0] as string,
     lengthOf: ({ input }) => input.content.length,
   })
+  return { ...queue, addWithKey }
 }

@@ -170,8 +170,8 @@ async function store(
   const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
   if (!repeatable) return isAlone ? ctx.write((tx) => addPost(ctx, tx, post)) : ctx.posts.add(post)
 
-  return ctx.write(async (tx) => {
-    // Another call with the same key may run at the same time.
+  const storeOnce = async (tx: Tx): Promise<Posted & { isReplayed?: true }> => {
+    // Another call with the same key may run at the same time, in another process.
     await lockKeysOf(tx, actor.user_id)
     const earlier = await findEarlier(tx, repeatable, ctx.now())
     if (earlier) {
@@ -182,7 +182,8 @@ async function store(
     const posted = await addPost(ctx, tx, post)
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
     return posted
-  })
+  }
+  return ctx.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce))
 }
 
 /** Stores one post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */
