@@ -5,20 +5,15 @@ import { VERSION } from '../core/version.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
+import { createBeat } from './beat.ts'
 import { createLook } from './look.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import { createReloadAnswer } from './reload.ts'
 import type { Signal } from './signals.ts'
 import * as store from './store.ts'
 
-/** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
-const SIGNALS_KEPT = 10_000_000
-
 /** After a longer pause of this process signals may be missing. */
 const MISSED_MS = 8_000
-
-/** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
-const LEFT_KEPT = 60_000_000
 
 /** After a longer time without a successful look at the signals the process is not ready. */
 const LATE_MS = 2_000
@@ -128,11 +123,12 @@ function startTimers(
   { receiver, publisher }: { receiver: Receiver; publisher: Publisher },
 ): NodeJS.Timeout[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
+  const beat = createBeat(id, { ...deps, neighbour, tell: publisher.announceUsers })
   return [
     every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
     every(beat_seconds * 1000, async () => {
       publisher.retry()
-      await beat(id, deps, neighbour, publisher.announceUsers)
+      await beat()
       receiver.recount()
     }),
   ]
@@ -155,24 +151,6 @@ async function leave(id: string, { db, log }: ClusterDeps, tell: (userIds: strin
   } catch (error) {
     log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }
-}
-
-/** Reports that a process lives, and removes those that no longer do. */
-async function beat(
-  id: string,
-  { db, config }: ClusterDeps,
-  neighbour: Neighbour,
-  tell: (userIds: string[]) => void,
-): Promise<void> {
-  if (!(await store.beat(db, id, neighbour.countStreams()))) {
-    // First: after a failure the next beat finds no row again, and renews.
-    await neighbour.renew()
-    await store.insertNode(db, id, VERSION)
-  }
-  const gone = await store.removeDead(db, config.cluster.dead_seconds * 1_000_000, LEFT_KEPT)
-  neighbour.reconsider(gone)
-  tell(gone)
-  await store.deleteSignals(db, SIGNALS_KEPT)
 }
 
 /** Reads what the other processes have sent, and counts them. */

@@ -40,6 +40,12 @@ export function listNodes(db: Queries, silence: Micros, limit: number): Promise<
 }
 
 /**
+ * How much longer than what a stopped process has left behind that of a process without a row is kept, in microseconds:
+ * one that was taken for dead adds its row at its next beat, and its users have been there for long.
+ */
+const UNKNOWN_KEPT = 24 * 60 * 60 * 1_000_000
+
+/**
  * Removes the processes without a beat for `silence`, in microseconds, and what they knew of users; also what processes
  * that have stopped left behind. A concurrent call finds nothing.
  *
@@ -54,7 +60,7 @@ export async function removeDead(db: Database, silence: Micros, remembered: Micr
     return tx.all<{ user_id: string }>(
       `DELETE FROM node_presence
         WHERE node_id ${isOneOf(db.dialect)}
-           OR (coalesce(left_at, seen_at, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
+           OR (coalesce(left_at, seen_at + ${UNKNOWN_KEPT}, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
                AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = node_presence.node_id))
        RETURNING user_id`,
       jsonList(dead.map((row) => row.id)),

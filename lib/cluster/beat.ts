@@ -1,0 +1,41 @@
+import { VERSION } from '../core/version.ts'
+import type { Database } from '../storage/database.ts'
+import * as store from './store.ts'
+
+/** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
+const SIGNALS_KEPT = 10_000_000
+
+/** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
+const LEFT_KEPT = 60_000_000
+
+interface BeatDeps {
+  db: Database
+  config: { cluster: { dead_seconds: number } }
+  neighbour: {
+    countStreams(): number
+    reconsider(userIds: string[]): void
+    renew(): Promise<void>
+  }
+  /** Tells the other processes that the presence of these users has changed. */
+  tell: (userIds: string[]) => void
+}
+
+/** @returns a function that reports that the process lives, and removes the processes that no longer do */
+export function createBeat(id: string, { db, config, neighbour, tell }: BeatDeps): () => Promise<void> {
+  const silence = config.cluster.dead_seconds * 1_000_000
+  let mustRenew = false
+
+  return async () => {
+    if (!(await store.beat(db, id, neighbour.countStreams()))) {
+      // First: what a process without a row knows of users does not count, and may be deleted.
+      await store.insertNode(db, id, VERSION)
+      mustRenew = true
+    }
+    if (mustRenew) await neighbour.renew()
+    mustRenew = false
+    const gone = await store.removeDead(db, silence, LEFT_KEPT)
+    neighbour.reconsider(gone)
+    tell(gone)
+    await store.deleteSignals(db, SIGNALS_KEPT)
+  }
+}

@@ -1,0 +1,60 @@
+import { afterEach, expect, it } from 'vitest'
+import { createBeat } from '../../lib/cluster/beat.ts'
+import { insertNode, listPresence, removeDead, upsertPresence } from '../../lib/cluster/store.ts'
+import { openStorage, type Storage } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+
+const MINUTE = 60_000_000
+
+describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
+  const storages: Storage[] = []
+  afterEach(async () => {
+    for (const storage of storages.splice(0)) await storage.close()
+  })
+
+  async function open() {
+    const storage = await openStorage({ database: await openUrl() })
+    storages.push(storage)
+    return storage.signals ?? storage.db
+  }
+  type Db = Awaited<ReturnType<typeof open>>
+
+  /** A process whose steps are kept in `steps`. */
+  function start(db: Db, id: string, renew = async () => {}) {
+    const told: string[] = []
+    const neighbour = { countStreams: () => 0, reconsider() {}, renew }
+    const beat = createBeat(id, {
+      ...{ db, neighbour, config: { cluster: { dead_seconds: 10 } } },
+      tell: (userIds) => void told.push(...userIds),
+    })
+    return { beat, told }
+  }
+  const see = (db: Db, node_id: string, user_id: string, age: number) =>
+    upsertPresence(db, node_id, [
+      { user_id, streams: 1, since_age: age, status: null, status_age: null, seen_age: age },
+    ])
+  const listNodes = async (db: Db) => (await db.all<{ id: string }>('SELECT id FROM nodes')).map(({ id }) => id)
+
+  it('adds its row again before its users, and these at the next beat if that fails', async () => {
+    const db = await open()
+    const found: string[][] = []
+    let isFailing = true
+    const { beat } = start(db, 'woken', async () => {
+      found.push(await listNodes(db))
+      if (isFailing) throw new Error('The database does not respond')
+    })
+    await expect(beat()).rejects.toThrow('does not respond')
+    isFailing = false
+    await beat()
+    await beat()
+    expect(found).toEqual([['woken'], ['woken']])
+  })
+
+  it('keeps the users of another that has no row yet, however long they have been there', async () => {
+    const db = await open()
+    await see(db, 'woken', 'ada', 60 * MINUTE)
+    expect(await removeDead(db, 10_000_000, MINUTE)).toEqual([])
+    await insertNode(db, 'woken', '1.0.0')
+    expect(await listPresence(db, 'another', ['ada'])).toMatchObject([{ streams: 1, left_age: null }])
+  })
+})
