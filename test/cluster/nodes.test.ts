@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ConversationStreamEvent, Presence } from '../../lib/client/index.ts'
 import { currentMicros, SECOND } from '../../lib/core/time.ts'
-import { OPERATOR } from '../../lib/index.ts'
+import { OPERATOR, type Storage } from '../../lib/index.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -265,6 +265,46 @@ describeOnEachDatabase('two processes on one database', (openUrl) => {
     await third.close()
     await expect.poll(names).not.toContain(third.chat.context.cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids.slice(0, 2)))
+  })
+})
+
+describeOnEachDatabase('a process that cannot read what another knows of users', (openUrl, dialect) => {
+  // A file of signals that fails makes a process alone.
+  it.skipIf(dialect === 'sqlite')('publishes none of them as offline', async () => {
+    let isFailing = false
+    const failing = ({ db, ...storage }: Storage): Storage => {
+      const all: Storage['db']['all'] = (sql, ...params) => {
+        if (isFailing && sql.includes('node_presence')) throw new Error('The database does not respond')
+        return db.all(sql, ...params)
+      }
+      return { ...storage, db: { ...db, all } }
+    }
+    const url = await openUrl()
+    const [here, there] = [await startService(url, { wrap: failing }), await startService(url)]
+    const [ada, grace] = [await there.signIn('ada'), await there.signIn('grace')]
+    const { conversation_id } = await ada.conversations.create()
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const follow = async ({ base_url }: TestService, { email }: Person) => {
+      const stream = await openStream(base_url, conversation_id, await signInByHand(base_url, email, PASSWORD))
+      await stream.until('stream.ready')
+      return stream
+    }
+    const stream = await follow(here, grace)
+    const hers = await follow(there, ada)
+    const isOf = ({ type, payload }: ConversationStreamEvent) =>
+      type === 'presence.update' && (payload as { user_id: string }).user_id === ada.id
+    await stream.until('presence.update', isOf)
+    isFailing = true
+    const { presence } = here.chat.context
+    presence.reconsider([ada.id])
+    await presence.sweep()
+    isFailing = false
+    await presence.sweep()
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    const seen = await stream.until('presence.update', (event) => isOf(event) && JSON.stringify(event).includes('away'))
+    expect(JSON.stringify(seen)).not.toContain('offline')
+    await Promise.all([stream.close(), hers.close()])
+    await Promise.all([here.close(), there.close()])
   })
 })
 

@@ -56,12 +56,12 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
       return userIds
     },
 
-    /** What the other processes know of these users. */
+    /** What the other processes know of these users. @throws the error of the storage */
     async find(userIds: readonly string[]): Promise<Map<string, Sighting[]>> {
       const found = new Map<string, Sighting[]>()
       if (!cluster.hasCompany() || userIds.length === 0) return found
       const at = now()
-      for (const row of await listPresence(db, cluster.id, userIds))
+      for (const row of await known(cluster, listPresence(db, cluster.id, userIds), []))
         found.set(row.user_id, [...(found.get(row.user_id) ?? []), toSighting(row, at)])
       return found
     },

@@ -18,9 +18,10 @@ interface LookupDeps {
 }
 
 export function createLookup({ heartbeats, visits, elsewhere, countStreams, now }: LookupDeps) {
-  async function findSightings(userIds: readonly string[]): Promise<Map<string, Sighting[]>> {
-    // A database that fails knows nothing, as a store of heartbeats does.
-    const others = elsewhere.find(userIds).catch(() => new Map<string, Sighting[]>())
+  async function findSightings(
+    userIds: readonly string[],
+    others: ReturnType<Elsewhere['find']>,
+  ): Promise<Map<string, Sighting[]>> {
     const [stored, elsewhereOf] = await Promise.all([heartbeats.findAll(userIds), others])
     const sightings = new Map<string, Sighting[]>()
     for (const userId of userIds) {
@@ -34,7 +35,10 @@ export function createLookup({ heartbeats, visits, elsewhere, countStreams, now 
   async function findAll(userIds: readonly string[]): Promise<Map<string, Presence>> {
     const presences = new Map<string, Presence>()
     const at = now()
-    for (const [userId, sightings] of await findSightings(userIds)) presences.set(userId, toPresence(sightings, at))
+    // A database that fails knows nothing, as a store of heartbeats does.
+    const others = elsewhere.find(userIds).catch(() => new Map<string, Sighting[]>())
+    for (const [userId, sightings] of await findSightings(userIds, others))
+      presences.set(userId, toPresence(sightings, at))
     return presences
   }
 
@@ -46,11 +50,15 @@ export function createLookup({ heartbeats, visits, elsewhere, countStreams, now 
     findAll,
     find: async (userId: string): Promise<Presence> => (await findAll([userId])).get(userId)!,
 
-    /** The same, each with whether the user has an open stream: then the status ends by an event only. */
+    /**
+     * The same, each with whether the user has an open stream: then the status ends by an event only.
+     *
+     * @throws the error of the storage: what is published stays until the user changes
+     */
     async findWithStreams(userIds: readonly string[]): Promise<Map<string, { presence: Presence; is_here: boolean }>> {
       const found = new Map<string, { presence: Presence; is_here: boolean }>()
       const at = now()
-      for (const [userId, sightings] of await findSightings(userIds))
+      for (const [userId, sightings] of await findSightings(userIds, elsewhere.find(userIds)))
         found.set(userId, { presence: toPresence(sightings, at), is_here: isHere(sightings) })
       return found
     },
