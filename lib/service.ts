@@ -1,6 +1,6 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
-import type { Neighbour } from './cluster/cluster.ts'
+import type { Neighbour } from './cluster/receiver.ts'
 import type { Config } from './config/parse.ts'
 import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'
@@ -197,6 +197,7 @@ function neighbourOf({ hub, poller, presence }: Context): Neighbour {
       hub.receive(events)
     },
     reconsider: presence.reconsider,
+    meet: presence.renew,
     async renew() {
       await hub.rights.recheckAll()
       await presence.renew()

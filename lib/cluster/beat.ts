@@ -1,5 +1,6 @@
 import { VERSION } from '../core/version.ts'
 import type { Database } from '../storage/database.ts'
+import type { Neighbour } from './receiver.ts'
 import * as store from './store.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
@@ -11,11 +12,7 @@ const LEFT_KEPT = 60_000_000
 interface BeatDeps {
   db: Database
   config: { cluster: { dead_seconds: number } }
-  neighbour: {
-    countStreams(): number
-    reconsider(userIds: string[]): void
-    renew(): Promise<void>
-  }
+  neighbour: Pick<Neighbour, 'countStreams' | 'reconsider' | 'renew'>
   /** Tells the other processes that the presence of these users has changed. */
   tell: (userIds: string[]) => void
 }

@@ -1,37 +1,14 @@
 import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { singleFlight, warnOnce } from '../core/once.ts'
+import { singleFlight } from '../core/once.ts'
 import { VERSION } from '../core/version.ts'
-import type { Ephemeral } from '../live/transaction.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createBeat } from './beat.ts'
-import { createLook } from './look.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
+import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
-import type { Signal } from './signals.ts'
 import * as store from './store.ts'
-
-/** After a longer pause of this process signals may be missing. */
-const MISSED_MS = 8_000
-
-/** After a longer time without a successful look at the signals the process is not ready. */
-const LATE_MS = 2_000
-
-/** For so long after the last other process has gone, or after the start, users may be known by it. */
-const COMPANY_MS = 20_000
-
-/** What a process does with the news of the others. */
-export interface Neighbour {
-  /** The number of open streams of this process. */
-  countStreams(): number
-  /** Delivers what other processes have committed, and then ephemeral events of theirs. */
-  receive(events: Ephemeral[]): Promise<void>
-  /** Publishes the presence of these users if it has changed. */
-  reconsider(userIds: string[]): void
-  /** The process was away: what it knows of others, and others of it, may be outdated. */
-  renew(): Promise<void>
-}
 
 type Receiver = ReturnType<typeof createReceiver>
 
@@ -57,7 +34,7 @@ export function createCluster(given: ClusterDeps) {
   let isStarted = false
   let started_at: number | undefined
   const reloads = createReloadAnswer(id, db)
-  const receiver = createReceiver(id, { ...deps, reload: reloads.handle })
+  const receiver = createReceiver(id, { ...deps, isApart, reload: reloads.handle })
   const publisher = createPublisher(id, receiver, deps)
 
   return {
@@ -151,66 +128,4 @@ async function leave(id: string, { db, log }: ClusterDeps, tell: (userIds: strin
   } catch (error) {
     log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }
-}
-
-/** Reads what the other processes have sent, and counts them. */
-function createReceiver(
-  id: string,
-  { db, signals, config, log, metrics, reload }: ClusterDeps & { reload: (request: string) => Promise<void> },
-) {
-  const { look, recount, forget } = createLook(db, id)
-  let others: ReadonlySet<string> = new Set()
-  // Not a time: a busy event loop is no failure of the database.
-  let intervals = 0
-  let company_until = 0
-  let looked_at = performance.now()
-  const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
-
-  async function lookAround(neighbour: Neighbour): Promise<void> {
-    // Signals of this time may be deleted already.
-    if (performance.now() - looked_at > MISSED_MS) forget()
-    looked_at = performance.now()
-    const found = await look()
-    if (found) others = new Set(found.others)
-    if (found?.isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
-    if (found?.isFirst) await neighbour.renew()
-    if (!found || found.bodies.length === 0) return
-    const news = found.bodies.map((body) => JSON.parse(body) as Signal)
-    // Not awaited: events do not wait for it. A failed answer is asked for again.
-    for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
-    await handleSignals(news, neighbour)
-  }
-
-  return {
-    isAlone: () => others.size === 0,
-    /** Whether this is another process with the same database. */
-    isNode: (nodeId: string) => others.has(nodeId),
-    hasCompany: () => performance.now() < company_until,
-    /** An interval has passed. */
-    expect: () => void intervals++,
-    isLate: () => intervals * config.cluster.poll_ms > LATE_MS,
-    countNodes: () => others.size + 1,
-    /** This process may have removed others. */
-    recount,
-
-    async listen(neighbour: Neighbour): Promise<void> {
-      const started = performance.now()
-      try {
-        await lookAround(neighbour)
-        intervals = 0
-        metrics.polled((performance.now() - started) / 1000)
-        fail.reset()
-      } catch (error) {
-        // What was missed is unknown.
-        forget()
-        if (signals) others = new Set()
-        fail(error)
-      }
-    },
-  }
-}
-
-async function handleSignals(signals: Signal[], neighbour: Neighbour): Promise<void> {
-  neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
-  await neighbour.receive(signals.flatMap((signal) => signal.events))
 }

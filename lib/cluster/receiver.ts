@@ -1,0 +1,108 @@
+import type { Config } from '../config/parse.ts'
+import type { Log } from '../context.ts'
+import { causeText } from '../core/errors.ts'
+import { warnOnce } from '../core/once.ts'
+import type { Ephemeral } from '../live/transaction.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Database } from '../storage/database.ts'
+import { createLook } from './look.ts'
+import type { Signal } from './signals.ts'
+
+/** After a longer pause of this process signals may be missing. */
+const MISSED_MS = 8_000
+
+/** After a longer time without a successful look at the signals the process is not ready. */
+const LATE_MS = 2_000
+
+/** For so long after the last other process has gone, or after the start, users may be known by it. */
+const COMPANY_MS = 20_000
+
+/** What a process does with the news of the others. */
+export interface Neighbour {
+  /** The number of open streams of this process. */
+  countStreams(): number
+  /** Delivers what other processes have committed, and then ephemeral events of theirs. */
+  receive(events: Ephemeral[]): Promise<void>
+  /** Publishes the presence of these users if it has changed. */
+  reconsider(userIds: string[]): void
+  /**
+   * This process was alone, and is no longer: it lets the other know all its users, since what it announced until then
+   * reached no other process.
+   */
+  meet(): Promise<void>
+  /** The process was away: what it knows of others, and others of it, may be outdated. */
+  renew(): Promise<void>
+}
+
+interface ReceiverDeps {
+  db: Database
+  /** Whether the processes meet in a file of their own, without which each is alone. */
+  isApart: boolean
+  config: { cluster: Pick<Config['cluster'], 'poll_ms'> }
+  log: Log
+  metrics: Pick<Metrics, 'polled'>
+  /** Reads the configuration of this process again. */
+  reload: (request: string) => Promise<void>
+}
+
+/** Reads what the other processes have sent, and counts them. */
+export function createReceiver(id: string, { db, isApart, config, log, metrics, reload }: ReceiverDeps) {
+  const { look, recount, forget } = createLook(db, id)
+  let others: ReadonlySet<string> = new Set()
+  // Not a time: a busy event loop is no failure of the database.
+  let intervals = 0
+  let company_until = 0
+  let looked_at = performance.now()
+  const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
+
+  async function lookAround(neighbour: Neighbour): Promise<void> {
+    // Signals of this time may be deleted already.
+    if (performance.now() - looked_at > MISSED_MS) forget()
+    looked_at = performance.now()
+    const found = await look()
+    const wasAlone = others.size === 0
+    if (found) others = new Set(found.others)
+    if (found?.isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
+    if (found?.isFirst) await neighbour.renew()
+    else if (wasAlone && others.size > 0) await neighbour.meet()
+    if (!found || found.bodies.length === 0) return
+    const news = found.bodies.map((body) => JSON.parse(body) as Signal)
+    // Not awaited: events do not wait for it. A failed answer is asked for again.
+    for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
+    await handleSignals(news, neighbour)
+  }
+
+  return {
+    isAlone: () => others.size === 0,
+    /** Whether this is another process with the same database. */
+    isNode: (nodeId: string) => others.has(nodeId),
+    hasCompany: () => performance.now() < company_until,
+    /** An interval has passed. */
+    expect: () => void intervals++,
+    isLate: () => intervals * config.cluster.poll_ms > LATE_MS,
+    countNodes: () => others.size + 1,
+    /** This process may have removed others. */
+    recount,
+
+    async listen(neighbour: Neighbour): Promise<void> {
+      const started = performance.now()
+      try {
+        await lookAround(neighbour)
+        intervals = 0
+        metrics.polled((performance.now() - started) / 1000)
+        fail.reset()
+      } catch (error) {
+        // What was missed is unknown.
+        forget()
+        if (isApart) others = new Set()
+        fail(error)
+      }
+    },
+  }
+}
+
+/** Acts on signals of others. */
+export async function handleSignals(signals: Signal[], neighbour: Neighbour): Promise<void> {
+  neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
+  await neighbour.receive(signals.flatMap((signal) => signal.events))
+}

@@ -1,0 +1,57 @@
+import { afterEach, expect, it } from 'vitest'
+import { createReceiver, type Neighbour } from '../../lib/cluster/receiver.ts'
+import { insertNode, removeNode } from '../../lib/cluster/store.ts'
+import { openStorage, type Storage } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+
+describeOnEachDatabase('a process that looks at what others have sent', (openUrl) => {
+  const storages: Storage[] = []
+  afterEach(async () => {
+    for (const storage of storages.splice(0)) await storage.close()
+  })
+
+  async function open(database: string) {
+    const storage = await openStorage({ database })
+    storages.push(storage)
+    return { db: storage.signals ?? storage.db, isApart: storage.signals !== undefined }
+  }
+
+  /** @returns `look`, which returns what the process was caused to do, and the database of another process */
+  async function start() {
+    const url = await openUrl()
+    const [{ db, isApart }, other] = [await open(url), await open(url)]
+    const steps: string[] = []
+    const note = async (step: string) => void steps.push(step)
+    const neighbour: Neighbour = {
+      countStreams: () => 0,
+      reconsider: (userIds) => void steps.push(...userIds),
+      receive: async () => {},
+      renew: () => note('renew'),
+      meet: () => note('meet'),
+    }
+    const receiver = createReceiver('here', {
+      ...{ db, isApart, config: { cluster: { poll_ms: 10 } } },
+      ...{ metrics: { polled() {} }, log: { debug() {}, info() {}, warn() {}, error() {} }, reload: async () => {} },
+    })
+    const look = async () => {
+      await receiver.listen(neighbour)
+      return steps.splice(0)
+    }
+    return { db: other.db, look }
+  }
+
+  it('lets another know its users when it was alone', async () => {
+    const { db, look } = await start()
+    expect(await look()).toEqual(['renew'])
+    expect(await look()).toEqual([])
+    await insertNode(db, 'there', '1.0.0')
+    expect(await look()).toEqual(['meet'])
+    await insertNode(db, 'third', '1.0.0')
+    expect(await look()).toEqual([])
+    await removeNode(db, 'there')
+    await removeNode(db, 'third')
+    expect(await look()).toEqual([])
+    await insertNode(db, 'there', '1.0.0')
+    expect(await look()).toEqual(['meet'])
+  })
+})
