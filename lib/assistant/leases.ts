@@ -12,11 +12,15 @@ import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { createSteadiness } from '../core/steadiness.ts'
 import { SECOND } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** The lease of an answer; a writer that does not renew it for so long counts as dead. */
 const LEASE = 10 * SECOND
+
+/** The interval at which leases are renewed (`jobs.ts`), in milliseconds. */
+const RENEWED_MS = 2_000
 
 /** When an answer may have ended. */
 const LATER = { retry_after_seconds: 2 }
@@ -27,6 +31,7 @@ export function createLeases(
 ) {
   const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()
+  const isSteady = createSteadiness({ silence_ms: LEASE / 1000, interval_ms: RENEWED_MS })
 
   /** An answer that another transaction has locked is left to the next run. */
   async function interrupt(answer: LapsedAnswer): Promise<void> {
@@ -71,9 +76,13 @@ export function createLeases(
       return messageIds.filter((id) => !held.has(id))
     },
 
-    /** Ends answers that no process writes any more, except those for which `isWritten` returns true here. */
+    /**
+     * Ends answers that no process writes any more, except those for which `isWritten` returns true here. After a time
+     * without the database the other processes can renew their leases first.
+     */
     async recover(isWritten: (messageId: string) => boolean): Promise<void> {
-      for (const answer of await listLapsed(ctx.db)) if (!isWritten(answer.message_id)) await interrupt(answer)
+      const lapsed = await listLapsed(ctx.db)
+      for (const answer of isSteady() ? lapsed : []) if (!isWritten(answer.message_id)) await interrupt(answer)
     },
   }
 }

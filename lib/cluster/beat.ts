@@ -1,3 +1,4 @@
+import { createSteadiness } from '../core/steadiness.ts'
 import { VERSION } from '../core/version.ts'
 import type { Database } from '../storage/database.ts'
 import type { Neighbour } from './receiver.ts'
@@ -11,7 +12,7 @@ const LEFT_KEPT = 60_000_000
 
 interface BeatDeps {
   db: Database
-  config: { cluster: { dead_seconds: number } }
+  config: { cluster: { beat_seconds: number; dead_seconds: number } }
   neighbour: Pick<Neighbour, 'countStreams' | 'reconsider' | 'renew'>
   /** Tells the other processes that the presence of these users has changed. */
   tell: (userIds: string[]) => void
@@ -19,20 +20,27 @@ interface BeatDeps {
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
 export function createBeat(id: string, { db, config, neighbour, tell }: BeatDeps): () => Promise<void> {
-  const silence = config.cluster.dead_seconds * 1_000_000
+  const { beat_seconds, dead_seconds } = config.cluster
+  const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
 
+  async function removeDead(): Promise<void> {
+    const gone = await store.removeDead(db, dead_seconds * 1_000_000, LEFT_KEPT)
+    neighbour.reconsider(gone)
+    tell(gone)
+  }
+
   return async () => {
-    if (!(await store.beat(db, id, neighbour.countStreams()))) {
+    const hasRow = await store.beat(db, id, neighbour.countStreams())
+    const mayRemove = isSteady()
+    if (!hasRow) {
       // First: what a process without a row knows of users does not count, and may be deleted.
       await store.insertNode(db, id, VERSION)
       mustRenew = true
     }
     if (mustRenew) await neighbour.renew()
     mustRenew = false
-    const gone = await store.removeDead(db, silence, LEFT_KEPT)
-    neighbour.reconsider(gone)
-    tell(gone)
+    if (mayRemove) await removeDead()
     await store.deleteSignals(db, SIGNALS_KEPT)
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createBeat } from '../../lib/cluster/beat.ts'
 import { insertNode, listPresence, removeDead, upsertPresence } from '../../lib/cluster/store.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
@@ -9,6 +9,7 @@ const MINUTE = 60_000_000
 describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
   const storages: Storage[] = []
   afterEach(async () => {
+    vi.restoreAllMocks()
     for (const storage of storages.splice(0)) await storage.close()
   })
 
@@ -24,7 +25,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     const told: string[] = []
     const neighbour = { countStreams: () => 0, reconsider() {}, renew }
     const beat = createBeat(id, {
-      ...{ db, neighbour, config: { cluster: { dead_seconds: 10 } } },
+      ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10 } } },
       tell: (userIds) => void told.push(...userIds),
     })
     return { beat, told }
@@ -56,5 +57,27 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     expect(await removeDead(db, 10_000_000, MINUTE)).toEqual([])
     await insertNode(db, 'woken', '1.0.0')
     expect(await listPresence(db, 'another', ['ada'])).toMatchObject([{ streams: 1, left_age: null }])
+  })
+
+  it('removes others only when they have had time for a report since it could last not reach the database', async () => {
+    const db = await open()
+    await insertNode(db, 'other', '1.0.0')
+    await see(db, 'other', 'ada', MINUTE)
+    const { beat, told } = start(db, 'here')
+    let late = 0
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + late)
+    await beat()
+    await db.run('UPDATE nodes SET beat_at = beat_at - 12000000')
+    late += 12_000
+    await beat()
+    expect(told).toEqual([])
+    expect(await listNodes(db)).toEqual(expect.arrayContaining(['here', 'other']))
+    for (let beats = 0; beats < 5; beats++) {
+      late += 2_001
+      await beat()
+    }
+    expect(told).toEqual(['ada'])
+    expect(await listNodes(db)).toEqual(['here'])
   })
 })

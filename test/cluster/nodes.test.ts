@@ -8,7 +8,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
-describeOnEachDatabase('two processes on one database', (openUrl) => {
+describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   let url: string
   let here: TestService
   let there: TestService
@@ -136,6 +136,34 @@ describeOnEachDatabase('two processes on one database', (openUrl) => {
     await becomes(stream, ada, 'away')
     await other.close()
   })
+
+  // As after a crash of PostgreSQL, which empties the table.
+  it.skipIf(dialect === 'sqlite')(
+    'do not report a user of the other until it has had time to add its users',
+    async () => {
+      const stream = await follow(there.base_url, grace, conversation_id)
+      await follow(here.base_url, ada)
+      await becomes(stream, ada, 'online')
+      const [hers, presence] = [here.chat.context.presence, there.chat.context.presence]
+      const forget = () => here.chat.context.db.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
+      // Behind it, nothing about her is on its way.
+      await hers.sweep()
+      await ada.presence.setTyping({ conversation_id })
+      await stream.until('typing.update')
+      await presence.sweep()
+      await forget()
+      await presence.renew()
+      await hers.renew()
+      for (const _ of [1, 2]) await presence.sweep()
+      await ada.presence.sendHeartbeat({ status: 'away' })
+      const seen = await becomes(stream, ada, 'away')
+      expect(seen.filter(({ event }) => isStatus(ada, 'offline')(event))).toEqual([])
+      await forget()
+      await presence.renew()
+      for (const _ of [1, 2]) await presence.sweep()
+      await becomes(stream, ada, 'offline')
+    },
+  )
 
   it('do not report a user who changes between them', async () => {
     const stream = await follow(there.base_url, grace, conversation_id)

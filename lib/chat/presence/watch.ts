@@ -22,6 +22,12 @@ interface WatchDeps {
   broadcast_participants: number
 }
 
+/**
+ * After so many sweeps, thus five to ten seconds, users who are no longer known are published as offline: after a crash
+ * of PostgreSQL each process must first add its users again, which takes up to two of its beats.
+ */
+const SWEEPS_UNTIL_GONE = 2
+
 /** The presence of users, as this process and those beside it know it. */
 export type PresenceWatch = ReturnType<typeof createPresenceWatch>
 
@@ -32,7 +38,7 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  */
 export function createPresenceWatch(deps: WatchDeps) {
   const { hub, now } = deps
-  const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed } = createParts(deps)
+  const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, outdated } = createParts(deps)
 
   return {
     ...lookup,
@@ -63,7 +69,7 @@ export function createPresenceWatch(deps: WatchDeps) {
     /** Publishes the users whose status has expired, and all changes so far. */
     async sweep(): Promise<void> {
       visits.endDue()
-      for (const userId of [...publishing.mayExpire(), ...elsewhere.due()]) publishing.add(userId)
+      for (const userId of [...publishing.mayExpire(), ...elsewhere.due(), ...outdated.due()]) publishing.add(userId)
       await publishing.flush()
     },
 
@@ -74,11 +80,11 @@ export function createPresenceWatch(deps: WatchDeps) {
       if (userIds.length > 0) void publishing.flush()
     },
 
-    /** Lets other processes know all users of this one again, and reads what they know. */
+    /** Lets other processes know all users of this one again, and reads what they know. Users who are unknown wait. */
     async renew(): Promise<void> {
       for (const userId of visits.userIds()) changed(userId)
-      for (const userId of [...publishing.publishedUserIds(), ...(await elsewhere.listPresent())])
-        publishing.add(userId)
+      for (const userId of await elsewhere.listPresent()) publishing.add(userId)
+      outdated.expect()
       await publishing.flush()
     },
 
@@ -112,5 +118,18 @@ function createParts(deps: WatchDeps) {
     return elsewhere.store(lookup.findOwn)
   }
 
-  return { audience, heartbeats, elsewhere, visits, lookup, publishing, changed }
+  const outdated = createOutdated(publishing.publishedUserIds)
+  return { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, outdated }
+}
+
+/** The published users, who may be unknown by now. @param publishedUserIds is called when they are due */
+function createOutdated(publishedUserIds: () => string[]) {
+  let sweeps = 0
+  return {
+    expect(): void {
+      sweeps = SWEEPS_UNTIL_GONE
+    },
+    /** Called at each sweep; returns none at most of them. */
+    due: (): string[] => (sweeps > 0 && --sweeps === 0 ? publishedUserIds() : []),
+  }
 }
