@@ -30,7 +30,7 @@ export function createCluster(given: ClusterDeps) {
   const isApart = signals !== undefined
   // A database in memory has one process.
   const isShared = isApart || db.dialect === 'postgresql'
-  const timers: NodeJS.Timeout[] = []
+  const repeated: Repeated[] = []
   let isStarted = false
   let started_at: number | undefined
   const reloads = createReloadAnswer(id, db)
@@ -65,12 +65,12 @@ export function createCluster(given: ClusterDeps) {
       isStarted = true
       await receiver.listen(neighbour)
       publisher.start((signal) => handleSignals([signal], neighbour))
-      timers.push(...startTimers(id, deps, neighbour, { receiver, publisher }))
+      repeated.push(...startRepeated(id, deps, neighbour, { receiver, publisher }))
     },
 
     /** Removes the process at once, and tells the others. */
     async stop(): Promise<void> {
-      for (const timer of timers.splice(0)) clearInterval(timer)
+      await Promise.all(repeated.splice(0).map(({ stop }) => stop()))
       if (isStarted) {
         isStarted = false
         await leave(id, deps, async (userIds) => {
@@ -93,12 +93,12 @@ async function register(id: string, { db, signals }: ClusterDeps): Promise<void>
 }
 
 /** Listens, and reports that this process lives, at intervals. */
-function startTimers(
+function startRepeated(
   id: string,
   deps: ClusterDeps,
   neighbour: Neighbour,
   { receiver, publisher }: { receiver: Receiver; publisher: Publisher },
-): NodeJS.Timeout[] {
+): Repeated[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
   const beat = createBeat(id, { ...deps, neighbour, tell: publisher.announceUsers })
   return [
@@ -111,14 +111,25 @@ function startTimers(
   ]
 }
 
+interface Repeated {
+  /** Starts no further run, and waits for the one in progress: a beat would add the row of the process again. */
+  stop(): Promise<void>
+}
+
 /** Runs `work` at intervals, once at a time. A failure is left to the next run. @param onTick is called at each interval */
-function every(ms: number, work: () => Promise<void>, onTick = () => {}): NodeJS.Timeout {
-  const run = singleFlight(work)
+function every(ms: number, work: () => Promise<void>, onTick = () => {}): Repeated {
+  const run = singleFlight(() => work().catch(() => {}))
   const tick = () => {
     onTick()
-    run().catch(() => {})
+    void run()
   }
-  return setInterval(tick, ms).unref()
+  const timer = setInterval(tick, ms).unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      await run.current()
+    },
+  }
 }
 
 /** Removes the row of a process that stops. @param tell lets the others know of its users */
