@@ -56,14 +56,18 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
   const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
 
   async function lookAround(neighbour: Neighbour): Promise<void> {
+    const previous_at = looked_at
+    const isMissed = () => performance.now() - previous_at > MISSED_MS
     // Signals of this time may be deleted already.
-    if (performance.now() - looked_at > MISSED_MS) forget()
+    if (isMissed()) forget()
     looked_at = performance.now()
     const found = await look()
+    // Also those of the time that the look itself has taken: it may have waited for a connection.
+    const isFirst = found && (found.isFirst || isMissed())
     const wasAlone = others.size === 0
     if (found) others = new Set(found.others)
-    if (found?.isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
-    if (found?.isFirst) await neighbour.renew()
+    if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
+    if (isFirst) await neighbour.renew()
     else if (wasAlone && others.size > 0) await neighbour.meet()
     if (!found || found.bodies.length === 0) return
     const news = found.bodies.map((body) => JSON.parse(body) as Signal)

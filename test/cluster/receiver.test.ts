@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createReceiver, type Neighbour } from '../../lib/cluster/receiver.ts'
 import { insertNode, removeNode } from '../../lib/cluster/store.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
@@ -7,6 +7,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 describeOnEachDatabase('a process that looks at what others have sent', (openUrl) => {
   const storages: Storage[] = []
   afterEach(async () => {
+    vi.restoreAllMocks()
     for (const storage of storages.splice(0)) await storage.close()
   })
 
@@ -29,11 +30,17 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
       renew: () => note('renew'),
       meet: () => note('meet'),
     }
+    let work = async () => {}
+    const all: typeof db.all = async (sql, ...params) => {
+      await work()
+      return db.all(sql, ...params)
+    }
     const receiver = createReceiver('here', {
-      ...{ db, isApart, config: { cluster: { poll_ms: 10 } } },
+      ...{ db: { ...db, all }, isApart, config: { cluster: { poll_ms: 10 } } },
       ...{ metrics: { polled() {} }, log: { debug() {}, info() {}, warn() {}, error() {} }, reload: async () => {} },
     })
-    const look = async () => {
+    const look = async (meanwhile = async () => {}) => {
+      work = meanwhile
       await receiver.listen(neighbour)
       return steps.splice(0)
     }
@@ -53,5 +60,18 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
     expect(await look()).toEqual([])
     await insertNode(db, 'there', '1.0.0')
     expect(await look()).toEqual(['meet'])
+  })
+
+  it('takes signals for missed if the look itself took longer than they are kept', async () => {
+    const { db, look } = await start()
+    expect(await look()).toEqual(['renew'])
+    await insertNode(db, 'there', '1.0.0')
+    let late = 0
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + late)
+    const wait = async () => {
+      late = 9_000
+    }
+    expect(await look(wait)).toEqual(['renew'])
   })
 })
