@@ -10,6 +10,15 @@ const SIGNALS_KEPT = 10_000_000
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
 
+/**
+ * How long other processes can read when a user was last seen, in microseconds. A shorter time would take `last_seen_at`
+ * from users who were away for a night; without a limit, rows of all visitors stay as long as the process runs.
+ */
+const SEEN_KEPT = 24 * 60 * 60 * 1_000_000
+
+/** After so many beats older rows are deleted: it reads all of the process. */
+const BEATS_BETWEEN_DELETIONS = 30
+
 interface BeatDeps {
   db: Database
   config: { cluster: { beat_seconds: number; dead_seconds: number } }
@@ -23,6 +32,7 @@ export function createBeat(id: string, { db, config, neighbour, tell }: BeatDeps
   const { beat_seconds, dead_seconds } = config.cluster
   const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
+  let beats = 0
 
   async function removeDead(): Promise<void> {
     const gone = await store.removeDead(db, dead_seconds * 1_000_000, LEFT_KEPT)
@@ -42,5 +52,6 @@ export function createBeat(id: string, { db, config, neighbour, tell }: BeatDeps
     mustRenew = false
     if (mayRemove) await removeDead()
     await store.deleteSignals(db, SIGNALS_KEPT)
+    if (++beats % BEATS_BETWEEN_DELETIONS === 0) await store.deleteUnseen(db, id, SEEN_KEPT)
   }
 }

@@ -49,7 +49,8 @@ const UNKNOWN_KEPT = 24 * 60 * 60 * 1_000_000
  * Removes the processes without a beat for `silence`, in microseconds, and what they knew of users; also what processes
  * that have stopped left behind. A concurrent call finds nothing.
  *
- * @returns the users whose presence may differ now
+ * @param remembered how long the latter is kept, and the status of a user is valid without a stream, in microseconds
+ * @returns the users whose presence may differ now, which are few of those that a process has ever seen
  */
 export async function removeDead(db: Database, silence: Micros, remembered: Micros): Promise<string[]> {
   const rows = await db.write(async (tx) => {
@@ -57,28 +58,46 @@ export async function removeDead(db: Database, silence: Micros, remembered: Micr
       `DELETE FROM nodes WHERE beat_at < ${nowOf(db)} - CAST(? AS BIGINT) RETURNING id`,
       silence,
     )
-    return tx.all<{ user_id: string }>(
+    return tx.all<{ user_id: string; counts: number }>(
       `DELETE FROM node_presence
         WHERE node_id ${isOneOf(db.dialect)}
            OR (coalesce(left_at, seen_at + ${UNKNOWN_KEPT}, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
                AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = node_presence.node_id))
-       RETURNING user_id`,
+       RETURNING user_id,
+         CASE WHEN since IS NOT NULL AND left_at IS NULL THEN 1
+              WHEN status_at > ${nowOf(db)} - CAST(? AS BIGINT) THEN 1
+              WHEN status IS NOT NULL
+               AND EXISTS (SELECT 1 FROM node_presence o WHERE o.user_id = node_presence.user_id AND o.since IS NOT NULL)
+              THEN 1 ELSE 0 END AS counts`,
       jsonList(dead.map((row) => row.id)),
+      remembered,
       remembered,
     )
   })
-  return [...new Set(rows.map((row) => row.user_id))]
+  return [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
 }
 
 /** Removes a process that stops. Its users stay for a moment. @returns those with an open stream */
-export async function removeNode(db: Queries, id: string): Promise<string[]> {
-  await db.run('DELETE FROM nodes WHERE id = ?', id)
-  const rows = await db.all<{ user_id: string }>(
-    `UPDATE node_presence SET streams = 0, left_at = ${nowOf(db)} WHERE node_id = ? AND left_at IS NULL
-     RETURNING user_id`,
-    id,
+export async function removeNode(db: Database, id: string): Promise<string[]> {
+  const rows = await db.write(async (tx) => {
+    await tx.run('DELETE FROM nodes WHERE id = ?', id)
+    return tx.all<{ user_id: string; since: Micros | null }>(
+      `UPDATE node_presence SET streams = 0, left_at = ${nowOf(db)} WHERE node_id = ? AND left_at IS NULL
+       RETURNING user_id, since`,
+      id,
+    )
+  })
+  return rows.filter(({ since }) => since !== null).map((row) => row.user_id)
+}
+
+/** Deletes what a process knows of the users without a stream whom it has not seen for `age`, in microseconds. By node_id. */
+export async function deleteUnseen(db: Queries, nodeId: string, age: Micros): Promise<void> {
+  await db.run(
+    `DELETE FROM node_presence
+      WHERE node_id = ? AND since IS NULL AND coalesce(seen_at, 0) < ${nowOf(db)} - CAST(? AS BIGINT)`,
+    nodeId,
+    age,
   )
-  return rows.map((row) => row.user_id)
 }
 
 /** What a process knows of a user; times as ages, in microseconds, since the clocks of processes may differ. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { createBeat } from '../../lib/cluster/beat.ts'
-import { insertNode, listPresence, removeDead, upsertPresence } from '../../lib/cluster/store.ts'
+import { insertNode, listPresence, removeDead, removeNode, upsertPresence } from '../../lib/cluster/store.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
@@ -79,5 +79,40 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     }
     expect(told).toEqual(['ada'])
     expect(await listNodes(db)).toEqual(['here'])
+  })
+
+  /** A user without a stream, who has set a status `age` ago. */
+  const hear = (db: Db, node_id: string, user_id: string, age: number) =>
+    upsertPresence(db, node_id, [
+      { user_id, streams: 0, since_age: null, status: 'away', status_age: age, seen_age: age },
+    ])
+
+  it('tells of those users of one that has ended whose presence may differ now', async () => {
+    const db = await open()
+    const { beat, told } = start(db, 'here')
+    await beat()
+    await insertNode(db, 'dead', '1.0.0')
+    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    await see(db, 'dead', 'with a stream', 60 * MINUTE)
+    await hear(db, 'dead', 'with a status', MINUTE / 2)
+    await hear(db, 'dead', 'who has left', 2 * MINUTE)
+    await hear(db, 'dead', 'with a stream elsewhere', 2 * MINUTE)
+    await see(db, 'here', 'with a stream elsewhere', 3 * MINUTE)
+    await beat()
+    expect(told.sort()).toEqual(['with a status', 'with a stream', 'with a stream elsewhere'])
+    await hear(db, 'here', 'who has left', 2 * MINUTE)
+    expect(await removeNode(db, 'here')).toEqual(['with a stream elsewhere'])
+  })
+
+  it('forgets the users of a day ago that have no stream', async () => {
+    const db = await open()
+    const { beat } = start(db, 'here')
+    const day = 24 * 60 * MINUTE
+    await hear(db, 'here', 'of today', day - MINUTE)
+    await hear(db, 'here', 'of yesterday', day + MINUTE)
+    await see(db, 'here', 'here since yesterday', day + MINUTE)
+    for (let beats = 0; beats < 30; beats++) await beat()
+    const rows = await db.all<{ user_id: string }>('SELECT user_id FROM node_presence ORDER BY user_id')
+    expect(rows.map(({ user_id }) => user_id)).toEqual(['here since yesterday', 'of today'])
   })
 })
