@@ -1,6 +1,7 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
 import type { Neighbour } from './cluster/receiver.ts'
+import { endStreams } from './cluster/store.ts'
 import type { Config } from './config/parse.ts'
 import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'
@@ -119,9 +120,11 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const { db, hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
   const jobs = createJobs(ctx)
   let leave: (() => void) | undefined
+  let streamsEnded: Promise<void> | undefined
   const { withTransaction, pending } = createSharedTransactions(ctx)
   const drain = () => {
     hub.drain()
+    streamsEnded ??= endOwnStreams(ctx)
     answers.drain()
     partSlots.drain()
   }
@@ -161,6 +164,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
         poller.stop(),
         jobs.stop(),
         tasks.stop(),
+        streamsEnded,
         presence.close(),
         ctx.receipts.close(),
         ctx.search.close(),
@@ -183,6 +187,12 @@ async function migrateLogged({ db, log }: Context): Promise<void> {
     onStep: (migration) => isNew || log.info('Migrated the schema', { migration }),
   })
   if (isNew && applied.length > 0) log.info(`Created the schema ${SCHEMA_VERSION} in an empty database`)
+}
+
+/** The streams of this process no longer count for the limits of users; after a failure they do until it has stopped. */
+async function endOwnStreams({ cluster }: Context): Promise<void> {
+  // A command beside the service has none.
+  if (cluster.isShared && cluster.startedAt() !== undefined) await endStreams(cluster.db, cluster.id).catch(() => {})
 }
 
 /** What this process does with the news of others. */

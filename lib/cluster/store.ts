@@ -90,6 +90,11 @@ export async function removeNode(db: Database, id: string): Promise<string[]> {
   return rows.filter(({ since }) => since !== null).map((row) => row.user_id)
 }
 
+/** The streams of a process have ended: they no longer count for the limit of a user. By node_id. */
+export async function endStreams(db: Database, nodeId: string): Promise<void> {
+  await db.write((tx) => tx.run('UPDATE node_presence SET streams = 0 WHERE node_id = ? AND streams > 0', nodeId))
+}
+
 /** Deletes what a process knows of the users without a stream whom it has not seen for `age`, in microseconds. By node_id. */
 export async function deleteUnseen(db: Queries, nodeId: string, age: Micros): Promise<void> {
   await db.run(

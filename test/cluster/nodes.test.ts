@@ -250,6 +250,17 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     expect((await follow(there.base_url, ada)).response.status).toBe(200)
   })
 
+  it('do not count the streams that one has ended while it drains', async () => {
+    const third = await startService(url)
+    await follow(third.base_url, ada)
+    const count = () => here.chat.context.presence.countElsewhere(ada.id)
+    await expect.poll(count).toBe(1)
+    third.chat.drain()
+    await expect.poll(count).toBe(0)
+    expect((await here.chat.nodes.list(OPERATOR)).nodes.map(({ id }) => id)).toContain(third.chat.context.cluster.id)
+    await third.close()
+  })
+
   it('report the users of one that was killed as offline', async () => {
     const other = await startProcess(url, { config: { cluster: { dead_seconds: 4, beat_seconds: 1 } } })
     processes.push(other)
