@@ -1,7 +1,8 @@
 import { createSteadiness } from '../core/steadiness.ts'
 import { VERSION } from '../core/version.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import type { Neighbour } from './receiver.ts'
+import { toUserSignals } from './signals.ts'
 import * as store from './store.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
@@ -23,21 +24,21 @@ interface BeatDeps {
   db: Database
   config: { cluster: { beat_seconds: number; dead_seconds: number } }
   neighbour: Pick<Neighbour, 'countStreams' | 'reconsider' | 'renew'>
-  /** Tells the other processes that the presence of these users has changed. */
-  tell: (userIds: string[]) => void
 }
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
-export function createBeat(id: string, { db, config, neighbour, tell }: BeatDeps): () => Promise<void> {
+export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () => Promise<void> {
   const { beat_seconds, dead_seconds } = config.cluster
   const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
   let beats = 0
 
   async function removeDead(): Promise<void> {
-    const gone = await store.removeDead(db, dead_seconds * 1_000_000, LEFT_KEPT)
-    neighbour.reconsider(gone)
-    tell(gone)
+    const tell = async (tx: Queries, userIds: string[]) => {
+      for (const { body } of toUserSignals(userIds)) await store.insertSignal(tx, id, body)
+    }
+    const limits = { silence: dead_seconds * 1_000_000, remembered: LEFT_KEPT }
+    neighbour.reconsider(await store.removeDead(db, { ...limits, tell }))
   }
 
   return async () => {

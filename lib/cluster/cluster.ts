@@ -100,7 +100,7 @@ function startRepeated(
   { receiver, publisher }: { receiver: Receiver; publisher: Publisher },
 ): Repeated[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
-  const beat = createBeat(id, { ...deps, neighbour, tell: publisher.announceUsers })
+  const beat = createBeat(id, { ...deps, neighbour })
   return [
     every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
     every(beat_seconds * 1000, async () => {

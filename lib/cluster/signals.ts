@@ -111,15 +111,21 @@ function subjectOf({ conversation_id, user_id, user_ids, event }: Ephemeral): st
   return [event.type, conversation_id, user_id, payload.root_id, payload.user_id].join()
 }
 
-function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: number) => void): SignalText[] {
-  const signals = inParts(events, onDropped).map((texts): SignalText => {
-    return { body: `{"events":[${texts.join()}],"user_ids":[]}`, count: texts.length, user_ids: [] }
-  })
+/** That the presence of these users has changed, in signals of the maximum size. */
+export function toUserSignals(userIds: string[]): SignalText[] {
+  const signals: SignalText[] = []
   for (let start = 0; start < userIds.length; start += MAX_USERS) {
     const user_ids = userIds.slice(start, start + MAX_USERS)
     signals.push({ body: JSON.stringify({ events: [], user_ids } satisfies Signal), count: user_ids.length, user_ids })
   }
   return signals
+}
+
+function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: number) => void): SignalText[] {
+  const parts = inParts(events, onDropped).map((texts): SignalText => {
+    return { body: `{"events":[${texts.join()}],"user_ids":[]}`, count: texts.length, user_ids: [] }
+  })
+  return [...parts, ...toUserSignals(userIds)]
 }
 
 /** The events as JSON, in parts of the maximum size, without those for which there is no room. */

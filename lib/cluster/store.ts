@@ -50,15 +50,23 @@ const UNKNOWN_KEPT = 24 * 60 * 60 * 1_000_000
  * that have stopped left behind. A concurrent call finds nothing.
  *
  * @param remembered how long the latter is kept, and the status of a user is valid without a stream, in microseconds
+ * @param tell is part of the transaction: if this process dies behind it, no other one finds these users
  * @returns the users whose presence may differ now, which are few of those that a process has ever seen
  */
-export async function removeDead(db: Database, silence: Micros, remembered: Micros): Promise<string[]> {
-  const rows = await db.write(async (tx) => {
+export function removeDead(
+  db: Database,
+  {
+    silence,
+    remembered,
+    tell,
+  }: { silence: Micros; remembered: Micros; tell: (tx: Queries, userIds: string[]) => Promise<void> },
+): Promise<string[]> {
+  return db.write(async (tx) => {
     const dead = await tx.all<{ id: string }>(
       `DELETE FROM nodes WHERE beat_at < ${nowOf(db)} - CAST(? AS BIGINT) RETURNING id`,
       silence,
     )
-    return tx.all<{ user_id: string; counts: number }>(
+    const rows = await tx.all<{ user_id: string; counts: number }>(
       `DELETE FROM node_presence
         WHERE node_id ${isOneOf(db.dialect)}
            OR (coalesce(left_at, seen_at + ${UNKNOWN_KEPT}, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
@@ -73,8 +81,10 @@ export async function removeDead(db: Database, silence: Micros, remembered: Micr
       remembered,
       remembered,
     )
+    const userIds = [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
+    await tell(tx, userIds)
+    return userIds
   })
-  return [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
 }
 
 /** Removes a process that stops. Its users stay for a moment. @returns those with an open stream */

@@ -13,21 +13,23 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     for (const storage of storages.splice(0)) await storage.close()
   })
 
-  async function open() {
-    const storage = await openStorage({ database: await openUrl() })
+  async function open(url?: string) {
+    const storage = await openStorage({ database: url ?? (await openUrl()) })
     storages.push(storage)
     return storage.signals ?? storage.db
   }
   type Db = Awaited<ReturnType<typeof open>>
 
-  /** A process whose steps are kept in `steps`. */
+  /** A process; `told` returns the users of its signals. */
   function start(db: Db, id: string, renew = async () => {}) {
-    const told: string[] = []
     const neighbour = { countStreams: () => 0, reconsider() {}, renew }
     const beat = createBeat(id, {
       ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10 } } },
-      tell: (userIds) => void told.push(...userIds),
     })
+    const told = async () => {
+      const rows = await db.all<{ body: string }>('SELECT body FROM signals WHERE node_id = ?', id)
+      return rows.flatMap(({ body }) => JSON.parse(body).user_ids as string[]).sort()
+    }
     return { beat, told }
   }
   const see = (db: Db, node_id: string, user_id: string, age: number) =>
@@ -54,7 +56,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
   it('keeps the users of another that has no row yet, however long they have been there', async () => {
     const db = await open()
     await see(db, 'woken', 'ada', 60 * MINUTE)
-    expect(await removeDead(db, 10_000_000, MINUTE)).toEqual([])
+    expect(await removeDead(db, { silence: 10_000_000, remembered: MINUTE, tell: async () => {} })).toEqual([])
     await insertNode(db, 'woken', '1.0.0')
     expect(await listPresence(db, 'another', ['ada'])).toMatchObject([{ streams: 1, left_age: null }])
   })
@@ -71,13 +73,13 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     await db.run('UPDATE nodes SET beat_at = beat_at - 12000000')
     late += 12_000
     await beat()
-    expect(told).toEqual([])
+    expect(await told()).toEqual([])
     expect(await listNodes(db)).toEqual(expect.arrayContaining(['here', 'other']))
     for (let beats = 0; beats < 5; beats++) {
       late += 2_001
       await beat()
     }
-    expect(told).toEqual(['ada'])
+    expect(await told()).toEqual(['ada'])
     expect(await listNodes(db)).toEqual(['here'])
   })
 
@@ -99,7 +101,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     await hear(db, 'dead', 'with a stream elsewhere', 2 * MINUTE)
     await see(db, 'here', 'with a stream elsewhere', 3 * MINUTE)
     await beat()
-    expect(told.sort()).toEqual(['with a status', 'with a stream', 'with a stream elsewhere'])
+    expect(await told()).toEqual(['with a status', 'with a stream', 'with a stream elsewhere'])
     await hear(db, 'here', 'who has left', 2 * MINUTE)
     expect(await removeNode(db, 'here')).toEqual(['with a stream elsewhere'])
   })
@@ -114,5 +116,21 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     for (let beats = 0; beats < 30; beats++) await beat()
     const rows = await db.all<{ user_id: string }>('SELECT user_id FROM node_presence ORDER BY user_id')
     expect(rows.map(({ user_id }) => user_id)).toEqual(['here since yesterday', 'of today'])
+  })
+
+  it('removes no process without telling the others of its users', async () => {
+    const url = await openUrl()
+    const [db, dying] = [await open(url), await open(url)]
+    await insertNode(db, 'dead', '1.0.0')
+    await db.run('UPDATE nodes SET beat_at = 0')
+    await see(db, 'dead', 'ada', MINUTE)
+    const tell = async () => {
+      throw new Error('The process has died')
+    }
+    await expect(removeDead(dying, { silence: 10_000_000, remembered: MINUTE, tell })).rejects.toThrow('has died')
+    expect(await listNodes(db)).toEqual(['dead'])
+    const { beat, told } = start(db, 'here')
+    await beat()
+    expect(await told()).toEqual(['ada'])
   })
 })
