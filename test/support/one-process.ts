@@ -12,7 +12,7 @@ const OWN_COUNT = 'each process counts this for itself, as docs/concepts/rate-li
  */
 export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string, Record<string, string>> } = {
   files: {
-    'test/{live/{all-order,joined,nodes,order,own-commits,revocations},chat/conversations/deletion-nodes}.test.ts':
+    'test/{live/{all-order,catch-up,joined,nodes,order,own-commits,revocations},chat/conversations/deletion-nodes}.test.ts':
       OWN_NODES,
     'test/cluster/*.test.ts': OWN_NODES,
     'test/cli/*.test.ts': 'runs commands beside one process',
@@ -24,6 +24,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/chat/search/partitions.test.ts': 'calls the store of the search itself',
     'test/http/lists-changing.test.ts': 'changes rows in the database itself: who serves a page makes no difference',
     'test/accounts/host-identity/logout.test.ts': 'counts the streams of one process, and has a second node itself',
+    'test/live/encoding.test.ts': 'compares the bytes that one process sends to its streams',
     'test/live/hub.test.ts': 'holds and fails the reads of one process; test/live/nodes.test.ts is about two',
   },
   tests: {
