@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { contextOf } from '../../lib/core/context-of.ts'
 import type { Actor, ConversationStreamEvent } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -16,6 +17,8 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     grace = await service.chat.users.actor((await service.signIn('grace')).id)
     conversation_id = (await service.chat.conversations.create(ada, {})).conversation_id
     await service.chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
+    // Only what a commit makes it read.
+    await contextOf(service.chat).poller.stop()
   })
   afterAll(() => service.close())
 

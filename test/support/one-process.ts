@@ -25,6 +25,8 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/http/lists-changing.test.ts': 'changes rows in the database itself: who serves a page makes no difference',
     'test/accounts/host-identity/logout.test.ts': 'counts the streams of one process, and has a second node itself',
     'test/live/encoding.test.ts': 'compares the bytes that one process sends to its streams',
+    'test/live/new-threads.test.ts': 'counts the reads of one process',
+    'test/live/restored-dump.test.ts': 'changes rows in the database itself, and starts one process again on them',
     'test/live/hub.test.ts': 'holds and fails the reads of one process; test/live/nodes.test.ts is about two',
   },
   tests: {
