@@ -21,6 +21,9 @@ export function createMeasure({ metrics, now }: { metrics: Metrics; now: () => M
   }
 }
 
+/** More commits than this are not told apart from those of other processes: all that is found then counts as own. */
+const MOST = 256
+
 /** Keeps which rows this process has committed, to tell them from those of other processes that a read finds as well. */
 export function createLatestCommits() {
   let since: number | undefined
@@ -29,7 +32,8 @@ export function createLatestCommits() {
     /** @param rows none: they are not known */
     add(rows: EventRow[]): void {
       since ??= performance.now()
-      commits.push(rows)
+      if (commits.length < MOST) commits.push(rows)
+      else commits = [[]]
     },
 
     /** Forgets what was added. @returns a function that finds the origin of a row by it */
