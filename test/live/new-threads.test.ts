@@ -12,7 +12,10 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
   let grace: Actor
   let conversation_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl(), { wrap: held.wrap, config: { presence: { broadcast_participants: 0 } } })
+    service = await startService(await openUrl(), {
+      wrap: held.wrap,
+      config: { presence: { broadcast_participants: 0 } },
+    })
     ada = await service.chat.users.actor((await service.signIn('ada')).id)
     grace = await service.chat.users.actor((await service.signIn('grace')).id)
     conversation_id = (await service.chat.conversations.create(ada, {})).conversation_id
