@@ -127,11 +127,13 @@ export const PACKAGES: Record<string, string> = {
   tools: 'test/tools',
 }
 
-/** Of `npm test`: measure the memory of their process, or change what is the whole process's. */
+/** Of `npm test`: measure the memory of their process, count its timers, or change what is the whole process's. */
 export const ISOLATED = [
   'test/accounts/passwords/hash-queue.test.ts',
   'test/assistant/{hang-up,trouble}.test.ts',
+  'test/chat/notifications/host-queue.test.ts',
   'test/cli/log-sink.test.ts',
+  'test/client/store/search.test.ts',
   'test/http/{listen,stalls,texts}.test.ts',
   'test/live/slow.test.ts',
   'test/ops/metrics.test.ts',

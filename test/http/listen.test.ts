@@ -109,6 +109,24 @@ describe('a graceful shutdown', () => {
     expect(await text(preconnected)).toBe('')
   })
 
+  it('leaves a connection that was just opened the time to send its request', async () => {
+    const requests = trackInFlight(answer)
+    const { server, port } = await listenOn('127.0.0.1', 0, requests.handle)
+    const ages: Promise<number>[] = []
+    server.on('connection', (socket: Socket) => {
+      const opened = performance.now()
+      ages.push(once(socket, 'close').then(() => performance.now() - opened))
+    })
+    const closed = closeGracefully(server, requests)
+    for (let previous = 0; server.listening; await new Promise(setImmediate)) {
+      if (performance.now() - previous < 30) continue
+      previous = performance.now()
+      send(port, '')
+    }
+    await closed
+    expect(await ages.at(-1)).toBeGreaterThan(250)
+  })
+
   it('cuts off a response that does not end in time', async () => {
     const requests = trackInFlight((_request, response) => void response.write('endless'))
     const { server, port } = await listenOn('127.0.0.1', 0, requests.handle)

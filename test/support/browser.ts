@@ -83,9 +83,10 @@ export interface Page {
     options?: { state: 'attached' | 'detached' | 'visible' | 'hidden' },
   ): Promise<unknown>
   locator(selector: string): { allTextContents(): Promise<string[]> }
-  /** Handles the requests of the page to addresses that match, until `unroute`. */
+  /** Handles the requests of the page to addresses that match, until `unrouteAll`. */
   route(pattern: RegExp, handle: (route: Route) => Promise<void>): Promise<unknown>
-  unroute(pattern: RegExp): Promise<void>
+  /** @param options whether to wait for the end of the handlers in progress */
+  unrouteAll(options: { behavior: 'wait' }): Promise<void>
   on(event: 'pageerror', listener: (error: Error) => void): void
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
 }

@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.setInputFiles('.thread .composer input[type=file]', [file('small.txt', 10)])
     await page.waitForSelector('.thread .draft-files [data-status=failed]')
     isBroken = false
-    await page.unroute(/\/api\/conversations\/[^/]+\/attachments/)
+    await page.unrouteAll({ behavior: 'wait' })
     await page.click('.thread [aria-label="Send small.txt again"]')
     await page.waitForSelector('.thread .draft-files [data-status=ready]')
   }, 60_000)

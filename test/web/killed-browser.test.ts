@@ -63,7 +63,8 @@ describe.skipIf(!hasBrowser)('the web chat, when the service is killed', () => {
     })
     await write(page, 'thread', 'Stored')
     await banner(page, true)
-    await page.unroute(/\/reply$/)
+    // Not before the handlers have ended.
+    await page.unrouteAll({ behavior: 'wait' })
     ;({ child, url } = await serve(cwd, port))
     await page.waitForSelector('.message:has-text("Stored"):not([data-pending])')
     await banner(page, false)

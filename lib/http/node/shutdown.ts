@@ -32,8 +32,14 @@ export async function closeGracefully(
 ): Promise<void> {
   const closed = once(server, 'close')
   const started = performance.now()
+  // A proxy that has just connected is about to ask.
+  let lastConnection = started
+  server.on('connection', () => {
+    lastConnection = performance.now()
+  })
   requests.endKeepAlive()
-  const isQuiet = () => requests.count() === 0 && performance.now() - Math.max(started, requests.lastEnd()) > QUIET_MS
+  const isQuiet = () =>
+    requests.count() === 0 && performance.now() - Math.max(lastConnection, requests.lastEnd()) > QUIET_MS
   for (;;) {
     const age = performance.now() - started
     if (server.listening && (age > LAST_CALL_MS || isQuiet())) await closePort(server, requests)

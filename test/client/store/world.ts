@@ -10,7 +10,7 @@ export interface Network {
   fetch: typeof fetch
   /** Breaks the open streams. */
   cut(): void
-  /** While it is set, no request arrives. */
+  /** While it is set, no request arrives, and no stream begins whose request has arrived before. */
   isOffline: boolean
   /** The next stream resumes from an id that the service does not know. */
   forget(): void
@@ -49,6 +49,10 @@ export function createNetwork(send: typeof fetch): Network {
       const response = await send(input, { ...init, headers })
       await network.after(call)
       if (response.headers.get('content-type') !== 'text/event-stream' || !response.body) return response
+      if (network.isOffline) {
+        await response.body.cancel()
+        throw new TypeError('fetch failed')
+      }
       return new Response(breakable(response.body, open), { headers: response.headers })
     },
   }
