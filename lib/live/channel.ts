@@ -22,6 +22,9 @@ export interface Page {
 /** The number of lines that one read of the log returns. */
 const PAGE = 64
 
+/** More events than this, which wait while the log is read, are read from it. */
+const MOST_OFFERED = 1_024
+
 /** What a channel does with new events. */
 export interface ChannelDeps {
   /** Is called with each page of them, and the origin of its first event, unless all are ephemeral. */
@@ -116,6 +119,10 @@ function createOffered() {
       if (events?.length === 0) unread_since ??= since
       if (!events || events.length === 0) isPartial = true
       else for (const line of events) offered.push({ line, since })
+      if (offered.length <= MOST_OFFERED) return
+      unread_since ??= offered[0]!.since
+      offered.length = 0
+      isPartial = true
     },
 
     /**

@@ -28,8 +28,8 @@ interface FanOutDeps {
 }
 
 /**
- * How many logs are read at the same time for commits of other processes: one after another, a thousand would take
- * seconds. Less than `database.pool_size` by default (10), so that requests find a connection.
+ * How many logs are read at the same time for commits of other processes, or before ephemeral events: one after another,
+ * a thousand would take seconds. Less than `database.pool_size` by default (10), so that requests find a connection.
  */
 const LOGS_AT_ONCE = 8
 
@@ -49,7 +49,10 @@ export function createFanOut(deps: FanOutDeps) {
     const own = ephemeral.filter(({ user_ids }) => user_ids && inboxes.isRead(user_ids))
     for (const each of ephemeral) if (isForAll(each)) publish(each.conversation_id, each.event)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
-    const advances = [...touched].flatMap((id) => subscriptions.channelOf(id)?.advance(conversations.get(id)) ?? [])
+    const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])
+    // What was committed before an ephemeral event is read.
+    const read = [...touched].flatMap((id) => (conversations.has(id) ? [] : (subscriptions.channelOf(id) ?? [])))
+    if (read.length > 0) advances.push(eachAtOnce(read, LOGS_AT_ONCE, (channel) => channel.advance()))
     const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
     if ([...touched].some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
     else if (conversations.size > 0) tail.skipped()

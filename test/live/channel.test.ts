@@ -51,6 +51,14 @@ describe('a channel', () => {
     expect(delivered).toEqual([1, 2])
   })
 
+  it('delivers each event once, in order, when very many are committed while it reads the log', async () => {
+    const all = Array.from({ length: 5_000 }, (_, n) => line(n + 1))
+    const { channel, delivered } = follow(...all)
+    const advances = [channel.advance(), ...all.map((each) => channel.advance([each]))]
+    await Promise.all([...advances, channel.advance(all.slice(0, 10))])
+    expect(delivered).toEqual(all.map(({ seq }) => seq))
+  })
+
   it('tells what this process has committed from what another one has', async () => {
     const { channel, measured } = follow(line(1), line(2), line(3))
     await channel.advance([line(1)])
