@@ -38,24 +38,17 @@ const NOTHING: Omit<Outcome, 'ephemeral'> = { conversations: new Map(), rows: []
 
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
 export function createFanOut(deps: FanOutDeps) {
-  const { log, subscriptions, followers, tail, inboxes, recheck, announce } = deps
+  const { log, inboxes, recheck, announce } = deps
   const deliveries = createDeliveries()
   let failed = false
   const { publish, publishToSome } = createPublishers(deps)
 
   /** Delivers the events of a transaction that this process has committed, or ephemeral events. */
   function deliver(outcome: Outcome): void {
-    const { conversations, members, ephemeral, revocations } = outcome
+    const { ephemeral, revocations } = outcome
     const own = ephemeral.filter(({ user_ids }) => user_ids && inboxes.isRead(user_ids))
     for (const each of ephemeral) if (isForAll(each)) publish(each.conversation_id, each.event)
-    const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
-    const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])
-    // What was committed before an ephemeral event is read.
-    const read = [...touched].flatMap((id) => (conversations.has(id) ? [] : (subscriptions.channelOf(id) ?? [])))
-    if (read.length > 0) advances.push(eachAtOnce(read, LOGS_AT_ONCE, (channel) => channel.advance()))
-    const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
-    if ([...touched].some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
-    else if (conversations.size > 0) tail.skipped()
+    const advances = advanceLogs(deps, outcome)
     if (advances.length === 0 && own.length === 0 && revocations.length === 0) return
     const delivery = Promise.all(advances)
       .then(() => {
@@ -99,6 +92,20 @@ export function createFanOut(deps: FanOutDeps) {
       return before
     },
   }
+}
+
+/** Makes the logs go on that have new events, or get ephemeral ones. @returns the deliveries of what was committed before */
+function advanceLogs({ subscriptions, followers, tail }: FanOutDeps, outcome: Outcome): Promise<void>[] {
+  const { conversations, members, ephemeral } = outcome
+  const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])
+  const others = new Set(ephemeral.map((each) => each.conversation_id).filter((id) => !conversations.has(id)))
+  const read = [...others].flatMap((id) => subscriptions.channelOf(id) ?? [])
+  if (read.length > 0) advances.push(eachAtOnce(read, LOGS_AT_ONCE, (channel) => channel.advance()))
+  const touched = [...conversations.keys(), ...others]
+  const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
+  if (touched.some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
+  else if (conversations.size > 0) tail.skipped()
+  return advances
 }
 
 /** The deliveries in progress. */

@@ -24,7 +24,7 @@ it('runs the works of a key one after another, also after one that fails, and th
 it('refuses a work of a key that has too many, and takes the next one when they have ended', async () => {
   const inLine = createLines(3)
   const end = promised()
-  const works = times(3, () => inLine('a', () => end.promise))
+  const works = times(4, () => inLine('a', () => end.promise))
   expect(await codeOf(inLine('a', async () => {}))).toBe('unavailable')
   expect(await inLine('b', async () => 'b')).toBe('b')
   end.resolve()
