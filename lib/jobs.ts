@@ -1,3 +1,4 @@
+import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
@@ -38,7 +39,7 @@ function jobsOf(
     presence: { interval_ms: 5_000, run: ctx.presence.sweep },
     // Renews the leases of answers, and ends answers with an expired lease; a lease lasts ten seconds.
     leases: {
-      interval_ms: 2_000,
+      interval_ms: RENEWED_MS,
       run: ctx.answers.renewLeases,
       warning: 'Leases of answers could not be renewed',
       at_start: true,

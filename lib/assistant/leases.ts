@@ -19,8 +19,8 @@ import type { Queries } from '../storage/database.ts'
 /** The lease of an answer; a writer that does not renew it for so long counts as dead. */
 const LEASE = 10 * SECOND
 
-/** The interval at which leases are renewed (`jobs.ts`), in milliseconds. */
-const RENEWED_MS = 2_000
+/** The interval at which leases are renewed, in milliseconds. */
+export const RENEWED_MS = 2_000
 
 /** When an answer may have ended. */
 const LATER = { retry_after_seconds: 2 }
