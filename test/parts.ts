@@ -87,7 +87,7 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/assistant/{recovery,running,streaming,trouble,upstream}.test.ts',
     'test/chat/*/{batches,changes,deletion,large,makers,operator,routes,sign-up}.test.ts',
     'test/chat/attachments/{assistant,checking,downloads,draining,large-pictures,life,store-failures,uploads}.test.ts',
-    'test/chat/conversations/{activity,direct,policy,refs,settings}.test.ts',
+    'test/chat/conversations/{activity,direct,participant-counts,policy,refs,settings}.test.ts',
     'test/chat/hooks/*.test.ts',
     'test/chat/notifications/{answers,devices,events,expiring,host,mail,statements}.test.ts',
     'test/chat/presence/many.test.ts',

@@ -1,5 +1,6 @@
 import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../storage/schema/0012-unread-totals.ts'
 import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../storage/schema/0022-inboxes.ts'
+import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../storage/schema/0029-participant-counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'
@@ -86,6 +87,13 @@ export const COUNTS: Invariant[] = [
     says: 'A conversation has the correct count of messages.',
     find: `SELECT conversations.id FROM conversations WHERE deleted_at IS NULL AND message_count <> ${MESSAGE_COUNT}`,
     repair: RECOUNT[0],
+  },
+  {
+    name: 'conversations.participants',
+    says: 'A conversation has the correct count of participants.',
+    find: `SELECT conversations.id FROM conversations
+            WHERE deleted_at IS NULL AND participant_count <> ${PARTICIPANT_COUNT}`,
+    repair: RECOUNT_PARTICIPANTS,
   },
   {
     name: 'conversations.active',

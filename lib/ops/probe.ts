@@ -1,8 +1,9 @@
 import { byActor } from '../accounts/audit/rules.ts'
 import { insertSession } from '../accounts/sessions/store.ts'
-import { hasUsers, insertUser, PROBE_DOMAIN } from '../accounts/users/store.ts'
+import { hasUsers, insertUser, lockUsers, PROBE_DOMAIN } from '../accounts/users/store.ts'
+import { lockConversation } from '../chat/conversations/store.ts'
 import { insertConversation, NOT_DIRECT, updateConversation } from '../chat/conversations/store-fields.ts'
-import { insertParticipant } from '../chat/conversations/store-participants.ts'
+import { deleteParticipant, insertParticipant, listMemberships } from '../chat/conversations/store-participants.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin } from '../core/actor.ts'
 import { digest, newToken } from '../core/ids.ts'
@@ -111,7 +112,7 @@ export async function deleteLeftovers(tx: Queries, now: number, limit: number): 
 
 /**
  * By the primary keys and `participations_of_user`; other rows are deleted by cascade. A user may have added the probe
- * to another conversation: that one is kept.
+ * to another conversation: that one is kept, without the probe.
  */
 async function removeProbe(tx: Queries, userId: string): Promise<void> {
   await tx.run(
@@ -121,6 +122,12 @@ async function removeProbe(tx: Queries, userId: string): Promise<void> {
           WHERE other.conversation_id = mine.conversation_id AND other.user_id <> mine.user_id))`,
     userId,
   )
+  // Locked: nobody adds the probe to a conversation until it is deleted, so the cascade removes no counted participant.
+  await lockUsers(tx, [userId], { admins: false })
+  for (const { conversation_id } of await listMemberships(tx, userId)) {
+    await lockConversation(tx, conversation_id)
+    await deleteParticipant(tx, conversation_id, userId)
+  }
   await tx.run('DELETE FROM notifications WHERE user_id = ?', userId)
   await tx.run('DELETE FROM users WHERE id = ?', userId)
 }

@@ -35,6 +35,7 @@ const BREAKS: Record<string, string> = {
   'unread.members': 'DELETE FROM thread_members WHERE live_count > 0',
   'unread.marks': 'UPDATE thread_members SET marked_in = NULL',
   'conversations.messages': 'UPDATE conversations SET message_count = message_count + 1',
+  'conversations.participants': 'UPDATE conversations SET participant_count = participant_count + 1',
   'unread.seen': 'UPDATE participants SET seen_count = seen_count - 1',
   'chunks.contiguous': 'UPDATE message_chunks SET idx = idx + 100',
   'answers.content': "UPDATE messages SET content = 'another' WHERE role = 'assistant'",
@@ -80,6 +81,7 @@ const REPAIRABLE = [
   'unread.written',
   'unread.read',
   'conversations.messages',
+  'conversations.participants',
   'conversations.active',
   'unread.seen',
   'unread-mentions-counted',
@@ -211,6 +213,22 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     await writing
     expect(await repairing).toEqual(['conversations.messages', 'unread.seen'])
     expect(await names()).toEqual([])
+  })
+
+  it('repairs the number of participants while users join and leave', async () => {
+    await force(BREAKS['conversations.participants']!)
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create()
+    const people = await Promise.all(times(6, (n) => service.signIn(`person-${n}`)))
+    const [staying, leaving] = [people.slice(0, 3), people.slice(3)]
+    for (const { id } of leaving) await ada.participants.add(conversation_id, { user_id: id })
+    await Promise.all([
+      ...staying.map(({ id }) => ada.participants.add(conversation_id, { user_id: id })),
+      names({ repair: true }),
+      ...leaving.map((person) => person.participants.remove(conversation_id, person.id)),
+    ])
+    expect(await names()).toEqual([])
+    expect((await ada.conversations.get(conversation_id)).participant_count).toBe(4)
   })
 
   it('only notes that a user has more sessions than a lowered limit', async () => {

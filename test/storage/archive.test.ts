@@ -171,6 +171,26 @@ describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl)
   })
 })
 
+describeOnEachEmptyDatabase('an import', (openUrl) => {
+  it.each([
+    ['an archive without their numbers', ''],
+    ['an archive with wrong numbers', ',"participant_count":7'],
+  ])('counts the participants of %s', async (_, written) => {
+    const url = await create(createSqliteFile)
+    await fill(url)
+    const isOfConversation = (line: string) => line.startsWith('{"table":"conversations"')
+    const lines = (await exportLines(await open(url))).map((line) =>
+      isOfConversation(line) ? line.replace(',"participant_count":2', written) : line,
+    )
+    expect(lines.filter(isOfConversation).join()).not.toContain('"participant_count":2')
+    const target = await open(await openUrl())
+    await target.import(each(lines))
+    expect(await target.db.all('SELECT title, participant_count FROM conversations')).toEqual([
+      { title: 'Engines', participant_count: 2 },
+    ])
+  })
+})
+
 describe.skipIf(!hasPostgres)('an import into PostgreSQL', () => {
   const rowsOf = async ({ db }: Storage) => {
     let rows = 0

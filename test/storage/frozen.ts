@@ -29,6 +29,7 @@ export const FROZEN = {
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
     '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
     '0028-search-numbers': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+    '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -59,5 +60,6 @@ export const FROZEN = {
     '0026-uploads-under-way': 'LD0r3eObhJxFe8utQVBES0RxTmujPlydJB8AIusQ3L0',
     '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
     '0028-search-numbers': 'JD9uSKypw6Q_ZgyAxN4nO_nCHKkD6lpJxKc7E3uNRgc',
+    '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
   },
 }

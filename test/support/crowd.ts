@@ -1,4 +1,5 @@
 import type { Storage } from '../../lib/storage/open.ts'
+import { RECOUNT_PARTICIPANTS } from '../../lib/storage/schema/0029-participant-counts.ts'
 
 /** Stores 999 users `p-…`, all of them in one conversation and in one of its threads, and the author of that in 1,000 conversations. */
 export async function addCrowd(
@@ -19,6 +20,7 @@ export async function addCrowd(
     await tx.run(`${participants} SELECT ?, n, 'member', 1 FROM ${numbers}`, conversation_id)
     await tx.run(`${participants} SELECT n, ?, 'member', 1 FROM ${numbers}`, author_id)
     await tx.run(`${participants} SELECT n, n, 'member', 1 FROM ${numbers}`)
+    await tx.run(RECOUNT_PARTICIPANTS)
     await tx.run(`INSERT INTO thread_members (root_id, user_id, live_count) SELECT ?, n, 0 FROM ${numbers}`, root_id)
   })
   await db.run('ANALYZE')

@@ -4,6 +4,7 @@ import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { RECOUNT } from '../../lib/storage/schema/0012-unread-totals.ts'
+import { RECOUNT_PARTICIPANTS } from '../../lib/storage/schema/0029-participant-counts.ts'
 import { FIRST_DOC } from '../../lib/storage/sql.ts'
 import { times } from './service.ts'
 
@@ -267,7 +268,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       }),
     ])
     await composeReactionLists(tx, [messages[1]!])
-    for (const sql of RECOUNT) await tx.run(sql)
+    for (const sql of [...RECOUNT, RECOUNT_PARTICIPANTS]) await tx.run(sql)
   })
   return {
     owner_id: ownerId,

@@ -3,7 +3,7 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from './schema.ts'
 import { findConversation } from './store-fields.ts'
-import { countParticipants, insertParticipant } from './store-participants.ts'
+import { insertParticipant } from './store-participants.ts'
 
 /** The maximum number of participants of a conversation that is not a group. */
 const PAIR = 2
@@ -21,8 +21,8 @@ export async function join(
   { user, role, at }: { user: { id: string }; role: ParticipantRole; at: Micros },
 ): Promise<boolean> {
   if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
-  const conversation = await findConversation(tx, conversationId)
-  if (!conversation!.is_group && (await countParticipants(tx, conversationId)).all > PAIR) {
+  const { is_group, participant_count } = (await findConversation(tx, conversationId))!
+  if (!is_group && participant_count > PAIR) {
     throw new ChatError('conflict', { message: 'This conversation is between two people.' })
   }
   tx.emit(conversationId, { type: 'membership.changed', user_id: user.id, detail: { role, action: 'added' } })

@@ -4,13 +4,8 @@ import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember } from './access.ts'
-import { type Conversation, type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
-import {
-  countParticipants,
-  listParticipants as findPeople,
-  type ParticipantRow,
-  toParticipant,
-} from './store-participants.ts'
+import { type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
+import { listParticipants as findPeople, type ParticipantRow, toParticipant } from './store-participants.ts'
 
 /** The number of participants in a `Conversation`. */
 const SHOWN = 200
@@ -39,27 +34,13 @@ export const list = useCase({
   },
 })
 
-/** The first participants of a conversation, and the number of all. */
-interface First {
-  rows: ParticipantRow[]
-  count: number
+/** The participants in a `Conversation`: the first that joined. */
+export function findFirst(db: Queries, conversationId: string): Promise<ParticipantRow[]> {
+  return findPeople(db, conversationId, FIRST, SHOWN)
 }
 
-export async function findFirst(db: Queries, conversationId: string): Promise<First> {
-  const rows = await findPeople(db, conversationId, FIRST, SHOWN)
-  const count = rows.length < SHOWN ? rows.length : (await countParticipants(db, conversationId)).all
-  return { rows, count }
-}
-
-/** The fields of a `Conversation` with its participants. */
-export async function shown(
-  ctx: Context,
-  { rows, count }: First,
-): Promise<Pick<Conversation, 'participants' | 'participant_count'>> {
-  return { participants: await withPresence(ctx, rows), participant_count: count }
-}
-
-async function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
+/** Participants as others read them. */
+export async function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
   const presences = await ctx.presence.findAll(rows.map((row) => row.user_id))
   return rows.map((row) => toParticipant(row, presences.get(row.user_id)!))
 }

@@ -24,7 +24,7 @@ import {
   Rename,
 } from './schema.ts'
 import type { PolicyChange } from './schema-settings.ts'
-import { findFirst, shown } from './service-participants.ts'
+import { findFirst, withPresence } from './service-participants.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
 import { listPartners, partnerIn } from './store-direct.ts'
@@ -79,7 +79,9 @@ export const create = useCase({
       })
       return findFirst(tx, row.id)
     })
-    return { conversation_id: row.id, conversation: { ...toFields(row), ...(await shown(ctx, people)) } }
+    const participants = await withPresence(ctx, people)
+    const conversation = { ...toFields(row), participants, participant_count: participants.length }
+    return { conversation_id: row.id, conversation }
   },
 })
 
@@ -139,10 +141,11 @@ export const get = useCase({
       }
     })
     const settings = own && toOwnFields(own, settingsContext(ctx))
-    const partner = partnerIn(people.rows, actor.user_id, row)
+    const partner = partnerIn(people, actor.user_id, row)
     return {
       ...toFields(row),
-      ...(await shown(ctx, people)),
+      participants: await withPresence(ctx, people),
+      participant_count: row.participant_count,
       ...(partner && own && { with: partner }),
       ...settings,
       stream_position,

@@ -20,6 +20,11 @@ export interface ConversationRow {
   policy: string | null
 }
 
+/** A row of a conversation, with the number of its participants. */
+export interface CountedRow extends ConversationRow {
+  participant_count: number
+}
+
 const COLUMNS = 'id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy'
 
 /** The fields of a new conversation that is not direct. */
@@ -45,8 +50,11 @@ export function toStored(metadata: Metadata): string | null {
   return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)
 }
 
-export function findConversation(db: Queries, id: string): Promise<ConversationRow | undefined> {
-  return db.get<ConversationRow>(`SELECT ${COLUMNS} FROM conversations WHERE id = ? AND deleted_at IS NULL`, id)
+export function findConversation(db: Queries, id: string): Promise<CountedRow | undefined> {
+  return db.get<CountedRow>(
+    `SELECT ${COLUMNS}, participant_count FROM conversations WHERE id = ? AND deleted_at IS NULL`,
+    id,
+  )
 }
 
 /** Whether a conversation exists, for a part of the host that is not disabled. By primary keys. */

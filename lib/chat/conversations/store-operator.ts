@@ -2,9 +2,9 @@ import type { Queries } from '../../storage/database.ts'
 import { ACTIVE_AT } from '../../storage/sql.ts'
 import type { OverviewRow, ParticipantFacts } from './schema-operator.ts'
 
-/** Counted for each row of a page, by the indexes of participants and threads. */
+/** The threads are counted for each row of a page, by their index. */
 const COLUMNS = `c.id, c.title, c.is_group, c.ref, c.created_at, ${ACTIVE_AT} AS active_at, c.message_count AS messages,
-  (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) AS participants_count,
+  c.participant_count AS participants_count,
   (SELECT count(*) FROM threads t WHERE t.conversation_id = c.id) AS threads`
 
 /** Up to `limit` conversations after one, oldest first, maybe of one user. By primary key. */

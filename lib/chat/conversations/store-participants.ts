@@ -123,7 +123,11 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
 const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
   WHERE n.user_id = ? AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
 
-/** @returns false if the user was a participant already */
+/**
+ * Adds a participant to a conversation, which counts them.
+ *
+ * @returns false if the user was a participant already
+ */
 export async function insertParticipant(
   tx: Queries,
   conversationId: string,
@@ -139,7 +143,17 @@ export async function insertParticipant(
     user_id,
     conversationId,
   )
+  await addToCount(tx, conversationId, inserted)
   return inserted === 1
+}
+
+async function addToCount(tx: Queries, conversationId: string, change: number): Promise<void> {
+  if (change === 0) return
+  await tx.run(
+    'UPDATE conversations SET participant_count = participant_count + ? WHERE id = ?',
+    change,
+    conversationId,
+  )
 }
 
 /** The users with unread notifications of a conversation. By its participants, and its notifications about no message. */
@@ -154,8 +168,14 @@ export async function listUnreadIn(db: Queries, conversationId: string): Promise
   return rows.map(({ user_id }) => user_id)
 }
 
+/** Removes a participant from a conversation, which counts those who are left. */
 export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
-  await tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversationId, userId)
+  const deleted = await tx.run(
+    'DELETE FROM participants WHERE conversation_id = ? AND user_id = ?',
+    conversationId,
+    userId,
+  )
+  await addToCount(tx, conversationId, -deleted)
 }
 
 export async function updateRole(

@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { ACTIVE_AT, greatest, type Micros } from '../../storage/sql.ts'
 import type { SettingsColumns } from './rules-settings.ts'
 import type { ParticipantRole } from './schema.ts'
-import type { ConversationRow } from './store-fields.ts'
+import type { CountedRow } from './store-fields.ts'
 
 /** The id of a conversation, or of a message or thread in it. */
 export type Where = { conversation_id: string } | { message_id: string } | { root_id: string }
@@ -75,11 +75,10 @@ export async function lockConversation(
 }
 
 /** A row of a conversation, with what one participant has of it. */
-export interface ParticipationRow extends ConversationRow, Omit<SettingsColumns, 'receipts'> {
+export interface ParticipationRow extends CountedRow, Omit<SettingsColumns, 'receipts'> {
   unread_mentions: number
   role: ParticipantRole
   joined_at: Micros
-  participant_count: number
   active_at: Micros
   /** While the messages of an erased user are being removed, with those of them that were not read. */
   unread: number
@@ -102,16 +101,14 @@ export function listConversations(
   { after, limit, ref, archived }: Listed,
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
-    `SELECT page.*, (SELECT count(*) FROM participants others WHERE others.conversation_id = page.id) AS participant_count
-       FROM (SELECT c.id, c.title, c.is_group, c.ref, c.metadata, c.created_at, c.is_direct, c.pair_key, c.policy, ${ACTIVE_AT} AS active_at,
-                    p.role, p.joined_at, p.level, p.muted_until, p.archived, p.unread_mentions,
-                    ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS unread
-               FROM participants p JOIN conversations c ON c.id = p.conversation_id
-              WHERE p.user_id = ? ${ARCHIVED[archived]} AND c.deleted_at IS NULL AND (${ACTIVE_AT}, c.id) < (?, ?)
-                    ${ref === undefined ? '' : 'AND c.ref = ?'}
-              ORDER BY ${ACTIVE_AT} DESC, c.id DESC
-              LIMIT ?) AS page
-      ORDER BY page.active_at DESC, page.id DESC`,
+    `SELECT c.id, c.title, c.is_group, c.ref, c.metadata, c.created_at, c.is_direct, c.pair_key, c.policy, ${ACTIVE_AT} AS active_at,
+            c.participant_count, p.role, p.joined_at, p.level, p.muted_until, p.archived, p.unread_mentions,
+            ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS unread
+       FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ? ${ARCHIVED[archived]} AND c.deleted_at IS NULL AND (${ACTIVE_AT}, c.id) < (?, ?)
+            ${ref === undefined ? '' : 'AND c.ref = ?'}
+      ORDER BY ${ACTIVE_AT} DESC, c.id DESC
+      LIMIT ?`,
     userId,
     after.at,
     after.id,

@@ -66,8 +66,8 @@ export function listParticipating(db: Queries, wanted: IdsWanted[]): Promise<(Pa
 const COUNTS = onRows<MentionPlace>(
   PLACE,
   (given) =>
-    `SELECT given.n, (SELECT count(*) FROM participants p
-                       WHERE p.conversation_id = coalesce(m.conversation_id, given.conversation_id)) AS participants
+    `SELECT given.n, coalesce((SELECT c.participant_count FROM conversations c
+                                WHERE c.id = coalesce(m.conversation_id, given.conversation_id)), 0) AS participants
        FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id`,
 )
 

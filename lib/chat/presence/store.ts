@@ -1,15 +1,13 @@
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList } from '../../storage/sql.ts'
 
-/** Those of these conversations with at most `limit` participants. Counts up to the limit, by primary key. */
+/** Those of these conversations with at most `limit` participants. By primary key. */
 export async function listSmall(db: Queries, conversationIds: Iterable<string>, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     `SELECT c.id FROM conversations c
       WHERE c.id ${isOneOf(db.dialect)} AND c.deleted_at IS NULL
-        AND (SELECT count(*)
-               FROM (SELECT 1 FROM participants p WHERE p.conversation_id = c.id LIMIT ?) AS counted) <= ?`,
+        AND c.participant_count <= ?`,
     jsonList(conversationIds),
-    limit + 1,
     limit,
   )
   return rows.map((row) => row.id)

@@ -5,6 +5,7 @@ import { RECOUNT } from '../schema/0012-unread-totals.ts'
 import { FIND_ACTIVITY } from '../schema/0019-people.ts'
 import { RECOUNT_MENTIONS } from '../schema/0022-inboxes.ts'
 import { CORRECT_SIZES } from '../schema/0027-blob-sizes.ts'
+import { RECOUNT_PARTICIPANTS } from '../schema/0029-participant-counts.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
@@ -227,7 +228,8 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
     if (tx.dialect === 'postgresql') await tx.run(`ANALYZE ${TABLES.map(([table]) => table).join(', ')}`)
     // An older archive has no such counts and no last activity, and no archive has the messages that an erasure was removing,
     // nor the size of all blobs.
-    for (const sql of [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES]) await tx.run(sql)
+    const all = [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES, RECOUNT_PARTICIPANTS]
+    for (const sql of all) await tx.run(sql)
     await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
     await tx.run("DELETE FROM meta WHERE name = 'import'")
   })

@@ -27,6 +27,7 @@ import { ownReactions } from './0025-own-reactions.ts'
 import { uploadsUnderWay } from './0026-uploads-under-way.ts'
 import { blobSizes } from './0027-blob-sizes.ts'
 import { searchNumbers } from './0028-search-numbers.ts'
+import { participantCounts } from './0029-participant-counts.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -91,6 +92,7 @@ export const MIGRATIONS: readonly Migration[] = [
   uploadsUnderWay,
   blobSizes,
   searchNumbers,
+  participantCounts,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

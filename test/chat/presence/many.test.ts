@@ -44,8 +44,9 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     await write(async (tx) => {
       for (const conversation_id of conversations) {
         await tx.run(
-          "INSERT INTO conversations (id, title, is_group, created_at, clock) VALUES (?, '', 1, 0, 0)",
+          "INSERT INTO conversations (id, title, is_group, created_at, clock, participant_count) VALUES (?, '', 1, 0, 0, ?)",
           conversation_id,
+          people.length,
         )
         for (const person of people)
           await tx.run(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { insertParticipant } from '../../../lib/chat/conversations/store-participants.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -156,11 +157,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
            VALUES (?, ?, ?, ?, ?, 'member', 0, 0)`,
           ...[id, `${i}@example.org`, `${i}@example.org`, `many${i}`, `many${i}`],
         )
-        await tx.run(
-          `INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (?, ?, 'member', 1)`,
-          large,
-          id,
-        )
+        await insertParticipant(tx, large, { user_id: id, role: 'member', joined_at: 1 })
       })
     }
     await read(grace, root_id)
