@@ -10,6 +10,7 @@ import { checkAddresses } from './addresses.ts'
 import { checkAttachments } from './attachments.ts'
 import { checkBackups } from './backups.ts'
 import { checkConfiguration } from './configuration.ts'
+import { remedyOfConnection } from './connecting.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
 import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
@@ -117,7 +118,7 @@ function remedyOf(error: unknown, path: string | undefined): string {
     return 'Until then the service does not start.'
   if (/optional package|Cannot find package|needs better-sqlite3|needs Node/.test(message))
     return 'Run "npm install better-sqlite3", or use Node 22.13 or later.'
-  if (!path) return 'Start it, or correct database.url.'
+  if (!path) return remedyOfConnection(error)
   const { code } = Object(error) as { code?: string }
   if (code === 'EACCES' || code === 'EPERM') return 'Run this command as the user of the service.'
   const { cause = error } = Object(error) as { cause?: unknown }

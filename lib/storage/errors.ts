@@ -1,4 +1,5 @@
 import { ChatError } from '../core/errors.ts'
+import { isCertificateTrouble } from './postgres/tls.ts'
 
 /** Primary result codes of SQLite for failures of the storage, not of the caller (https://sqlite.org/rescode.html). */
 const SQLITE_TROUBLE: Record<number, string> = {
@@ -33,7 +34,8 @@ export function toStorageFailure(error: unknown): unknown {
   const trouble = sqliteTrouble(error)
   const code = String((error as { code?: unknown })?.code ?? '')
   if (trouble === 'FULL' || code === '53100') return new ChatError('storage_full', { cause: error })
-  if (trouble || POSTGRES_TROUBLE.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error))
+  const isUnreachable = NETWORK_TROUBLE.test(code) || isLostConnection(error) || isCertificateTrouble(error)
+  if (trouble || POSTGRES_TROUBLE.test(code) || isUnreachable)
     return new ChatError('unavailable', { cause: error, retry_after_seconds: 1 })
   return error
 }

@@ -28,9 +28,13 @@ export interface Cluster {
  * It sorts by ICU rules, so that a text column without `COLLATE "C"` has another order.
  *
  * @param parent the folder in which its folder is created
+ * @param more settings of the server; others of its files can be changed while it is down
  * @returns `undefined` if PostgreSQL is not installed
  */
-export async function startCluster(parent = tmpdir()): Promise<Cluster | undefined> {
+export async function startCluster(
+  parent = tmpdir(),
+  more: Record<string, string | number> = {},
+): Promise<Cluster | undefined> {
   const bin = findBinaries()
   if (!bin) return undefined
 
@@ -38,7 +42,7 @@ export async function startCluster(parent = tmpdir()): Promise<Cluster | undefin
   try {
     const as = runAs(folder)
     await createFiles(bin, folder, as)
-    let server = await startServer(bin, folder, as)
+    let server = await startServer(bin, folder, as, more)
     return {
       url: databaseUrl(folder, 'postgres'),
       get pid() {
@@ -48,7 +52,7 @@ export async function startCluster(parent = tmpdir()): Promise<Cluster | undefin
       async restart(whileDown) {
         await server.end()
         await whileDown?.()
-        server = await startServer(bin, folder, as)
+        server = await startServer(bin, folder, as, more)
       },
       async stop() {
         await server.end()
@@ -150,13 +154,19 @@ interface Server {
   end(): Promise<void>
 }
 
-async function startServer(bin: string, folder: string, as: SpawnOptions): Promise<Server> {
+async function startServer(
+  bin: string,
+  folder: string,
+  as: SpawnOptions,
+  more: Record<string, string | number>,
+): Promise<Server> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
     port: 5432,
     max_connections: 200,
     max_wal_size: '256MB',
+    ...more,
   }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = openSync(join(folder, 'log'), 'a')

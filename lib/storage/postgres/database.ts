@@ -5,6 +5,7 @@ import type { Names } from '../names/names.ts'
 import { fillByCopy } from './copy.ts'
 import { BY_INDEX, listIdle, type PgPool, type PgResult } from './pool.ts'
 import { createStatements, toQueries } from './statements.ts'
+import { checkOut } from './tls.ts'
 import { createTransactions } from './transaction.ts'
 import { vacuum } from './vacuum.ts'
 import { createHalfOpenWatchdog } from './watchdog.ts'
@@ -19,7 +20,7 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   const transaction = createTransactions(pool, watchdog, runStatement, names)
 
   async function queryOnce(sql: string, values: Primitive[]): Promise<PgResult> {
-    const client = await pool.connect()
+    const client = await checkOut(pool)
     try {
       const result = await runStatement(client, sql, { values })
       client.release()

@@ -1,5 +1,6 @@
 import { newId } from '../../core/ids.ts'
 import { createPool, type PgPoolClient, type PoolOptions } from './pool.ts'
+import { checkOut } from './tls.ts'
 
 /** Where the connections of a URL lead. */
 export interface PoolerFacts {
@@ -31,7 +32,7 @@ export async function inspectPooler({ url, application_name }: PoolOptions): Pro
   const pool = await createPool({ url, ...(application_name !== undefined && { application_name }), max: 2 })
   const clients: PgPoolClient[] = []
   try {
-    for (const _ of [0, 1]) clients.push(await pool.connect())
+    for (const _ of [0, 1]) clients.push(await checkOut(pool))
     const is_detected = clients.some(({ isUnnamed }) => isUnnamed === true)
     const { failure, hasMoved } = await tryNames(clients)
     const is_pooled = is_detected || hasMoved || failure !== undefined

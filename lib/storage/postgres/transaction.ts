@@ -3,6 +3,7 @@ import { isConnectionGone, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import { type PgPool, type PgPoolClient, timeoutsOf, UNLIMITED_QUERY_MS } from './pool.ts'
 import { type RunStatement, toQueries } from './statements.ts'
+import { checkOut } from './tls.ts'
 import { gatherTurn } from './turn.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
@@ -33,7 +34,7 @@ export function createTransactions(
 
   const once: RunTransaction = async (begin, work, { timeout, durable } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
-    const client = await pool.connect()
+    const client = await checkOut(pool)
     const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }), names)
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
