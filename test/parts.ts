@@ -72,6 +72,27 @@ const PLACED_ALL = [
   'test/openai-api/*.test.ts',
 ]
 
+/** What reaches PostgreSQL: services, commands, and the storage itself. */
+const POOLED_ALL = [
+  ...PLACED_ALL,
+  'test/backups/*.test.ts',
+  // Without those of `doctor`, whose names of statements stay on connections of the pooler: `doctor-pooler` is about it.
+  'test/cli/{administration,backups,before-migration,beside,commands,outdated,secrets}.test.ts',
+  'test/cli/{reload,stopping,user-import,vacuum,workers}.test.ts',
+  'test/client/store/two-people.test.ts',
+  // Without the signals of SQLite.
+  'test/cluster/!(signals|signals-file).test.ts',
+  'test/http/{canary,contract,input,lists,lists-changing,trouble}.test.ts',
+  'test/live/nodes.test.ts',
+  'test/ops/{files,fsck,fsck-attachments,readiness,retention,routes}.test.ts',
+  'test/{operator,service,shared-transaction,shared-transaction-flush,shared-transaction-undone}.test.ts',
+  // Without those of names of prepared statements, which a pooler makes impossible (`postgres-options`), and those that
+  // stop and cut off a server of their own (`postgres`).
+  'test/storage/{amid-failures,archive,backup,conformance,migrate,open,placement}.test.ts',
+  'test/storage/{removal-canary,upgrade,verify}.test.ts',
+  'test/tasks/*.test.ts',
+]
+
 /** Tests of other parts and of `npm test`, which run again: there, each service is two nodes (`test/support/node-pair.ts`). */
 export const TWO_NODES: Record<string, string[]> = {
   /** In CI: the most telling ones. */
@@ -106,13 +127,18 @@ export const TWO_NODES: Record<string, string[]> = {
   ],
 }
 
-/** Tests of other parts and of `npm test`, which run again on tables with a prefix, and in a schema (`test/support/placement.ts`). */
+/**
+ * Tests of other parts and of `npm test`, which run again on tables with a prefix, in a schema, and on PostgreSQL behind a
+ * PgBouncer in transaction mode (`test/support/placement.ts`).
+ */
 export const PLACED: Record<string, string[]> = {
   /** In CI: the most telling ones. */
   prefix: ['test/chat/messages/batches.test.ts'],
   schema: ['test/chat/messages/batches.test.ts', 'test/live/feed.test.ts'],
+  pooled: ['test/chat/messages/routes.test.ts', 'test/live/feed.test.ts', 'test/shared-transaction.test.ts'],
   'prefix-all': PLACED_ALL,
   'schema-all': PLACED_ALL,
+  'pooled-all': POOLED_ALL,
 }
 
 /** The folder of a part whose packages are installed before it runs. */

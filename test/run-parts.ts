@@ -4,7 +4,8 @@
  *   npm run test:all
  *   npm run test:fault -- --reporter=verbose      what begins with a dash is for vitest
  *
- * A part with packages of its own is skipped, with a line that says so, where they cannot be installed.
+ * A part with packages of its own is skipped, with a line that says so, where they cannot be installed, and one behind
+ * PgBouncer where that is not.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ON_DEMAND, PACKAGES, PARTS, PLACED, TWO_NODES } from './parts.ts'
+import { pgbouncer } from './support/pgbouncer.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -21,13 +23,19 @@ const known = [...Object.keys(PARTS), ...Object.keys(TWO_NODES), ...Object.keys(
 const unknown = named.filter((name) => !known.includes(name))
 if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}. There are ${known.join(', ')}`)
 
-const parts = (named.length > 0 ? named : [...Object.keys(PARTS), 'two-nodes', 'prefix', 'schema']).filter(isInstalled)
+const parts = (named.length > 0 ? named : [...Object.keys(PARTS), 'two-nodes', 'prefix', 'schema', 'pooled']).filter(
+  isInstalled,
+)
 const compiled = parts.filter((part) => part in PACKAGES).map((part) => compile(PACKAGES[part]!))
 const tested = parts.length > 0 ? vitest(parts, process.argv.slice(2).filter(isOption)) : 0
 process.exitCode = Math.max(...compiled, tested)
 
-/** Installs the packages of a part unless they are there as its lockfile has them. */
+/** Installs the packages of a part unless they are there as its lockfile has them. @returns whether it can run */
 function isInstalled(part: string): boolean {
+  if (part.startsWith('pooled') && !pgbouncer) {
+    console.log(`${part} tests skipped: PgBouncer is not installed`)
+    return false
+  }
   const folder = PACKAGES[part]
   if (!folder) return true
   const [wanted, present] = ['package-lock.json', 'node_modules/.package-lock.json'].map((file) =>

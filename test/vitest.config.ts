@@ -63,7 +63,7 @@ export default defineConfig({
       ...Object.entries(PLACED)
         .filter(([name]) => process.argv.includes(`--project=${name}`))
         .map(([name, include]) =>
-          project(name, { include, env: { PLACEMENT: name.replace('-all', '') }, isolate: false, ...PATIENT }),
+          project(name, { include, env: { PLACEMENT: name.replace(/-.*/, '') }, isolate: false, ...PATIENT }),
         ),
       ...Object.entries(TWO_NODES).map(([name, include]) =>
         project(name, {

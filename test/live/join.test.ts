@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import type { Actor } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { appendEvents } from '../../lib/live/appending.ts'
-import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
+import { createPostgresDatabase, describeOnEachDatabase, directUrl } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
 import { inTens } from './readers.ts'
@@ -20,7 +20,7 @@ describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside m
     const stream = service.chat.events.followAll(ada)
     await stream.next()
     // More than a snapshot keeps.
-    const clients = times(66, () => new pg.Client(database.url))
+    const clients = times(66, () => new pg.Client(directUrl(database.url)))
     for (const client of clients) {
       await client.connect()
       await client.query('BEGIN')

@@ -6,7 +6,7 @@ import type { Actor } from '../../lib/core/actor.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { invariants } from '../../lib/ops/invariants.ts'
 import { fileOf, openHandle, promised } from '../storage/handles.ts'
-import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { createSqliteFile, describeOnEachDatabase, directUrl } from '../support/databases.ts'
 import { startService, startThread, type TestService, times } from '../support/service.ts'
 
 const PINS = `INSERT INTO messages (id, conversation_id, root_id, role, content, path, depth, status, created_at, pinned_at)
@@ -124,7 +124,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
       handle.exec(statement)
       return handle.close()
     }
-    const client = new pg.Client(url)
+    const client = new pg.Client(directUrl(url))
     await client.connect()
     await client.query(`ALTER TABLE invites DROP CONSTRAINT invites_check; SET session_replication_role = replica`)
     await client.query(statement)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, describe, inject } from 'vitest'
 import { MEMORY } from './memory.ts'
-import { IS_PLACED } from './placement.ts'
+import { IS_PLACED, IS_POOLED } from './placement.ts'
+import { assertNothingLeft } from './pooled.ts'
 
 /** The databases on which everything that stores data must work. */
 export type Dialect = 'sqlite' | 'postgresql'
@@ -34,7 +35,7 @@ export function describeOnEachEmptyDatabase(title: string, suite: Suite): void {
 
 function describeOn(creators: Record<Dialect, () => Promise<FreshDatabase>>, title: string, suite: Suite): void {
   for (const dialect of ['sqlite', 'postgresql'] as const) {
-    describe.skipIf(dialect === 'postgresql' && !inject('postgres_url'))(`${title} (${dialect})`, () => {
+    describe.skipIf(!isAvailable(dialect))(`${title} (${dialect})`, () => {
       const created: FreshDatabase[] = []
       afterAll(async () => {
         await Promise.all(created.map((database) => database.remove()))
@@ -46,6 +47,11 @@ function describeOn(creators: Record<Dialect, () => Promise<FreshDatabase>>, tit
       }, dialect)
     })
   }
+}
+
+/** Behind PgBouncer, SQLite would be the same as without. */
+function isAvailable(dialect: Dialect): boolean {
+  return dialect === 'sqlite' ? !IS_POOLED : inject('postgres_url') !== null
 }
 
 /** A new SQLite database that does not exist yet, in its own folder. */
@@ -76,9 +82,14 @@ function copyPostgresDatabase(): Promise<FreshDatabase> {
 async function createFrom(template: string): Promise<FreshDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`)
-  const url = new URL(serverUrl())
-  url.pathname = name
-  return { url: url.href, remove: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) }
+  const url = withPath(serviceUrl(), name)
+  return {
+    url,
+    async remove() {
+      if (IS_POOLED) await assertNothingLeft(url)
+      await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    },
+  }
 }
 
 async function onServer(sql: string): Promise<void> {
@@ -91,8 +102,25 @@ async function onServer(sql: string): Promise<void> {
   }
 }
 
+function withPath(url: string, pathname: string): string {
+  return Object.assign(new URL(url), { pathname }).href
+}
+
+/** The URL of the same database for a test that needs the server itself, also in a run whose services have a pooler. */
+export function directUrl(url: string): string {
+  return IS_POOLED ? withPath(serverUrl(), new URL(url).pathname) : url
+}
+
 function serverUrl(): string {
   const url = inject('postgres_url')
   if (!url) throw new Error('PostgreSQL is not installed: use describeOnEachDatabase, which then skips')
+  return url
+}
+
+/** How services and tests reach a database of the server. */
+function serviceUrl(): string {
+  if (!IS_POOLED) return serverUrl()
+  const url = inject('pooled_url')
+  if (!url) throw new Error('No pooler has been started: run a part of test/parts.ts that is behind one')
   return url
 }

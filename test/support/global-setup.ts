@@ -4,12 +4,15 @@ import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { openStorage } from '../../lib/storage/open.ts'
 import { MEMORY } from './memory.ts'
+import { startSharedPooler } from './pooled.ts'
 import { type Cluster, startCluster } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The URL of the database `postgres` in the cluster of this run; `null` if PostgreSQL is not installed. */
     postgres_url: string | null
+    /** The same through PgBouncer; `null` if no part of the run is behind it. */
+    pooled_url: string | null
     /** The template databases: each has the whole schema and no row. */
     templates: { sqlite: string; postgresql: string }
   }
@@ -23,10 +26,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (!cluster) console.log('PostgreSQL tests skipped: initdb not found')
   await migrate(`sqlite:${templates.sqlite}`)
   if (cluster) await createTemplate(cluster, templates.postgresql)
+  const isPooled = project.vitest.projects.some(({ name }) => name.startsWith('pooled'))
+  const pooler = cluster && isPooled ? await startSharedPooler(cluster.url) : undefined
   project.provide('postgres_url', cluster?.url ?? null)
+  project.provide('pooled_url', pooler?.url ?? null)
   project.provide('templates', templates)
   return async () => {
     await rm(folder, { recursive: true, force: true })
+    await pooler?.stop()
     await cluster?.stop()
   }
 }
