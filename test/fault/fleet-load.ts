@@ -3,7 +3,7 @@ import { ChatError } from '../../lib/client/index.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetPeople } from './fleet-people.ts'
 import { startFollowers } from './followers.ts'
-import { startAllFollowers } from './followers-all.ts'
+import { differencesFrom, startAllFollowers } from './followers-all.ts'
 
 const WRITERS = 4
 const READERS = 2
@@ -90,7 +90,7 @@ export async function startLoad(fleet: Fleet, { ada, conversationIds }: FleetPeo
           ...all.faults,
           ...[...acknowledged.keys()].filter((id) => !delivered.has(id)).map((id) => `post ${id} was not delivered`),
           ...all.notes.flatMap((notes, reader) =>
-            differences(notes, logs).map((what) => `reader ${reader} of all: ${what}`),
+            differencesFrom(logs, notes).map((what) => `reader ${reader} of all: ${what}`),
           ),
         ],
       }
@@ -98,18 +98,3 @@ export async function startLoad(fleet: Fleet, { ada, conversationIds }: FleetPeo
     stop,
   }
 }
-
-/** How a stream of all conversations differs from their logs, by the events that name their message. */
-function differences(notes: string[], logs: string[][]): string[] {
-  return logs.flatMap((log, index) => {
-    const names = new Set(log.filter(isName))
-    const wanted = [...names]
-    const got = notes.filter((note) => names.has(note))
-    if (got.join() === wanted.join()) return []
-    const missing = wanted.filter((note) => !got.includes(note))
-    return [`${got.length} of ${wanted.length} events of conversation ${index}, missing ${missing.slice(0, 3)}`]
-  })
-}
-
-/** Message ids, chunks and ends: each occurs once. */
-const isName = (note: string) => note.includes('-')

@@ -100,3 +100,18 @@ function startFollower({ target, cookie }: AllFollowersOptions, index: number) {
     },
   }
 }
+
+/** How a stream of all conversations differs from their logs, by the events that name their message. */
+export function differencesFrom(logs: string[][], notes: string[]): string[] {
+  return logs.flatMap((log, index) => {
+    const names = new Set(log.filter(isName))
+    const wanted = [...names]
+    const got = notes.filter((note) => names.has(note))
+    if (got.join() === wanted.join()) return []
+    const missing = wanted.filter((note) => !got.includes(note))
+    return [`${got.length} of ${wanted.length} events of conversation ${index}, missing ${missing.slice(0, 3)}`]
+  })
+}
+
+/** Message ids, chunks and ends: each occurs once. */
+const isName = (note: string) => note.includes('-')

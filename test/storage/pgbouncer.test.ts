@@ -50,8 +50,8 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
         }>(`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
                      current_setting('idle_in_transaction_session_timeout') AS idle`))!
       for (const run of [db.write, db.snapshot]) {
-        expect(await run(limits)).toEqual({ statement: '10s', lock: '5s', idle: '5s' })
-        expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0', idle: '5s' })
+        expect(await run(limits)).toEqual({ statement: '10s', lock: '5s', idle: '2s' })
+        expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0', idle: '2s' })
       }
       // As of a search, whose statements end with its time.
       expect(await db.snapshot(limits, { timeout: 321.5, by_index: true })).toMatchObject({

@@ -4,8 +4,11 @@ import type { Connection } from './watchdog.ts'
 /** The maximum time that a request waits for a free connection, or for the server to accept a new one. */
 const CONNECT_TIMEOUT_MS = 4_000
 
-/** A transaction only waits for its own statements: an idle one belongs to a blocked process, and blocks others. */
-const IDLE_TIMEOUT_MS = 5_000
+/**
+ * A transaction only waits for its own statements: an idle one belongs to a process that is blocked, or has lost its
+ * network, and blocks others. Less than half of the time that these wait: one that waits behind it may be lost as well.
+ */
+const IDLE_TIMEOUT_MS = 2_000
 
 /** The maximum time that a statement waits for another transaction, and that it runs; then the call is `unavailable`. */
 const LOCK_TIMEOUT_MS = 5_000
