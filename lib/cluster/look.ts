@@ -27,7 +27,7 @@ export function createLook(db: Database, nodeId: string) {
       const now = db.dialect === 'sqlite' ? await db.changeToken() : undefined
       if (at !== undefined && now !== undefined && now === token) return undefined
       const found = await findSignals(db, nodeId, MOST, at === undefined ? undefined : sinceOf(db, at))
-      const isMissing = at === undefined || isBefore(db, found.at, at) || found.bodies.length === MOST
+      const isMissing = at === undefined || isNewBegin(db, found.at, at) || found.bodies.length === MOST
       token = now
       at = found.at
       return { isFirst: isMissing, others: found.others, bodies: isMissing ? [] : found.bodies }
@@ -44,11 +44,13 @@ export function createLook(db: Database, nodeId: string) {
 }
 
 function sinceOf({ dialect }: Database, at: string): string[] {
-  return dialect === 'sqlite' ? [at] : toParams(toWholeSnapshot(at))
+  return dialect === 'sqlite' ? [at] : toParams(toWholeSnapshot(snapshotOf(at)))
 }
 
-/** Earlier: a replica that lacks the last transactions has taken over, or the file of signals began anew. */
-function isBefore({ dialect }: Database, now: string, last: string): boolean {
-  if (dialect === 'sqlite') return Number(now) < Number(last)
-  return toWholeSnapshot(now).xmax < toWholeSnapshot(last).xmax
+/** Not after it: another server has taken over, or the same one was started again, or the file of signals began anew. */
+function isNewBegin({ dialect }: Database, now: string, last: string): boolean {
+  return dialect === 'sqlite' ? Number(now) < Number(last) : serverOf(now) !== serverOf(last)
 }
+
+const snapshotOf = (at: string) => at.slice(0, at.indexOf(' '))
+const serverOf = (at: string) => at.slice(at.indexOf(' '))

@@ -2,11 +2,13 @@ import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { warnOnce } from '../core/once.ts'
+import { VERSION } from '../core/version.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import { createLook } from './look.ts'
 import type { Signal } from './signals.ts'
+import { insertNode } from './store.ts'
 
 /** After a longer pause of this process signals may be missing. */
 const MISSED_MS = 8_000
@@ -67,7 +69,7 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     const wasAlone = others.size === 0
     if (found) others = new Set(found.others)
     if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
-    if (isFirst) await neighbour.renew()
+    if (isFirst) await comeBack(db, id, neighbour)
     else if (wasAlone && others.size > 0) await neighbour.meet()
     if (!found || found.bodies.length === 0) return
     const news = found.bodies.map((body) => JSON.parse(body) as Signal)
@@ -103,6 +105,13 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
       }
     },
   }
+}
+
+/** Reports the process and its users again. */
+async function comeBack(db: Database, id: string, neighbour: Neighbour): Promise<void> {
+  // First: after a crash of PostgreSQL the row is gone, and the users of a process without one count as offline.
+  await insertNode(db, id, VERSION)
+  await neighbour.renew()
 }
 
 /** Acts on signals of others. */

@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../storage/database.ts'
 import { onRows } from '../storage/on-rows.ts'
-import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import { databaseNow, isOneOf, jsonList, type Micros, SERVER_STARTED } from '../storage/sql.ts'
 
 /** The current time: always the database's, since the clocks of processes may differ. */
 const nowOf = ({ dialect }: Queries) => databaseNow(dialect)
@@ -199,7 +199,7 @@ export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
 
 /** What one look at the signals finds. */
 export interface Found {
-  /** Where it has ended: a snapshot of PostgreSQL, or the number of the last signal. */
+  /** Where it has ended: a snapshot of PostgreSQL and its server, or the number of the last signal. */
   at: string
   /** The ids of the other processes. */
   others: string[]
@@ -210,7 +210,7 @@ export interface Found {
 /** How signals after an earlier look are found. On SQLite, they have their numbers in the order of commits. */
 const NEWER = {
   postgresql: {
-    at: 'CAST(pg_current_snapshot() AS TEXT)',
+    at: `CAST(pg_current_snapshot() AS TEXT) || ' ' || ${SERVER_STARTED}`,
     others: "string_agg(id, ',')",
     // Of transactions that had not ended by then.
     isNewer: '(s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))',

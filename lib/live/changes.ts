@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts'
+import { SERVER_STARTED } from '../storage/sql.ts'
 import { NEXT_XID } from './restored-dump.ts'
 import type { Revocation } from './revocations.ts'
 import { type Snapshot, toParams, toWholeSnapshot } from './snapshots.ts'
@@ -14,12 +15,17 @@ export interface Changes {
 const MOST = 10_000
 
 /** Where a look at the database has ended. */
-type Mark = SqliteMark | Snapshot
+type Mark = SqliteMark | PostgresMark
 
 interface SqliteMark {
   token: string
   event: number
   revocation: number
+}
+
+interface PostgresMark extends Snapshot {
+  /** After a crash, or a takeover by a replica, numbers of transactions come again. */
+  server: string
 }
 
 /** The result of a look; `undefined` for changes if they are unknown: the first look, and after too much has happened. */
@@ -76,15 +82,24 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   return { mark, changes: revocations.length < MOST ? { conversations, revocations } : undefined }
 }
 
+const NOW = `pg_current_snapshot()::text AS now, ${SERVER_STARTED} AS server`
+
+interface MarkRow {
+  now: string
+  server: string
+}
+
+const toMark = ({ now, server }: MarkRow): PostgresMark => ({ ...toWholeSnapshot(now), server })
+
 /**
  * One statement sees one snapshot. Rows that are visible now, and whose transaction was not finished in the snapshot of
  * the last look, are exactly the new ones, in whatever order they were committed.
  */
-async function lookAtPostgres(db: Database, before: Snapshot | undefined): Promise<Look<Snapshot>> {
-  if (!before) return { mark: toWholeSnapshot(await db.changeToken()), changes: undefined }
+async function lookAtPostgres(db: Database, before: PostgresMark | undefined): Promise<Look<PostgresMark>> {
+  if (!before) return { mark: toMark((await db.get<MarkRow>(`SELECT ${NOW}`))!), changes: undefined }
   const [xmax, unfinished] = toParams(before)
   const since = [xmax, MOST, unfinished]
-  const row = await db.get<{ now: string; events: number; conversations: string | null; revocations: string | null }>(
+  const row = await db.get<MarkRow & { events: number; conversations: string | null; revocations: string | null }>(
     // The order makes the planner, which knows nothing of transactions, use their index.
     `WITH fresh AS MATERIALIZED (
             (SELECT conversation_id, seq FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
@@ -92,7 +107,7 @@ async function lookAtPostgres(db: Database, before: Snapshot | undefined): Promi
           ended AS MATERIALIZED (
             (SELECT user_id, conversation_id FROM revocations WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
             UNION ALL SELECT user_id, conversation_id FROM revocations WHERE xid = ANY (?::xid8[]))
-     SELECT pg_current_snapshot()::text AS now, (SELECT count(*) FROM fresh) AS events,
+     SELECT ${NOW}, (SELECT count(*) FROM fresh) AS events,
             (SELECT json_agg(each)::text
                FROM (SELECT conversation_id AS id, max(seq) AS last_seq FROM fresh GROUP BY conversation_id) AS each)
               AS conversations,
@@ -104,8 +119,7 @@ async function lookAtPostgres(db: Database, before: Snapshot | undefined): Promi
     conversations: JSON.parse(row!.conversations ?? '[]'),
     revocations: JSON.parse(row!.revocations ?? '[]'),
   }
-  const mark = toWholeSnapshot(row!.now)
-  // After a takeover by a replica that lacks the last commits, numbers come again.
-  const isKnown = mark.xmax >= before.xmax && row!.events < MOST && changes.revocations.length < MOST
+  const mark = toMark(row!)
+  const isKnown = mark.server === before.server && row!.events < MOST && changes.revocations.length < MOST
   return { mark, changes: isKnown ? changes : undefined }
 }

@@ -1,7 +1,8 @@
 import { fingerprint } from '../core/ids.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isOneOf, jsonList } from '../storage/sql.ts'
-import { type FeedOrder, type FeedRow, type Place, postgresOrder, sqliteOrder } from './feed-order.ts'
+import { type FeedOrder, type FeedRow, type Place, sqliteOrder } from './feed-order.ts'
+import { postgresOrder } from './postgres-order.ts'
 
 /** The events of all conversations. */
 export type Feed = ReturnType<typeof createFeed>

@@ -95,7 +95,7 @@ async function startOf(feed: Feed, id: string | undefined, epoch: string, end: P
   const place = feed.parse(text)
   if (place === undefined) return refuse('malformed')
   if (history !== epoch) return refuse('unknown')
-  if (feed.isAfter(place, end)) return refuse('future')
+  if (feed.isAfter(place, end) && (await feed.isFuture(place))) return refuse('future')
   return (await feed.isExpired(place)) ? refuse('expired') : { resumed: true, place }
 }
 

@@ -12,16 +12,21 @@ export interface Snapshot {
 const MOST_UNFINISHED = 64
 
 /** @param text `xmin:xmax:` and the unfinished transactions between them, as `pg_current_snapshot()` has it */
-export function toSnapshot(text: string): Snapshot {
-  const { xmax, unfinished } = toWholeSnapshot(text)
+export function toWholeSnapshot(text: string): Snapshot {
+  const [, xmax, list] = text.split(':')
+  return { xmax: Number(xmax), unfinished: list ? list.split(',').map(Number) : [] }
+}
+
+/** The same snapshot, cut off if too many transactions are unfinished. */
+export function cutOff({ xmax, unfinished }: Snapshot): Snapshot {
   const cut = unfinished[MOST_UNFINISHED]
   return cut === undefined ? { xmax, unfinished } : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
 }
 
-/** The same, not cut off, however many transactions are unfinished. */
-export function toWholeSnapshot(text: string): Snapshot {
-  const [, xmax, list] = text.split(':')
-  return { xmax: Number(xmax), unfinished: list ? list.split(',').map(Number) : [] }
+/** The same snapshot without what comes after a transaction. */
+export function upTo(snapshot: Snapshot, last: number): Snapshot {
+  const xmax = Math.min(snapshot.xmax, last + 1)
+  return { xmax, unfinished: snapshot.unfinished.filter((each) => each < xmax) }
 }
 
 /** Whether a snapshot sees a transaction; a row without one is older than all snapshots. */

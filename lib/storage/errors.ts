@@ -35,7 +35,7 @@ export function toStorageFailure(error: unknown): unknown {
   const code = String((error as { code?: unknown })?.code ?? '')
   if (trouble === 'FULL' || code === '53100') return new ChatError('storage_full', { cause: error })
   const isUnreachable = NETWORK_TROUBLE.test(code) || isLostConnection(error) || isCertificateTrouble(error)
-  if (trouble || POSTGRES_TROUBLE.test(code) || isUnreachable)
+  if (trouble || POSTGRES_TROUBLE.test(code) || isUnreachable || isInRecovery(error))
     return new ChatError('unavailable', { cause: error, retry_after_seconds: 1 })
   return error
 }
@@ -49,6 +49,17 @@ export function isConnectionGone(error: unknown): boolean {
 /** Whether a statement of PostgreSQL was ended because it took as long as its transaction allows. */
 export function isOutOfTime(error: unknown): boolean {
   return ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code === '57014'
+}
+
+/** Whether PostgreSQL refuses writes: a standby, a server that is configured so, or one that another has replaced. */
+export function isReadOnly(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === '25006' || isInRecovery(error)
+}
+
+/** A standby has no unlogged tables. The code of this error has other causes as well, and its text a language. */
+function isInRecovery(error: unknown): boolean {
+  const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
+  return code === '0A000' && routine === 'get_relation_info'
 }
 
 /** Whether another connection has the lock that a statement of SQLite needs. */

@@ -1,23 +1,38 @@
 import { describe, expect, it } from 'vitest'
-import { firstUnseen, formatSnapshot, parseSnapshot, sees, toSnapshot } from '../../lib/live/snapshots.ts'
+import {
+  cutOff,
+  firstUnseen,
+  formatSnapshot,
+  parseSnapshot,
+  sees,
+  toWholeSnapshot,
+  upTo,
+} from '../../lib/live/snapshots.ts'
 
 describe('a snapshot of PostgreSQL', () => {
   it.each(['10:10:', '10:14:10,12', '4294967290:4294967305:4294967290,4294967291'])('%s is a short text', (text) => {
-    const snapshot = toSnapshot(text)
+    const snapshot = toWholeSnapshot(text)
     expect(parseSnapshot(formatSnapshot(snapshot))).toEqual(snapshot)
   })
 
   it('sees the transactions below its end that are finished, and rows of older versions', () => {
-    const snapshot = toSnapshot('10:14:10,12')
+    const snapshot = toWholeSnapshot('10:14:10,12')
     expect([9, 10, 11, 12, 13, 14, 15].filter((xid) => sees(snapshot, xid))).toEqual([9, 11, 13])
     expect(sees(snapshot, null)).toBe(true)
     expect(firstUnseen(snapshot)).toBe(10)
-    expect(firstUnseen(toSnapshot('14:14:'))).toBe(14)
+    expect(firstUnseen(toWholeSnapshot('14:14:'))).toBe(14)
+  })
+
+  it('ends at a transaction, without those that are unfinished after it', () => {
+    const snapshot = toWholeSnapshot('10:14:10,12')
+    expect(upTo(snapshot, 11)).toEqual({ xmax: 12, unfinished: [10] })
+    expect(upTo(snapshot, 9)).toEqual({ xmax: 10, unfinished: [] })
+    expect(upTo(snapshot, 20)).toEqual(snapshot)
   })
 
   it('ends at the next of many unfinished transactions, so that its text stays short', () => {
     const unfinished = Array.from({ length: 500 }, (_, index) => 1_000_000_000 + 3 * index)
-    const snapshot = toSnapshot(`${unfinished[0]}:9000000000:${unfinished}`)
+    const snapshot = cutOff(toWholeSnapshot(`${unfinished[0]}:9000000000:${unfinished}`))
     expect(snapshot).toEqual({ xmax: unfinished[64], unfinished: unfinished.slice(0, 64) })
     expect(formatSnapshot(snapshot).length).toBeLessThan(450)
   })

@@ -6,6 +6,7 @@ import type { Database, Queries } from '../../lib/storage/database.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { postgresConnector } from '../../lib/storage/postgres/connector.ts'
 import { createPostgresDatabase } from '../../lib/storage/postgres/database.ts'
+import { createConnections } from '../../lib/storage/postgres/servers.ts'
 import { createStatements } from '../../lib/storage/postgres/statements.ts'
 import { createTransactions } from '../../lib/storage/postgres/transaction.ts'
 import { createHalfOpenWatchdog } from '../../lib/storage/postgres/watchdog.ts'
@@ -180,7 +181,12 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const { db, pool } = await openItems()
     const watchdog = createHalfOpenWatchdog(async () => [])
     onTestFinished(watchdog.close)
-    const transaction = createTransactions(pool as never, watchdog, createStatements(watchdog, undefined), undefined)
+    const transaction = createTransactions(
+      createConnections(pool as never),
+      watchdog,
+      createStatements(watchdog, undefined),
+      undefined,
+    )
     const write = transaction('BEGIN ISOLATION LEVEL NONE', async (tx) => {
       await tx.get('SELECT 1')
       await tx.run(INSERT, 1).catch(() => {})

@@ -18,9 +18,22 @@ export interface Cluster {
   databaseUrl(name: string): string
   /** Ends every connection, runs `whileDown` without a server, and starts it again on the same data. */
   restart(whileDown?: () => Promise<void>): Promise<void>
+  /** Ends the server as a crash does (SIGQUIT), and runs `whileDown`, if given, before it starts it again. */
+  crash(whileDown?: () => Promise<void>): Promise<void>
+  /** Starts another server that follows this one. */
+  startStandby(): Promise<Standby>
   /** Stops the server and removes its folder. */
   stop(): Promise<void>
 }
+
+/** A copy of a cluster that follows it. */
+export interface Standby extends Cluster {
+  /** Makes it a server of its own. Resolves when it takes writes. */
+  promote(): Promise<void>
+}
+
+/** Settings of the server, beside those that all have. */
+type Settings = Record<string, string | number>
 
 /**
  * Starts a cluster that lives until `stop()`, and never longer than this process, however that ends.
@@ -31,17 +44,23 @@ export interface Cluster {
  * @param more settings of the server; others of its files can be changed while it is down
  * @returns `undefined` if PostgreSQL is not installed
  */
-export async function startCluster(
-  parent = tmpdir(),
-  more: Record<string, string | number> = {},
-): Promise<Cluster | undefined> {
+export async function startCluster(parent = tmpdir(), more: Settings = {}): Promise<Cluster | undefined> {
   const bin = findBinaries()
   if (!bin) return undefined
 
+  return startIn(bin, parent, { create: (folder, as) => createFiles(bin, folder, as), more })
+}
+
+/** Starts a cluster on the files that `create` makes in a new folder. */
+async function startIn(
+  bin: string,
+  parent: string,
+  { create, more }: { create: (folder: string, as: SpawnOptions) => Promise<void>; more: Settings },
+): Promise<Cluster> {
   const folder = await mkdtemp(join(shortened(parent), 'chat-pg-'))
   try {
     const as = runAs(folder)
-    await createFiles(bin, folder, as)
+    await create(folder, as)
     let server = await startServer(bin, folder, as, more)
     return {
       url: databaseUrl(folder, 'postgres'),
@@ -54,6 +73,18 @@ export async function startCluster(
         await whileDown?.()
         server = await startServer(bin, folder, as, more)
       },
+      async crash(whileDown) {
+        process.kill(server.pid, 'SIGQUIT')
+        await server.end()
+        await whileDown?.()
+        server = await startServer(bin, folder, as, more)
+      },
+      async startStandby() {
+        const create = (copy: string, asOwner: SpawnOptions) => copyFiles(bin, folder, copy, asOwner)
+        const standby = await startIn(bin, parent, { create, more })
+        const promote = () => run(bin, 'pg_ctl', ['promote', '--wait', '-D', join(folderOf(standby), 'data')], as)
+        return Object.assign(standby, { promote })
+      },
       async stop() {
         await server.end()
         await rm(folder, { recursive: true, force: true })
@@ -63,6 +94,12 @@ export async function startCluster(
     await rm(folder, { recursive: true, force: true })
     throw error
   }
+}
+
+const folderOf = ({ url }: Cluster) => new URL(url).searchParams.get('host')!
+
+async function run(bin: string, program: string, args: string[], as: SpawnOptions): Promise<void> {
+  await promisify(execFile)(join(bin, program), args, as)
 }
 
 /** Whether {@link startCluster} finds PostgreSQL. */
@@ -133,6 +170,12 @@ async function createFiles(bin: string, folder: string, as: SpawnOptions): Promi
     console.log('PostgreSQL without ICU: a missing COLLATE "C" does not show')
     await create()
   }
+}
+
+/** Copies a running cluster, and has the copy follow it. */
+async function copyFiles(bin: string, source: string, folder: string, as: SpawnOptions): Promise<void> {
+  const from = ['-h', source, '-U', 'postgres', '--checkpoint=fast']
+  await run(bin, 'pg_basebackup', [...from, '-D', join(folder, 'data'), '--write-recovery-conf', '--no-sync'], as)
 }
 
 /**

@@ -1,11 +1,11 @@
 import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Row } from '../database.ts'
-import { isConnectionGone, toStorageFailure } from '../errors.ts'
+import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import { fillByCopy } from './copy.ts'
 import { BY_INDEX, listIdle, type PgPool, type PgResult } from './pool.ts'
+import { createConnections } from './servers.ts'
 import { createStatements, toQueries } from './statements.ts'
-import { checkOut } from './tls.ts'
 import { createTransactions } from './transaction.ts'
 import { vacuum } from './vacuum.ts'
 import { createHalfOpenWatchdog } from './watchdog.ts'
@@ -17,15 +17,17 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   const inFlight = createInFlight()
   const watchdog = createHalfOpenWatchdog((processes) => listIdle(pool, processes))
   const runStatement = createStatements(watchdog, names)
-  const transaction = createTransactions(pool, watchdog, runStatement, names)
+  const connections = createConnections(pool)
+  const transaction = createTransactions(connections, watchdog, runStatement, names)
 
   async function queryOnce(sql: string, values: Primitive[]): Promise<PgResult> {
-    const client = await checkOut(pool)
+    const client = await connections.acquire()
     try {
       const result = await runStatement(client, sql, { values })
       client.release()
       return result
     } catch (error) {
+      if (isReadOnly(error)) connections.suspect()
       client.release(isConnectionGone(error))
       throw error
     }

@@ -1,4 +1,5 @@
 import type { ClientBase, ClientConfig } from 'pg'
+import { SERVER_STARTED } from '../sql.ts'
 import type { Connection } from './watchdog.ts'
 
 /** The maximum time that a request waits for a free connection, or for the server to accept a new one. */
@@ -77,6 +78,10 @@ export interface PgResult {
 export interface PgPoolClient extends PgClient, Connection {
   /** Whether statements are sent without a name: a pooler may run each transaction on another connection. */
   isUnnamed?: boolean
+  /** When the server that it leads to was started, which tells servers apart. */
+  server?: string
+  /** When it was opened, by `performance.now()`. */
+  connected_at?: number
   release(broken?: Error | boolean): void
 }
 
@@ -134,13 +139,15 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
 async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
   const { processID } = client as unknown as { processID: number }
   const query = {
-    text: `SELECT set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false)
-            WHERE pg_backend_pid() = $3`,
+    text: `SELECT pg_backend_pid() = $3 AS is_direct, ${SERVER_STARTED} AS server,
+                  CASE WHEN pg_backend_pid() = $3
+                       THEN set_config('lock_timeout', $1, false) || set_config('statement_timeout', $2, false) END`,
     values: [LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, processID],
     query_timeout: CONNECT_TIMEOUT_MS,
   }
-  const { rowCount } = await client.query(query)
-  Object.assign(client, { isUnnamed: !isPrepared || rowCount === 0 })
+  const { rows } = await client.query<{ is_direct: boolean; server: string }>(query)
+  const { is_direct, server } = rows[0]!
+  Object.assign(client, { isUnnamed: !isPrepared || !is_direct, server, connected_at: performance.now() })
 }
 
 /** Of these server processes, those that have been waiting for a query for more than a second. */

@@ -1,9 +1,9 @@
 import type { TransactionOptions, Writing } from '../database.ts'
-import { isConnectionGone, toStorageFailure } from '../errors.ts'
+import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
-import { type PgPool, type PgPoolClient, timeoutsOf, UNLIMITED_QUERY_MS } from './pool.ts'
+import { type PgPoolClient, timeoutsOf, UNLIMITED_QUERY_MS } from './pool.ts'
+import type { Connections } from './servers.ts'
 import { type RunStatement, toQueries } from './statements.ts'
-import { checkOut } from './tls.ts'
 import { gatherTurn } from './turn.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
@@ -20,9 +20,9 @@ export type RunTransaction = <T>(
   options?: TransactionOptions,
 ) => Promise<T>
 
-/** Creates a function that runs transactions on a pool, again if the server aborts one in favour of another one. */
+/** Creates a function that runs transactions on connections, again if the server aborts one in favour of another one. */
 export function createTransactions(
-  pool: PgPool,
+  { acquire, suspect }: Connections,
   watchdog: HalfOpenWatchdog,
   runStatement: RunStatement,
   names: Names | undefined,
@@ -34,7 +34,7 @@ export function createTransactions(
 
   const once: RunTransaction = async (begin, work, { timeout, durable } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
-    const client = await checkOut(pool)
+    const client = await acquire()
     const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }), names)
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
@@ -54,6 +54,7 @@ export function createTransactions(
     } catch (error) {
       // A statement that the work has not awaited, and issues now, would be sent behind ROLLBACK and commit by itself.
       state.over = true
+      if (isReadOnly(error)) suspect()
       // A lost connection is discarded without ROLLBACK, which would get no result; so is one on which ROLLBACK fails.
       if (isConnectionGone(error)) client.release(error as Error)
       else

@@ -15,6 +15,8 @@ export interface CutProxy {
   cut(): void
   /** Accepts connections again. */
   mend(): void
+  /** Connects new connections to another server on a unix socket; the existing ones stay where they are. */
+  switchTo(url: string): void
   /** Whether to drop the responses to each COMMIT, and the connection: it succeeds without an acknowledgement. */
   loseCommits(losing: boolean): void
   /** The number of requests after a response, or at the start of a connection. */
@@ -30,7 +32,7 @@ const COMMITTED = Buffer.from('COMMIT\0', 'latin1')
 
 /** Starts a proxy in front of a database on a unix socket. */
 export async function startProxy(url: string): Promise<CutProxy> {
-  const socketPath = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
+  let socketPath = socketOf(url)
   const pairs = new Set<{ client: Socket; server: Socket }>()
   const lost = new Set<Socket>()
   let [held, refusing, losing] = [false, false, false]
@@ -93,6 +95,9 @@ export async function startProxy(url: string): Promise<CutProxy> {
     mend() {
       refusing = false
     },
+    switchTo(other) {
+      socketPath = socketOf(other)
+    },
     loseCommits(wanted) {
       losing = wanted
     },
@@ -104,3 +109,5 @@ export async function startProxy(url: string): Promise<CutProxy> {
     },
   }
 }
+
+const socketOf = (url: string) => `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
