@@ -27,9 +27,11 @@ export interface ServeProcess {
 /** Starts `chat-server serve` on a free port. The caller must end it. */
 export async function startServe(
   database: string,
-  options: { env?: Record<string, string> } = {},
+  options: { env?: Record<string, string>; program?: string } = {},
 ): Promise<ServeProcess> {
-  const args = [...programArgs('cli/main.ts'), 'serve', '--port', '0', '--json', '--database', database]
+  // Another program than that of this version.
+  const program = options.program ? [options.program] : programArgs('cli/main.ts')
+  const args = [...program, 'serve', '--port', '0', '--json', '--database', database]
   const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...UNLIMITED, ...options.env } })
   const exit = once(child, 'exit').then(([code]) => code as number | null)
   let log = ''
