@@ -13,6 +13,8 @@ import type { ServeProcess } from './serving.ts'
 export interface FailoverLoad {
   /** Waits for another acknowledged post at each node. */
   progress(): Promise<void>
+  /** Waits for a refused post at each node. */
+  refused(): Promise<void>
   /** Posts nothing while `work` runs. */
   quietly(work: () => Promise<void>): Promise<void>
   /** Opens more streams of all conversations, at their present end. */
@@ -39,6 +41,9 @@ export async function startFailoverLoad(nodes: ServeProcess[]): Promise<Failover
   return {
     async progress() {
       await Promise.all(probes.map((probe) => probe.next(201)))
+    },
+    async refused() {
+      await Promise.all(probes.map((probe) => probe.next(503)))
     },
     async quietly(work) {
       await Promise.all(probes.map((probe) => probe.pause()))

@@ -84,8 +84,10 @@ async function crash({ proxy, load }: Scene, server: Cluster, standby?: Standby)
   })
   if (standby) {
     await server.crash(async () => {
-      await standby.promote()
+      // As an address that moves too early: it leads to a server that is still a standby.
       proxy.switchTo(standby.url)
+      await load.refused()
+      await standby.promote()
     })
   } else await server.crash()
   return progressOf(load)
