@@ -201,7 +201,7 @@ async function startServer(
   bin: string,
   folder: string,
   as: SpawnOptions,
-  more: Record<string, string | number>,
+  more: Settings,
 ): Promise<Server> {
   const settings = {
     listen_addresses: '',
