@@ -197,12 +197,7 @@ interface Server {
   end(): Promise<void>
 }
 
-async function startServer(
-  bin: string,
-  folder: string,
-  as: SpawnOptions,
-  more: Settings,
-): Promise<Server> {
+async function startServer(bin: string, folder: string, as: SpawnOptions, more: Settings): Promise<Server> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
