@@ -94,8 +94,9 @@ describeOnEachDatabase("a host's own ids and data", (openUrl) => {
     await stream.next()
     const posted = await grace.messages.postRoot(conversation_id, { content: 'Paid', metadata })
     expect(posted.message.metadata).toEqual(metadata)
-    await stream.next()
-    expect((await stream.next()).value!.event.payload).toMatchObject({ message: { metadata } })
+    let event = (await stream.next()).value!.event
+    while (event.type !== 'message.new') event = (await stream.next()).value!.event
+    expect(event.payload).toMatchObject({ message: { metadata } })
     await stream.return(undefined)
     const { message_id } = await grace.messages.reply(posted.message_id, { content: 'Thanks', metadata: { a: 1 } })
     await grace.messages.edit(message_id, { content: 'Thank you' })
