@@ -26,7 +26,7 @@ describeOnEachDatabase('flush after a commit of the host', (openUrl, dialect) =>
     onTestFinished(() => service.close())
     const { ada, root } = await startThread(service)
     const actor = await service.chat.users.actor(ada.id)
-    await service.chat.idle()
+    await service.idle()
     heard.length = 0
     const client = new pg.Client(url)
     await client.connect()

@@ -21,7 +21,8 @@ export async function checkPooler({
   try {
     const facts = await inspectPooler({ url, application_name })
     const refuses_names = facts.failure !== undefined
-    return { findings: [judgePooler(facts, prepared_statements)], is_pooled: facts.is_pooled, refuses_names }
+    const findings = [judgePooler(facts, prepared_statements), ...judgeEncryption(facts)]
+    return { findings, is_pooled: facts.is_pooled, refuses_names }
   } catch (error) {
     const reason = describeSystemError(error) ?? messageOf(error)
     const message = `Whether a pooler is in front of PostgreSQL is unknown: ${reason}`
@@ -47,4 +48,12 @@ export function judgePooler({ is_pooled, is_detected, failure: reason }: PoolerF
     `${message}, which the service sends: calls fail (${reason}).`,
     remedy,
   )
+}
+
+/** A note, not a warning: the network may be one of these machines alone. */
+export function judgeEncryption({ unencrypted_to: host }: PoolerFacts): Finding[] {
+  if (host === undefined) return []
+  const message = `The connections to PostgreSQL at ${host} are not encrypted.`
+  const remedy = 'Add sslmode=verify-full to database.url, unless only these machines use the network between them.'
+  return [note('database.unencrypted', message, remedy)]
 }

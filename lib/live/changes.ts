@@ -82,7 +82,7 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   return { mark, changes: revocations.length < MOST ? { conversations, revocations } : undefined }
 }
 
-const NOW = `pg_current_snapshot()::text AS now, ${SERVER_STARTED} AS server`
+const MARK = `pg_current_snapshot()::text AS now, ${SERVER_STARTED} AS server`
 
 interface MarkRow {
   now: string
@@ -96,7 +96,7 @@ const toMark = ({ now, server }: MarkRow): PostgresMark => ({ ...toWholeSnapshot
  * the last look, are exactly the new ones, in whatever order they were committed.
  */
 async function lookAtPostgres(db: Database, before: PostgresMark | undefined): Promise<Look<PostgresMark>> {
-  if (!before) return { mark: toMark((await db.get<MarkRow>(`SELECT ${NOW}`))!), changes: undefined }
+  if (!before) return { mark: toMark((await db.get<MarkRow>(`SELECT ${MARK}`))!), changes: undefined }
   const [xmax, unfinished] = toParams(before)
   const since = [xmax, MOST, unfinished]
   const row = await db.get<MarkRow & { events: number; conversations: string | null; revocations: string | null }>(
@@ -107,7 +107,7 @@ async function lookAtPostgres(db: Database, before: PostgresMark | undefined): P
           ended AS MATERIALIZED (
             (SELECT user_id, conversation_id FROM revocations WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
             UNION ALL SELECT user_id, conversation_id FROM revocations WHERE xid = ANY (?::xid8[]))
-     SELECT ${NOW}, (SELECT count(*) FROM fresh) AS events,
+     SELECT ${MARK}, (SELECT count(*) FROM fresh) AS events,
             (SELECT json_agg(each)::text
                FROM (SELECT conversation_id AS id, max(seq) AS last_seq FROM fresh GROUP BY conversation_id) AS each)
               AS conversations,

@@ -24,7 +24,7 @@ const MOST = 5_000
  * one, which is durable. Later transactions may be lost in a crash of the server, which then gives their numbers to others:
  * a place that sees them would have rows that are written only then.
  */
-const NOW = `
+const END = `
          pg_current_snapshot()::text AS now,
          (SELECT greatest(
                    (SELECT xid FROM events WHERE xid < ${NEXT_XID} ORDER BY xid DESC LIMIT 1),
@@ -36,14 +36,14 @@ const NEWS = `
          SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID}
           ORDER BY events.xid LIMIT ${MOST}),
        late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (?::xid8[]))
-  SELECT ${NOW}, (SELECT count(*) FROM latest) AS count,
+  SELECT ${END}, (SELECT count(*) FROM latest) AS count,
          (SELECT json_agg(each)::text
             FROM (SELECT * FROM (SELECT * FROM latest UNION ALL SELECT * FROM late) AS fresh
                    WHERE id > ? ORDER BY id LIMIT ?) AS each) AS rows`
 
 /** The same of any number, which may read all rows. */
 const MANY_NEWS = `
-  SELECT ${NOW}, 0 AS count,
+  SELECT ${END}, 0 AS count,
          (SELECT json_agg(each)::text
             FROM (SELECT ${COLUMNS}, xid::text FROM events
                    WHERE ((xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[])) AND id > ?
@@ -76,7 +76,7 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       return sees.xmax < place.seen.xmax ? undefined : { ...place, next: { sees, id: parseNumber(id!) } }
     },
     async head() {
-      const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(`SELECT ${NOW}`))!
+      const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(`SELECT ${END}`))!
       return { seen: cutOff(upTo(toWholeSnapshot(now), Number(last ?? 0))) }
     },
 

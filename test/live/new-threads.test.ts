@@ -53,7 +53,7 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     const live = await read(stream)
     expect(held.count(readsLog()) - before).toBe(0)
     expect(live.map(({ type }) => type)).toEqual(['thread.new', 'message.new'])
-    await service.chat.idle()
+    await service.idle()
     const replayed = await read(events.follow(grace, conversation_id, { last_event_id: from }))
     const withoutAnswer = (event: ConversationStreamEvent) => {
       // An answer is an activity of its thread.

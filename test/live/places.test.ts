@@ -12,7 +12,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     const service = await startService(url)
     onTestFinished(() => service.close())
     await startThread(service)
-    await service.chat.idle()
+    await service.idle()
     const { db } = contextOf(service.chat)
     const order = postgresOrder(db)
     const place = await order.head()

@@ -18,7 +18,7 @@ describeOnEachDatabase('fsck of the files of messages', (openUrl) => {
     const one = await post('okapi.txt')
     const none = await post()
     const loose = await upload(ada, bytes, place, { name: 'loose.txt' })
-    await service.chat.idle()
+    await service.idle()
     const { db } = service.chat.context
     const lists = () => db.all<{ list: string | null }>('SELECT attachment_list AS list FROM messages ORDER BY id')
     const check = async (options?: { repair: boolean }) =>

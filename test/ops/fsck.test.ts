@@ -112,7 +112,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const ask = { content: 'Are you there?', role: 'assistant' as const }
     await grace.messages.reply(message_id, ask)
     await grace.reactions.add(message_id, '👍')
-    await service.chat.idle()
+    await service.idle()
   })
   afterEach(() => service.close())
 

@@ -124,6 +124,22 @@ describe.skipIf(withoutTls)(`PostgreSQL with TLS${withoutTls && `: skipped, ${wi
     expect(found.get('database.pooler')?.message).toContain(why)
   })
 
+  it('is missed by the doctor only between machines', LONG, async () => {
+    const judged = async (...where: Parameters<TlsServer['urlOf']>) => {
+      const found = await runDoctor({ server: { port: 9 }, database: { url: server.urlOf(...where) } })
+      return found.get('database.unencrypted')
+    }
+    expect(await judged({ sslmode: 'no-verify' }, '0.0.0.0')).toBeUndefined()
+    await server.use('off')
+    onTestFinished(() => server.use('required'))
+    expect(await judged({}, 'localhost')).toBeUndefined()
+    expect(await judged({}, '0.0.0.0')).toMatchObject({
+      severity: 'note',
+      message: 'The connections to PostgreSQL at 0.0.0.0 are not encrypted.',
+      remedy: expect.stringContaining('sslmode=verify-full'),
+    })
+  })
+
   it('turned off is only refused by a URL that asks for it', LONG, async () => {
     await server.use('off')
     onTestFinished(() => server.use('required'))

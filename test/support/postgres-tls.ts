@@ -26,8 +26,11 @@ export type TlsSettings = Record<string, string>
 
 /** A PostgreSQL server that takes connections by TCP. */
 export interface TlsServer {
-  /** The URL of its database `postgres`. Its certificate is for `localhost`; `127.0.0.1` is another name. */
-  urlOf(settings?: TlsSettings, host?: 'localhost' | '127.0.0.1'): string
+  /**
+   * The URL of its database `postgres`. Its certificate is for `localhost`; `127.0.0.1` is another name. `0.0.0.0` leads
+   * there as well, and looks like another machine.
+   */
+  urlOf(settings?: TlsSettings, host?: 'localhost' | '127.0.0.1' | '0.0.0.0'): string
   /** The file of the authority that signed its certificate, and of another one of the same name. */
   authority: string
   other_authority: string

@@ -31,6 +31,8 @@ export interface TestService {
   client(): AdminClient
   /** A signed-in client of the user, who is created if necessary. The first one is the administrator. */
   signIn(name: string, roles?: ('admin' | 'member' | 'read_only')[]): Promise<Person>
+  /** Resolves when nothing is in progress on any of its nodes, and each knows what the others have committed. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -111,13 +113,17 @@ export async function startService(url: string, options: ServiceOptions = {}): P
     return Object.assign(person, { id: user.id, email })
   }
 
+  const nodes = other ? [chat, other] : [chat]
   return {
     chat,
-    nodes: other ? [chat, other] : [chat],
+    nodes,
     base_url,
     server,
     client,
     signIn,
+    async idle() {
+      for (let round = 0; round < nodes.length; round++) await Promise.all(nodes.map((node) => node.idle()))
+    },
     async close() {
       chat.drain()
       other?.drain()

@@ -76,6 +76,8 @@ export interface PgResult {
 }
 
 export interface PgPoolClient extends PgClient, Connection {
+  /** As the URL has it; with Unix domain sockets their folder. */
+  host?: string
   /** Whether statements are sent without a name: a pooler may run each transaction on another connection. */
   isUnnamed?: boolean
   /** When the server that it leads to was started, which tells servers apart. */

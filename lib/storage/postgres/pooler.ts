@@ -1,3 +1,4 @@
+import { isThisMachine } from '../../core/addresses.ts'
 import { newId } from '../../core/ids.ts'
 import { createPool, type PgPoolClient, type PoolOptions } from './pool.ts'
 import { checkOut } from './tls.ts'
@@ -10,6 +11,8 @@ export interface PoolerFacts {
   is_detected: boolean
   /** Why a statement with a name fails, if it does. */
   failure?: string
+  /** The host of another machine to which they lead without encryption. */
+  unencrypted_to?: string
 }
 
 /**
@@ -36,11 +39,22 @@ export async function inspectPooler({ url, application_name }: PoolOptions): Pro
     const is_detected = clients.some(({ isUnnamed }) => isUnnamed === true)
     const { failure, hasMoved } = await tryNames(clients)
     const is_pooled = is_detected || hasMoved || failure !== undefined
-    return { is_pooled, is_detected, ...(failure !== undefined && { failure }) }
+    const unencrypted_to = unencryptedHost(clients[0]!)
+    return {
+      ...{ is_pooled, is_detected },
+      ...(failure !== undefined && { failure }),
+      ...(unencrypted_to !== undefined && { unencrypted_to }),
+    }
   } finally {
     for (const client of clients) client.release(true)
     await pool.end()
   }
+}
+
+/** @returns the host of a connection without encryption, unless it is this machine, or a folder of Unix domain sockets */
+function unencryptedHost({ host = '', connection }: PgPoolClient): string | undefined {
+  const isSafe = connection.stream.encrypted === true || host.startsWith('/') || isThisMachine(host)
+  return isSafe ? undefined : host
 }
 
 /** @returns why a name failed, if one did, and whether transactions of one connection ran on several of the server */

@@ -5,7 +5,7 @@ export interface Connection {
   /** The id of the server process, which the server sent when the connection was opened. */
   processID?: number | null
   /** pg's own connection: `end()` would wait for the statements without a result. */
-  connection: { stream: Pick<Writable, 'cork' | 'uncork' | 'writableCorked' | 'destroy'> }
+  connection: { stream: Pick<Writable, 'cork' | 'uncork' | 'writableCorked' | 'destroy'> & { encrypted?: boolean } }
 }
 
 /** Queries, on a connection of its own, which of these server processes have been waiting for a query for a while. */

@@ -21,7 +21,7 @@ describeOnEachDatabase('the assistant', (openUrl) => {
     const id = await upload(ada, await bytesFor(service, ada), conversation_id, { name: 'plan.png', content: PNG })
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: '', attachment_ids: [id] })
     await ada.messages.reply(message_id, { content: 'What is it?', role: 'assistant' })
-    await service.chat.idle()
+    await service.idle()
     expect(turns).toEqual([
       {
         role: 'user',
@@ -121,10 +121,10 @@ describeOnEachDatabase('the assistant', (openUrl) => {
     ])
     expect(contents[2]).toBe('What is it?')
 
-    await service.chat.idle()
+    await service.idle()
     files.getItemRaw = () => Promise.reject(new Error('unplugged'))
     const failed = await ask()
-    await service.chat.idle()
+    await service.idle()
     expect((await ada.messages.get(failed.message_id)).status).toBe('failed')
     expect(model.calls).toHaveLength(1)
   })

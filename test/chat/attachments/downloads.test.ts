@@ -58,7 +58,7 @@ describeOnEachDatabase('slow downloads', (openUrl) => {
     const bytes = await bytesFor(service, ada)
     const { conversation_id } = await ada.conversations.create({})
     const id = await upload(ada, bytes, conversation_id, { content: PNG })
-    await service.chat.idle()
+    await service.idle()
     const actor = await service.chat.users.actor(ada.id)
     const open = () => service.chat.attachments.openThumbnail(actor, id)
     const slow = (await open()).bytes[Symbol.asyncIterator]()

@@ -49,7 +49,7 @@ describeOnEachDatabase('the number of participants', (openUrl, dialect) => {
       }
     })
     await fc.assert(history, { numRuns: dialect === 'sqlite' ? 60 : 25 })
-    await service.chat.idle()
+    await service.idle()
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 

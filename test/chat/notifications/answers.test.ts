@@ -28,14 +28,12 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   beforeEach(async () => {
     conversation_id = (await ada.conversations.create()).conversation_id
     await ada.participants.add(conversation_id, { user_id: grace.id })
-    await idle()
+    await service.idle()
     told.length = 0
   })
   afterAll(async () => {
     await Promise.all([service.close(), other.close()])
   })
-
-  const idle = () => Promise.all(service.nodes.map((chat) => chat.idle()))
 
   /** A question of grace, and the answer in progress. */
   async function ask() {
@@ -47,7 +45,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   async function askAndHear(end: (answer: Answer) => void) {
     const asked = await ask()
     end(asked.answer)
-    await idle()
+    await service.idle()
     return asked
   }
 
@@ -103,7 +101,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   it('are not made for answers that the user cancels or deletes, but for those that another one cancels', async () => {
     const stop = async (by: (message_id: string) => Promise<unknown>) => {
       await by((await askAndSee()).message_id)
-      await idle()
+      await service.idle()
       return kinds()
     }
     expect(await stop((id) => grace.answers.cancel(id))).toEqual([])
@@ -119,7 +117,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
     const { answer } = await ask()
     await grace.participants.remove(conversation_id, grace.id)
     because(answer)
-    await idle()
+    await service.idle()
     await ada.participants.add(conversation_id, { user_id: grace.id })
     expect([await kinds(), await mentions()]).toEqual([[], 0])
   })
@@ -159,7 +157,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
     await expect.poll(recover).toEqual(['reply'])
     answer.say(' of the air.')
     await answer.aborted
-    await idle()
+    await service.idle()
     expect([await kinds(), await mentions()]).toEqual([['reply'], 1])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })

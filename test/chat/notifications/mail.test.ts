@@ -17,7 +17,7 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     grace = await service.signIn('grace')
     conversation_id = (await ada.conversations.create()).conversation_id
     await ada.participants.add(conversation_id, { user_id: grace.id })
-    await service.chat.idle()
+    await service.idle()
     mails.length = 0
   })
   afterAll(() => service.close())
@@ -34,7 +34,7 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     const { id } = await mention('Look, @grace')
     const { sendMail } = service.chat.notifications
     expect(await sendMail(OPERATOR, order(id, 'https://app.example.org/chat'))).toBe(true)
-    await service.chat.idle()
+    await service.idle()
     expect(mails.splice(0)).toEqual([
       expect.objectContaining({
         kind: 'notification',
@@ -54,14 +54,14 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     const question = { content: 'What about @grace?', role: 'assistant' as const }
     const asked = await alan.messages.postRoot(conversation_id, question)
     const own = await grace.messages.postRoot(conversation_id, { content: 'And me?', role: 'assistant' })
-    await service.chat.idle()
+    await service.idle()
     const { notifications } = await grace.notifications.list({ unread: true, limit: 3 })
     expect(notifications.map(({ message_id }) => message_id)).toContain(own.message_id)
     expect(notifications.map(({ message_id }) => message_id)).toContain(asked.message_id)
     mails.length = 0
     await ada.users.erase(alan.id, { messages: 'keep' })
     for (const { id } of notifications) await sendMail(OPERATOR, order(id))
-    await service.chat.idle()
+    await service.idle()
     expect(
       mails
         .splice(0)
@@ -81,7 +81,7 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     for (const notification_id of [id, grace.id]) await sendMail(OPERATOR, order(notification_id))
     const unread = await mention('@grace once more')
     await sendMail(OPERATOR, { ...order(unread.id), user_id: ada.id })
-    await service.chat.idle()
+    await service.idle()
     expect(mails).toEqual([])
   })
 

@@ -44,7 +44,7 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
   afterAll(() => service.close())
 
   async function statementsOf<T>(post: () => Promise<T>): Promise<[posted: T, made: string[]]> {
-    await service.chat.idle()
+    await service.idle()
     statements.length = 0
     const posted = await post()
     return [posted, statements.filter((sql) => !/ tasks /.test(sql))]

@@ -58,6 +58,6 @@ describeOnEachDatabase('what was erased', (openUrl, dialect) => {
     expect(await purge()).toBe(false)
     await reader.query('COMMIT')
     expect(await purge()).toBe(true)
-    await service.chat.idle()
+    await service.idle()
   })
 })

@@ -35,7 +35,7 @@ describeOnEachDatabase('a search for files', (openUrl) => {
   /** Checks what is found before and after the index has it. */
   const bothWays = async (check: () => Promise<void>) => {
     await check()
-    await service.chat.idle()
+    await service.idle()
     expect(await service.chat.search.status(OPERATOR)).toMatchObject({ waiting: 0 })
     await check()
   }

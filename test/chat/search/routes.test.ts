@@ -366,7 +366,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     expect(await codeOf(ada.search.messages({ q: 'older' }))).toBe('not_found')
     await off.close()
     const on = await startService(url)
-    await on.chat.idle()
+    await on.idle()
     const again = await on.signIn('ada')
     const { results, incomplete } = await again.search.messages({ q: 'older' })
     expect(results.map(({ message }) => message.content)).toEqual(times(12, (n) => `older ${11 - n}`))
@@ -390,7 +390,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
       await db.write((tx) => clearIndex(tx))
       await service.chat.search.rebuild(OPERATOR, { from_scratch })
       await Promise.all([
-        service.chat.idle(),
+        service.idle(),
         ada.messages.edit(ids[1]!, { content: `edited ${from_scratch}` }),
         ada.messages.postRoot(conversation_id, { content: `rebuilt meanwhile ${from_scratch}` }),
       ])
@@ -433,7 +433,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { conversation_id } = await ada.conversations.create({})
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'fleeting words' })
     await ada.messages.postRoot(conversation_id, { content: 'lasting words' })
-    await on.chat.idle()
+    await on.idle()
     await on.close()
     const warnings: string[] = []
     const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) }
@@ -445,7 +445,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await off.chat.messages.remove(actor, message_id)
     await off.close()
     const again = await startService(url)
-    await again.chat.idle()
+    await again.idle()
     const { results } = await again.chat.search.messages(actor, { q: 'words' })
     expect(results.map(({ message }) => message.content)).toEqual(['lasting words'])
     expect(await again.chat.search.status(OPERATOR)).toMatchObject({ documents: 1, waiting: 0, filling: false })
@@ -460,7 +460,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
     await ada.messages.postRoot(conversation_id, { content: 'older words' })
-    await service.chat.idle()
+    await service.idle()
     const { db } = service.chat.context
     for (const each of await listPartitions(db)) await db.run(`DROP TABLE ${tableOf(each)}`)
     await db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)")
@@ -469,7 +469,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await service.close()
     const again = await startService(url)
     const actor = await again.chat.users.actor(ada.id)
-    await again.chat.idle()
+    await again.idle()
     const find = async (q: string) => (await again.chat.search.messages(actor, { q })).results.length
     expect([await find('"older words"'), await find('"words older"')]).toEqual([1, 0])
     expect(await hasTable(again.chat.context.db, 'search_index')).toBe(false)
