@@ -13,7 +13,7 @@ import { openObjects } from '../storage/objects/open.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
 import { filesKeyOf } from './files-key.ts'
 import { endsOf, pack } from './packing.ts'
-import { dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf } from './rules.ts'
+import { dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf, timeAfter } from './rules.ts'
 import { withSource } from './source.ts'
 import {
   type BackupState,
@@ -83,7 +83,7 @@ export function createBackups(deps: BackupDeps): Backups {
       )
     }, RENEW_MS).unref()
     try {
-      const made = await makeBackup(deps, state.owner, signal)
+      const made = await makeBackup(deps, state, signal)
       const { deleted, ...kept } = made
       const detail = JSON.stringify(kept)
       await db.write((tx) => storeSuccess(tx, writer, now(), detail))
@@ -139,13 +139,18 @@ export function openTarget({ backup }: Pick<Config, 'backup'>, folder?: string):
 }
 
 /** Writes a backup, reads it again, and deletes the oldest ones. */
-async function makeBackup(deps: BackupDeps, owner: string, signal: AbortSignal): Promise<MadeBackup> {
+async function makeBackup(
+  deps: BackupDeps,
+  { owner, detail }: Pick<BackupState, 'owner' | 'detail'>,
+  signal: AbortSignal,
+): Promise<MadeBackup> {
   const { config, db, log, now } = deps
   const { backup } = config
   const objects = openTarget(config)
   const hash = createHash('sha256')
   const made = await withSource(db, signal, async (source) => {
-    const name = nameOf(owner, now(), source.ends + endsOf(backup))
+    const last: string | undefined = detail === null ? undefined : JSON.parse(detail).name
+    const name = nameOf(owner, timeAfter(last, now()), source.ends + endsOf(backup))
     const packed = hashed(await pack(source.bytes, backup), hash)
     let isStored = false
     try {

@@ -1,4 +1,5 @@
 import { nextTime, type Schedule } from '../core/schedule.ts'
+import { SECOND } from '../core/time.ts'
 import type { BackupState } from './store.ts'
 
 /** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */
@@ -44,8 +45,20 @@ export function overdueFor(
 
 /** The name of a backup of this owner, such as `chat-server-7c3f0a92-20261122T033000Z.db.gz`. */
 export function nameOf(owner: string, now: number, ends: string): string {
-  const stamp = new Date(now / 1000).toISOString().replace(/[-:]|\.\d+/g, '')
-  return `${prefixOf(owner)}${stamp}${ends}`
+  return `${prefixOf(owner)}${stampOf(now)}${ends}`
+}
+
+const stampOf = (at: number) => new Date(at / 1000).toISOString().replace(/[-:]|\.\d+/g, '')
+
+/** Backups may be made more often than once a second: the names of so many of a moment differ. */
+const MOST_AT_ONCE = 60
+
+/** The time for the name of a new backup: now, or the second after that of the last one, which it must not replace. */
+export function timeAfter(last: string | undefined, now: number): number {
+  const stamp = last && timeOf(last)
+  const next = Array.from({ length: MOST_AT_ONCE }, (_, n) => now + n * SECOND)
+  const index = next.findIndex((at) => stampOf(at) === stamp)
+  return index === -1 ? now : now + (index + 1) * SECOND
 }
 
 /** How the names of all backups of an owner begin; they sort by age. */

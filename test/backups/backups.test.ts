@@ -194,6 +194,17 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect([...bucket.objects.keys()]).toEqual([first])
   })
 
+  it('of the same second do not replace each other', async () => {
+    const target = newFolder()
+    const { backups, clock } = await open(await openUrl(), { target })
+    const names = [await backups.run(), await backups.run(), await backups.run()].map(({ name }) => name)
+    expect(names.map((name) => name.split('-').at(-1))).toEqual([0, 1, 2].map((n) => `20261122T10000${n}Z${ends}`))
+    clock.now += HOUR
+    names.push((await backups.run()).name)
+    expect(names.at(-1)).toContain('T110000Z')
+    expect(readdirSync(target)).toEqual(names)
+  })
+
   it('are never outlived by those with later names, which the log names', async () => {
     const target = newFolder()
     const { backups, clock, lines } = await open(await openUrl(), { keep: 2, target })
