@@ -38,7 +38,7 @@ import { newId } from './core/ids.ts'
 import { currentMicros } from './core/time.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
-import { createAuthFailures } from './limits/auth-failures.ts'
+import { authFailuresOf, createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
 import { type AfterEvents, createAfterEvents } from './live/after-events.ts'
@@ -107,7 +107,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     attempts: createAttempts(db, now),
     findSession: createSessionLookup(db, LIMITS_VERSION),
     limiter: createLimiter({ config, db, now }),
-    authFailures: createAuthFailures(() => config.rate_limits.auth_failures_per_ip_per_min, now),
+    authFailures: createAuthFailures(() => authFailuresOf(config), now),
     posts: createPostQueue({ config, db, now, id, write }),
     reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),

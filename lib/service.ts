@@ -209,7 +209,7 @@ function neighbourOf({ hub, poller, presence }: Context): Neighbour {
     reconsider: presence.reconsider,
     meet: presence.renew,
     async renew() {
-      await hub.rights.recheckAll()
+      await poller.lookAtAll()
       await presence.renew()
     },
   }

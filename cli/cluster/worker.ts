@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
+import { withDeadline } from '../../lib/core/deadline.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 import { readLevels } from '../../lib/ops/levels.ts'
@@ -100,22 +101,28 @@ function next<Kind extends ToWorker['kind']>(kind: Kind): Promise<Extract<ToWork
   })
 }
 
+/** Longer than the primary process waits for the other workers. */
+const PRIMARY_MS = 2_000
+
 /** Has `/metrics` return the values of all workers, and reports the own ones when the primary process asks. */
 function answerForAll(chat: Chat): void {
   const waiting = new Map<number, (readings: Reading[]) => void>()
   let last = 0
-  contextOf(chat).metrics.collectFrom(() => {
+  contextOf(chat).metrics.collectFrom(async () => {
     if (!process.connected) return readMetrics(chat)
     const request = ++last
+    const answer = new Promise<Reading[]>((resolve) => waiting.set(request, resolve))
     void sendToPrimary({ kind: 'collect', request })
-    return new Promise((resolve) => waiting.set(request, resolve))
+    // The primary process may end, or hang, amid a request.
+    const readings = await withDeadline(answer, PRIMARY_MS, undefined)
+    waiting.delete(request)
+    return readings ?? readMetrics(chat)
   })
   process.on('message', async (message: ToWorker) => {
     if (message.kind === 'report')
       await sendToPrimary({ kind: 'report', round: message.round, readings: await readMetrics(chat) })
     if (message.kind !== 'together') return
     waiting.get(message.request)?.(message.readings)
-    waiting.delete(message.request)
   })
 }
 

@@ -1,5 +1,4 @@
 import { nextTime, type Schedule } from '../core/schedule.ts'
-import { SECOND } from '../core/time.ts'
 import type { BackupState } from './store.ts'
 
 /** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */
@@ -49,6 +48,9 @@ export function nameOf(owner: string, now: number, ends: string): string {
 }
 
 const stampOf = (at: number) => new Date(at / 1000).toISOString().replace(/[-:]|\.\d+/g, '')
+
+/** In microseconds. */
+const SECOND = 1_000_000
 
 /** Backups may be made more often than once a second: the names of so many of a moment differ. */
 const MOST_AT_ONCE = 60

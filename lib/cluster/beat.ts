@@ -5,9 +5,6 @@ import type { Neighbour } from './receiver.ts'
 import { toUserSignals } from './signals.ts'
 import * as store from './store.ts'
 
-/** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
-const SIGNALS_KEPT = 10_000_000
-
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
 
@@ -52,7 +49,6 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
     if (mustRenew) await neighbour.renew()
     mustRenew = false
     if (mayRemove) await removeDead()
-    await store.deleteSignals(db, SIGNALS_KEPT)
     if (++beats % BEATS_BETWEEN_DELETIONS === 0) await store.deleteUnseen(db, id, SEEN_KEPT)
   }
 }

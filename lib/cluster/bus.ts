@@ -4,7 +4,7 @@ import { causeText } from '../core/errors.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import { createPaced } from '../core/paced.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { createOutbox, createSignalQueue, type Signal, type SignalText } from './signals.ts'
+import { createOutbox, createSignalQueue, type Signal } from './signals.ts'
 
 /** What follows the first commit for so long goes with the same message. */
 const GATHER_MS = 1
@@ -18,8 +18,8 @@ const DEADLINE_MS = 1_000
 /** After a failure the bus is left alone for so long; signals go through the database. */
 const RETRY_MS = 5_000
 
-/** The maximum size of a message: four bytes for each unit of the longest signal, and the header. */
-const MAX_BYTES = 1_100_000
+/** The maximum size of a message: the longest signal has 256 KiB of events, or 5,000 ids of users. */
+const MAX_BYTES = 300_000
 
 /** The first part of each message; after it the id of the sender, a space, and the signal. */
 const PREFIX = 'chat-server 1 '
@@ -32,8 +32,8 @@ interface LinkDeps {
   /** Whether this is another process with the same database: others may use the same bus. */
   isNode: (id: string) => boolean
   isEphemeral: (event: unknown) => boolean
-  /** Passes a signal on through the database, where the bus fails. */
-  store: (signal: SignalText) => Promise<boolean>
+  /** Passes events on through the database, where the bus fails. */
+  store: (events: Signal['events']) => void
   metrics: Metrics
   log: Log
 }
@@ -53,7 +53,7 @@ export function createBusLink(deps: LinkDeps) {
       // Users are stored in any case, and counted there.
       const count = signal.user_ids.length > 0 ? 0 : signal.count
       if (isSent) metrics.signalsSent(count)
-      else if (count > 0) await store(signal)
+      else if (count > 0) store((JSON.parse(signal.body) as Signal).events)
       return true
     },
   })

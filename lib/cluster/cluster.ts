@@ -1,6 +1,7 @@
+import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { singleFlight } from '../core/once.ts'
+import { singleFlight, warnOnce } from '../core/once.ts'
 import { VERSION } from '../core/version.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
@@ -9,6 +10,11 @@ import { createPublisher, type Publisher, type PublisherDeps } from './publisher
 import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
 import * as store from './store.ts'
+
+/** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
+const SIGNALS_KEPT = 10_000_000
+
+const PRUNE_MS = 5_000
 
 type Receiver = ReturnType<typeof createReceiver>
 
@@ -101,13 +107,17 @@ function startRepeated(
 ): Repeated[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
   const beat = createBeat(id, { ...deps, neighbour })
+  const report = warned(deps.log, 'Other processes cannot be told that this one runs', beat)
+  const prune = warned(deps.log, 'Old signals cannot be deleted', () => store.deleteSignals(deps.db, SIGNALS_KEPT))
   return [
     every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
     every(beat_seconds * 1000, async () => {
       publisher.retry()
-      await beat()
+      await report()
       receiver.recount()
     }),
+    // Apart: each look reads all signals that are left, also while the beat fails.
+    every(PRUNE_MS, prune),
   ]
 }
 
@@ -116,9 +126,22 @@ interface Repeated {
   stop(): Promise<void>
 }
 
-/** Runs `work` at intervals, once at a time. A failure is left to the next run. @param onTick is called at each interval */
+/** Makes a failure of `work` a line in the log, one for several in a row: the next run tries again. */
+function warned(log: Log, message: string, work: () => Promise<void>): () => Promise<void> {
+  const fail = warnOnce((error: unknown) => log.warn(message, { cause: causeText(error) }))
+  return async () => {
+    try {
+      await work()
+      fail.reset()
+    } catch (error) {
+      fail(error)
+    }
+  }
+}
+
+/** Runs `work`, which never fails, at intervals, once at a time. @param onTick is called at each interval */
 function every(ms: number, work: () => Promise<void>, onTick = () => {}): Repeated {
-  const run = singleFlight(() => work().catch(() => {}))
+  const run = singleFlight(work)
   const tick = () => {
     onTick()
     void run()

@@ -11,6 +11,8 @@ export interface Sight {
   isFirst: boolean
   /** The ids of the other processes. */
   others: string[]
+  /** Whether this process has its row: not if others took it for dead, or PostgreSQL has crashed. */
+  hasOwnRow: boolean
   /** The new signals of others, oldest first. */
   bodies: string[]
 }
@@ -30,7 +32,9 @@ export function createLook(db: Database, nodeId: string) {
       const isMissing = at === undefined || isNewBegin(db, found.at, at) || found.bodies.length === MOST
       token = now
       at = found.at
-      return { isFirst: isMissing, others: found.others, bodies: isMissing ? [] : found.bodies }
+      const { ids, bodies } = found
+      const others = ids.filter((id) => id !== nodeId)
+      return { isFirst: isMissing, others, hasOwnRow: ids.includes(nodeId), bodies: isMissing ? [] : bodies }
     },
     /** This process has changed the rows of others. */
     recount(): void {
@@ -44,13 +48,17 @@ export function createLook(db: Database, nodeId: string) {
 }
 
 function sinceOf({ dialect }: Database, at: string): string[] {
-  return dialect === 'sqlite' ? [at] : toParams(toWholeSnapshot(snapshotOf(at)))
+  return dialect === 'sqlite' ? [at] : toParams(snapshotOf(at))
 }
 
-/** Not after it: another server has taken over, or the same one was started again, or the file of signals began anew. */
+/**
+ * Not after it: another server has taken over, or the same one was started again or has recovered from a crash, or the
+ * file of signals began anew.
+ */
 function isNewBegin({ dialect }: Database, now: string, last: string): boolean {
-  return dialect === 'sqlite' ? Number(now) < Number(last) : serverOf(now) !== serverOf(last)
+  if (dialect === 'sqlite') return Number(now) < Number(last)
+  return serverOf(now) !== serverOf(last) || snapshotOf(now).xmax < snapshotOf(last).xmax
 }
 
-const snapshotOf = (at: string) => at.slice(0, at.indexOf(' '))
+const snapshotOf = (at: string) => toWholeSnapshot(at.slice(0, at.indexOf(' ')))
 const serverOf = (at: string) => at.slice(at.indexOf(' '))

@@ -33,13 +33,13 @@ export function createPublisher(
   receiver: { isAlone: () => boolean; isNode: (id: string) => boolean },
   deps: PublisherDeps,
 ) {
-  const send = createSend(id, deps)
   const outbox = createOutbox({
     gather_ms: deps.config.cluster.signal_ms,
     onDropped: deps.metrics.signalsDropped,
-    send,
+    send: createSend(id, deps),
   })
-  const bus = deps.bus && createBusLink({ ...deps, bus: deps.bus, id, isNode: receiver.isNode, store: send })
+  const { isNode } = receiver
+  const bus = deps.bus && createBusLink({ ...deps, bus: deps.bus, id, isNode, store: outbox.addEvents })
 
   return {
     /** Passes ephemeral events on; without any, something was committed. Costs nothing alone. */
@@ -61,8 +61,15 @@ export function createPublisher(
     start: (handle: (signal: Signal) => Promise<void>): void => bus?.start(handle),
     /** Subscribes again if that has failed. */
     retry: (): void => bus?.subscribe(),
-    flush: () => Promise.all([outbox.flush(), bus?.flush()]),
-    close: () => Promise.all([outbox.close(), bus?.close()]),
+    /** The bus first: what it does not take goes through the database. */
+    async flush(): Promise<void> {
+      await bus?.flush()
+      await outbox.flush()
+    },
+    async close(): Promise<void> {
+      await bus?.close()
+      await outbox.close()
+    },
   }
 }
 

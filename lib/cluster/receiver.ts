@@ -1,6 +1,7 @@
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
+import { createLateness } from '../core/lateness.ts'
 import { warnOnce } from '../core/once.ts'
 import { VERSION } from '../core/version.ts'
 import type { Ephemeral } from '../live/transaction.ts'
@@ -12,9 +13,6 @@ import { insertNode } from './store.ts'
 
 /** After a longer pause of this process signals may be missing. */
 const MISSED_MS = 8_000
-
-/** After a longer time without a successful look at the signals the process is not ready. */
-const LATE_MS = 2_000
 
 /** For so long after the last other process has gone, or after the start, users may be known by it. */
 const COMPANY_MS = 20_000
@@ -51,8 +49,7 @@ interface ReceiverDeps {
 export function createReceiver(id: string, { db, isApart, config, log, metrics, reload }: ReceiverDeps) {
   const { look, recount, forget } = createLook(db, id)
   let others: ReadonlySet<string> = new Set()
-  // Not a time: a busy event loop is no failure of the database.
-  let intervals = 0
+  const lateness = createLateness(config.cluster.poll_ms)
   let company_until = 0
   let looked_at = performance.now()
   const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
@@ -64,12 +61,13 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     if (isMissed()) forget()
     looked_at = performance.now()
     const found = await look()
+    metrics.polled((performance.now() - looked_at) / 1000)
     // Also those of the time that the look itself has taken: it may have waited for a connection.
     const isFirst = found && (found.isFirst || isMissed())
     const wasAlone = others.size === 0
     if (found) others = new Set(found.others)
     if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
-    if (isFirst) await comeBack(db, id, neighbour)
+    if (isFirst || found?.hasOwnRow === false) await comeBack(db, id, neighbour)
     else if (wasAlone && others.size > 0) await neighbour.meet()
     if (!found || found.bodies.length === 0) return
     const news = found.bodies.map((body) => JSON.parse(body) as Signal)
@@ -83,19 +81,16 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     /** Whether this is another process with the same database. */
     isNode: (nodeId: string) => others.has(nodeId),
     hasCompany: () => performance.now() < company_until,
-    /** An interval has passed. */
-    expect: () => void intervals++,
-    isLate: () => intervals * config.cluster.poll_ms > LATE_MS,
+    expect: lateness.expect,
+    isLate: lateness.isLate,
     countNodes: () => others.size + 1,
     /** This process may have removed others. */
     recount,
 
     async listen(neighbour: Neighbour): Promise<void> {
-      const started = performance.now()
       try {
         await lookAround(neighbour)
-        intervals = 0
-        metrics.polled((performance.now() - started) / 1000)
+        lateness.arrived()
         fail.reset()
       } catch (error) {
         // What was missed is unknown.

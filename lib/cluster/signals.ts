@@ -2,8 +2,8 @@ import { createGathering } from '../core/gather.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { NodeReload } from './reload.ts'
 
-/** The maximum size of a signal, in UTF-16 units, which are bytes for most of it. */
-const MAX_LENGTH = 256 * 1024
+/** The maximum size of the events of a signal, in bytes. */
+const MAX_BYTES = 256 * 1024
 
 /** The maximum number of signals with the events of one time. */
 const MAX_SIGNALS = 4
@@ -131,20 +131,21 @@ function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: nu
 /** The events as JSON, in parts of the maximum size, without those for which there is no room. */
 function inParts(events: Ephemeral[], onDropped: (count: number) => void): string[][] {
   const parts: string[][] = []
-  let length = MAX_LENGTH
+  let taken = MAX_BYTES
   for (const event of events) {
     const text = JSON.stringify(event)
-    const isFull = length + text.length > MAX_LENGTH
-    if (text.length > MAX_LENGTH || (isFull && parts.length === MAX_SIGNALS)) {
+    const bytes = Buffer.byteLength(text) + 1
+    const isFull = taken + bytes > MAX_BYTES
+    if (bytes > MAX_BYTES || (isFull && parts.length === MAX_SIGNALS)) {
       onDropped(1)
       continue
     }
     if (isFull) {
       parts.push([])
-      length = 0
+      taken = 0
     }
     parts.at(-1)!.push(text)
-    length += text.length + 1
+    taken += bytes
   }
   return parts
 }

@@ -201,8 +201,8 @@ export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
 export interface Found {
   /** Where it has ended: a snapshot of PostgreSQL and its server, or the number of the last signal. */
   at: string
-  /** The ids of the other processes. */
-  others: string[]
+  /** The ids of all processes that have a row. */
+  ids: string[]
   /** The new signals of others, oldest first. */
   bodies: string[]
 }
@@ -211,14 +211,14 @@ export interface Found {
 const NEWER = {
   postgresql: {
     at: `CAST(pg_current_snapshot() AS TEXT) || ' ' || ${SERVER_STARTED}`,
-    others: "string_agg(id, ',')",
+    ids: "string_agg(id, ',')",
     // Of transactions that had not ended by then.
     isNewer: '(s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))',
     none: ['18446744073709551615', '{}'],
   },
   sqlite: {
     at: "(SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM sqlite_sequence WHERE name = 'signals')",
-    others: 'group_concat(id)',
+    ids: 'group_concat(id)',
     isNewer: 's.n > CAST(? AS INTEGER)',
     none: ['9223372036854775807'],
   },
@@ -235,17 +235,16 @@ export async function findSignals(
   limit: number,
   since?: readonly string[],
 ): Promise<Found> {
-  const { at, others, isNewer, none } = NEWER[db.dialect]
-  const rows = await db.all<{ at: string; others: string | null; body: string | null }>(
-    `SELECT ${at} AS at, (SELECT ${others} FROM nodes WHERE id <> ?) AS others, s.body
+  const { at, ids, isNewer, none } = NEWER[db.dialect]
+  const rows = await db.all<{ at: string; ids: string | null; body: string | null }>(
+    `SELECT ${at} AS at, (SELECT ${ids} FROM nodes) AS ids, s.body
        FROM (SELECT 1) AS one
        LEFT JOIN signals s ON s.node_id <> ? AND ${isNewer}
       ORDER BY s.n LIMIT ?`,
-    nodeId,
     nodeId,
     ...(since ?? none),
     limit,
   )
   const [first] = rows as [(typeof rows)[0]]
-  return { at: first.at, others: first.others?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }
+  return { at: first.at, ids: first.ids?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../config/parse.ts'
 import { ChatError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -33,6 +34,11 @@ const MAX_NETWORKS = 100_000
 
 /** The maximum number of credentials that were valid the last time, as digests: about two megabytes. */
 const MAX_GOOD_CREDENTIALS = 10_000
+
+/** This process's part of the failures of a network: the workers of a service together permit what one process would. */
+export function authFailuresOf({ rate_limits, cluster: { workers } }: Config): number {
+  return Math.ceil(rate_limits.auth_failures_per_ip_per_min / workers)
+}
 
 /**
  * Creates the counters of one process, in memory: it writes nothing.

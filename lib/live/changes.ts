@@ -120,6 +120,8 @@ async function lookAtPostgres(db: Database, before: PostgresMark | undefined): P
     revocations: JSON.parse(row!.revocations ?? '[]'),
   }
   const mark = toMark(row!)
-  const isKnown = mark.server === before.server && row!.events < MOST && changes.revocations.length < MOST
+  // A server that has crashed and recovered by itself gives the numbers of lost transactions again.
+  const isSameServer = mark.server === before.server && mark.xmax >= before.xmax
+  const isKnown = isSameServer && row!.events < MOST && changes.revocations.length < MOST
   return { mark, changes: isKnown ? changes : undefined }
 }

@@ -1,5 +1,6 @@
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
+import { createLateness } from '../core/lateness.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
@@ -24,27 +25,41 @@ interface PollerDeps {
 /** Detects commits of other processes. */
 export type Poller = ReturnType<typeof createPoller>
 
-/** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
-export function createPoller({ db, hub, log, metrics, poll_ms }: PollerDeps) {
+/** Delivers what other processes have committed since the last time, or whatever is new. */
+function createFollowing({ db, hub, metrics }: PollerDeps) {
   const changes = createChanges(db)
+  let mustLookAtAll = false
+  return {
+    async follow(): Promise<void> {
+      if (mustLookAtAll) changes.forget()
+      mustLookAtAll = false
+      const began = performance.now()
+      const found = await changes.find()
+      metrics.polled((performance.now() - began) / 1000)
+      await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
+      hub.rights.knownAt(began)
+      await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
+      found.accept()
+      if (found.changes) metrics.foundNew(found.changes.conversations.length)
+    },
+    /** What was missed is unknown: the next time looks at everything. */
+    forget(): void {
+      mustLookAtAll = true
+    },
+  }
+}
+
+/** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
+export function createPoller(deps: PollerDeps) {
+  const { hub, log, poll_ms } = deps
+  const { follow, forget } = createFollowing(deps)
+  const lateness = createLateness(poll_ms)
   let succeeded = Number.NEGATIVE_INFINITY
   let checked = performance.now()
   let timer: NodeJS.Timeout | undefined
   const fail = warnOnce((error: unknown) =>
     log.warn('Changes of other processes cannot be seen', { cause: causeText(error) }),
   )
-
-  async function follow(): Promise<void> {
-    // What was missed is unknown, also which look-up of rights has failed.
-    if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) changes.forget()
-    const began = performance.now()
-    const found = await changes.find()
-    await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
-    hub.rights.knownAt(began)
-    await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
-    found.accept()
-    if (found.changes) metrics.foundNew(found.changes.conversations.length)
-  }
 
   const poll = singleFlight(async () => {
     try {
@@ -53,20 +68,27 @@ export function createPoller({ db, hub, log, metrics, poll_ms }: PollerDeps) {
         checked = performance.now()
         await hub.rights.recheckNext()
       }
+      // A look-up of rights may have failed, it is unknown which.
+      if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) forget()
       await follow()
       succeeded = performance.now()
+      lateness.arrived()
       fail.reset()
     } catch (error) {
-      // What happened meanwhile is unknown, also to a database that has taken over from another.
-      changes.forget()
+      // Also by a database that has taken over from another.
+      forget()
       fail(error)
     }
   })
 
   return {
     start(): void {
-      // After a failure it polls also without streams: the service is not ready until a poll succeeds.
-      timer ??= setInterval(() => (fail.isReported() || !hub.isIdle()) && void poll(), poll_ms).unref()
+      timer ??= setInterval(() => {
+        // After a failure it polls also without streams: the service is not ready until a poll succeeds.
+        if (hub.isIdle() && !fail.isReported()) return
+        lateness.expect()
+        void poll()
+      }, poll_ms).unref()
     },
     async stop(): Promise<void> {
       clearInterval(timer)
@@ -75,6 +97,14 @@ export function createPoller({ db, hub, log, metrics, poll_ms }: PollerDeps) {
     },
     /** Polls now. */
     poll,
-    isFailing: fail.isReported,
+    /** Polls now, and looks at everything: numbers of transactions may have come again. */
+    async lookAtAll(): Promise<void> {
+      forget()
+      // One in progress has looked already.
+      await poll.current()
+      await poll()
+    },
+    /** Whether no poll has succeeded for a while. */
+    isLate: lateness.isLate,
   }
 }

@@ -12,7 +12,7 @@ export type Source = 'own' | 'other'
 export function createClusterMetrics() {
   const poll = createHistogram<never>(
     'chat_bus_poll_seconds',
-    'Time of one look at what other processes have sent',
+    'Time of one look at what other processes have sent, or committed',
     POLL_BUCKETS,
   )
   const newConversations = createHistogram<never>(

@@ -56,7 +56,7 @@ export function createReadiness(deps: {
     async failures() {
       const found = await withDeadline(sharedCheck(), PROBE_MS, 'database')
       const failing: Failure[] = found ? [found] : []
-      if (poller.isFailing() || cluster.isLate()) failing.push('bus')
+      if (poller.isLate() || cluster.isLate()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')
       if (names !== logged) {

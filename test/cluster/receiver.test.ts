@@ -62,6 +62,15 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
     expect(await look()).toEqual(['meet'])
   })
 
+  it('adds its row and its users again at once when it has no row', async () => {
+    const { db, look } = await start()
+    expect(await look()).toEqual(['renew'])
+    await db.run('DELETE FROM nodes')
+    expect(await look()).toEqual(['renew'])
+    expect(await db.all('SELECT id FROM nodes')).toEqual([{ id: 'here' }])
+    expect(await look()).toEqual([])
+  })
+
   it('takes signals for missed if the look itself took longer than they are kept', async () => {
     const { db, look } = await start()
     expect(await look()).toEqual(['renew'])

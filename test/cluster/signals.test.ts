@@ -48,3 +48,22 @@ it('passes events about the inboxes of many users on in several signals, and an 
   await outbox.close()
   expect([sent.length, dropped]).toEqual([6, 3])
 })
+
+it('counts the bytes of a signal, not its letters', async () => {
+  const sizes: number[] = []
+  const outbox = createOutbox({
+    gather_ms: 60_000,
+    onDropped: () => {},
+    send: async ({ body }) => Boolean(sizes.push(Buffer.byteLength(body))),
+  })
+  const about = (n: number) => ({
+    conversation_id: '',
+    user_ids: ['я'.repeat(60_000)],
+    event: { type: 'notifications.count' as const, payload: { unread: n } },
+  })
+  outbox.addEvents([about(1), about(2), about(3)])
+  await outbox.flush()
+  await outbox.close()
+  expect(sizes).toHaveLength(2)
+  for (const size of sizes) expect(size).toBeLessThan(260 * 1024)
+})

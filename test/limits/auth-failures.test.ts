@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SECOND } from '../../lib/core/time.ts'
-import type { ChatError } from '../../lib/index.ts'
-import { createAuthFailures } from '../../lib/limits/auth-failures.ts'
+import { type ChatError, parseConfig } from '../../lib/index.ts'
+import { authFailuresOf, createAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
@@ -69,6 +69,12 @@ describe('failed authentication', () => {
     failures.forget({ ip, credential: 'session 1' })
     expect(call('session 1')).toBe(60)
   })
+})
+
+it('counts a part of the failures in each worker of a service', () => {
+  const of = (workers: number, auth_failures_per_ip_per_min: number) =>
+    authFailuresOf(parseConfig({ cluster: { workers }, rate_limits: { auth_failures_per_ip_per_min } }))
+  expect([of(1, 600), of(4, 600), of(64, 1)]).toEqual([600, 150, 1])
 })
 
 describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {

@@ -12,7 +12,7 @@ const OWN_COUNT = 'each process counts this for itself, as docs/concepts/rate-li
  */
 export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string, Record<string, string>> } = {
   files: {
-    'test/{live/{all-order,catch-up,joined,nodes,order,own-commits,revocations},chat/conversations/deletion-nodes}.test.ts':
+    'test/{live/{all-order,catch-up,joined,nodes,order,own-commits,recovered,revocations},chat/conversations/deletion-nodes}.test.ts':
       OWN_NODES,
     'test/cluster/*.test.ts': OWN_NODES,
     'test/cli/*.test.ts': 'runs commands beside one process',

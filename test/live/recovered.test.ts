@@ -1,0 +1,95 @@
+import { Client } from 'pg'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import type { Actor } from '../../lib/core/actor.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
+import { startCluster } from '../support/postgres.ts'
+import { patiently, startService, type TestService, times } from '../support/service.ts'
+
+const LONG = { timeout: 60_000 }
+
+/** More transactions than all others of a test. */
+const MANY = 200
+
+describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recovered from a crash by itself', () => {
+  /** Two nodes, and a stream of the second one, which polls only when the test says so. */
+  async function start() {
+    // Transactions that nobody waits for are lost in a crash.
+    const cluster = (await startCluster(undefined, { wal_writer_delay: 10_000 }))!
+    onTestFinished(() => cluster.stop())
+    const [here, there] = [await startService(cluster.url), await startService(cluster.url)]
+    onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
+    const ada = await here.chat.users.actor((await here.signIn('ada')).id)
+    const { conversation_id } = await here.chat.conversations.create(ada)
+    await contextOf(there.chat).poller.stop()
+    const seen = follow(there, ada, conversation_id)
+    await vi.waitUntil(() => seen.includes('stream.ready'))
+    await contextOf(there.chat).poller.poll()
+    const post = (content: string) => patiently(() => here.chat.messages.postRoot(ada, conversation_id, { content }))
+    return { url: cluster.url, there, seen, post }
+  }
+
+  /** The types of its events, and the texts of its messages. */
+  function follow({ chat }: TestService, ada: Actor, conversation_id: string): string[] {
+    const seen: string[] = []
+    void (async () => {
+      for await (const { event } of chat.events.follow(ada, conversation_id))
+        seen.push(event.type === 'message.new' ? event.payload.message.content : event.type)
+    })()
+    return seen
+  }
+
+  async function connect(connectionString: string): Promise<Client> {
+    const client = new Client({ connectionString })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query('SET synchronous_commit = off')
+    return client
+  }
+
+  /** Uses up numbers of transactions. */
+  async function burn(client: Client): Promise<void> {
+    for (const _ of times(MANY, () => 0)) await client.query('SELECT pg_current_xact_id()')
+  }
+
+  const readXmax = async (client: Client) =>
+    Number((await client.query('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xmax')).rows[0].xmax)
+
+  /** Kills a process of the server, which then ends all others and recovers. @returns the last number before, and after */
+  async function crash(url: string, look: () => Promise<void>): Promise<{ before: number; after: number }> {
+    const victim = await connect(url)
+    const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    await burn(victim)
+    await look()
+    const before = await readXmax(victim)
+    process.kill(rows[0]!.pid, 'SIGKILL')
+    const client = await vi.waitUntil(() => connect(url).catch(() => undefined), { timeout: 30_000 })
+    onTestFinished(() => client.end())
+    return { before, after: await readXmax(client) }
+  }
+
+  it('misses nothing whose transactions have numbers that were given before', LONG, async () => {
+    const { url, there, seen, post } = await start()
+    const { cluster, poller } = contextOf(there.chat)
+    await cluster.stop()
+    const { before, after } = await crash(url, () => poller.poll())
+    expect(after).toBeLessThan(before)
+    await post('afterwards')
+    await poller.poll()
+    await vi.waitUntil(() => seen.includes('afterwards'))
+  })
+
+  it(
+    'looks at everything once it has no row any more, also if the numbers are past those of before',
+    LONG,
+    async () => {
+      const { url, there, seen, post } = await start()
+      const { before, after } = await crash(url, () => contextOf(there.chat).poller.poll())
+      expect(after).toBeLessThan(before)
+      await post('afterwards')
+      const client = await connect(url)
+      await burn(client)
+      await client.end()
+      await vi.waitUntil(() => seen.includes('afterwards'), { timeout: 20_000 })
+    },
+  )
+})
