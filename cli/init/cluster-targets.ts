@@ -1,5 +1,5 @@
 import { basePathOf } from '../../lib/config/base-path.ts'
-import { idleOf, publicOf, upstreamOf } from './facts.ts'
+import { idleOf, publicOf, stopTimeoutOf, upstreamOf } from './facts.ts'
 import type { Target } from './target.ts'
 
 /** Pods, their configuration and their addresses. */
@@ -17,7 +17,7 @@ export const kubernetes: Target = {
           ['https://chat.example.org', publicOf(config).href.replace(/\/$/, '')],
           ['chat.example.org', hostname],
           ['drain_delay_seconds = 10', `drain_delay_seconds = ${delay}`],
-          ['terminationGracePeriodSeconds: 40', `terminationGracePeriodSeconds: ${30 + delay}`],
+          ['terminationGracePeriodSeconds: 40', `terminationGracePeriodSeconds: ${stopTimeoutOf(config, delay)}`],
           ['(20)', `(${config.sse.heartbeat_seconds})`],
           ['proxy-read-timeout: "60"', `proxy-read-timeout: "${idleOf(config)}"`],
           ...(base

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { filesPlace } from '../../lib/config/attachments.ts'
 import { basePathOf, publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { addressText, isAnyAddress } from '../../lib/http/node/listen.ts'
@@ -15,6 +16,9 @@ export interface Facts {
   /** The folder of this package. */
   root: string
 }
+
+/** The folder of the service under systemd, which the unit lets it write to. */
+const HOME = '/var/lib/chat-server'
 
 /** What each proxy writes before the path of a Unix domain socket. */
 const SOCKET_FORMS = { nginx: 'unix:', caddy: 'unix/', haproxy: 'unix@' } as const
@@ -46,12 +50,26 @@ export function databaseFolderOf({ database }: Config): string | undefined {
   return path === undefined ? undefined : join(path, '..')
 }
 
-/** The folders besides /var/lib/chat-server into which the service writes: the database and the backups. */
+/** The folder of the files of messages. */
+function filesFolderOf(config: Config): string | undefined {
+  return config.attachments.enabled === false ? undefined : /^fs:(.+)$/.exec(filesPlace(config))?.[1]
+}
+
+/** The folders outside /var/lib/chat-server into which the service writes: the database, files of messages, backups. */
 export function writableFoldersOf(config: Config): string[] {
-  const { target } = config.backup
-  const folders = [databaseFolderOf(config), target?.startsWith('/') ? join(target, '.') : undefined]
-  const isOutside = (folder: string) => !`${folder}/`.startsWith('/var/lib/chat-server/')
-  return [...new Set(folders.filter((folder) => folder !== undefined))].filter(isOutside)
+  const places = [databaseFolderOf(config), filesFolderOf(config), config.backup.target]
+  const folders = places.flatMap((place) => (place?.startsWith('/') ? resolve(place) : []))
+  const outer = [HOME, ...folders]
+  const isOutside = (folder: string) => folder !== HOME && !outer.some((each) => folder.startsWith(`${each}/`))
+  return [...new Set(folders)].filter(isOutside)
+}
+
+/**
+ * Seconds after which a service that stops may be killed: after the delay, requests take up to ten seconds, and answers
+ * `assistant.drain_seconds`.
+ */
+export function stopTimeoutOf({ assistant, server }: Config, delay = server.drain_delay_seconds): number {
+  return 20 + delay + Math.max(10, assistant.drain_seconds)
 }
 
 /** Whether only one process may serve. */

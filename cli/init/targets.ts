@@ -8,6 +8,7 @@ import {
   keepAliveOf,
   publicOf,
   sourcesOf,
+  stopTimeoutOf,
   upstreamOf,
   writableFoldersOf,
 } from './facts.ts'
@@ -17,14 +18,13 @@ const systemd: Target = {
   description: 'Write a sandboxed unit for systemd',
   files: (facts) => {
     const folders = writableFoldersOf(facts.config)
-    const stop = 30 + facts.config.server.drain_delay_seconds
     return [
       {
         name: 'chat-server.service',
         example: 'examples/deploy/chat-server.service',
         replace: [
           ['/etc/chat-server/chat-server.toml', configPath(facts)],
-          ['TimeoutStopSec=30', `TimeoutStopSec=${stop}`],
+          ['TimeoutStopSec=30', `TimeoutStopSec=${stopTimeoutOf(facts.config)}`],
           ['(10000)', `(${facts.config.server.max_connections})`],
           ['LimitNOFILE=20000', `LimitNOFILE=${2 * facts.config.server.max_connections}`],
           ...(folders.length > 0
@@ -195,8 +195,8 @@ const haproxy: Target = {
             protocol === 'https:' ? secure : `bind :${port || 80}`,
           ],
           [
-            '  balance roundrobin',
-            base ? `  balance roundrobin\n  http-request replace-path ${base}/?(.*) /\\1` : '  balance roundrobin',
+            '  balance leastconn',
+            base ? `  balance leastconn\n  http-request replace-path ${base}/?(.*) /\\1` : '  balance leastconn',
           ],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
           ['pool-purge-delay 2s', `pool-purge-delay ${Math.max(1, Math.floor(keepAliveOf(config) / 2))}s`],

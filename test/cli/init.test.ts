@@ -134,7 +134,7 @@ it('takes address, timeouts, limits and database from the configuration, and no 
   )
   expect(nginx).toMatch(/keepalive_timeout 10s;.*proxy_read_timeout 21s;/s)
   expect(caddy).toMatch(/^talk\.example\.net:8443 {\n\turi strip_prefix \/talk\n/m)
-  expect(haproxy).toContain('http-request replace-path /talk/?(.*) /\\1')
+  expect(haproxy).toContain('  balance leastconn\n  http-request replace-path /talk/?(.*) /\\1')
   // SQLite is served by one process.
   expect(haproxy).not.toMatch(/server two|both/i)
   expect(kubernetes).toContain('public_url = "https://talk.example.net:8443/talk"')
@@ -143,6 +143,29 @@ it('takes address, timeouts, limits and database from the configuration, and no 
   expect(prometheus).toMatch(/targets: \["\[::1\]:9321"\].*/)
   expect(prometheus).toContain('credentials_file: chat-server.token')
   for (const text of texts.values()) expect(text).not.toMatch(/canary|chat\.example\.org(?!\.token)/)
+})
+
+it('systemd lets the service write the files of messages, into a folder that the steps create', () => {
+  const unit = (input: object) => written('systemd', input).text('chat-server.service')
+  const elsewhere = { ...OTHER, attachments: { storage: 'fs:/srv/chat-files' } }
+  expect(unit(elsewhere)).toMatch(/^ReadWritePaths=\/srv\/talk \/srv\/chat-files$/m)
+  const steps = TARGETS.systemd.next({ config: parseConfig(elsewhere), output: '.', root: ROOT }).join('\n')
+  expect(steps).toContain('install -d -m 700 -o chat-server -g chat-server /srv/chat-files')
+
+  expect(unit({ ...OTHER, attachments: { storage: 'fs:/srv/talk/media/' } })).toMatch(/^ReadWritePaths=\/srv\/talk$/m)
+  for (const attachments of [
+    { storage: 'fs:/var/lib/chat-server/media' },
+    { storage: 'fs:./media' },
+    { storage: 's3://bucket/chat' },
+    { storage: 'fs:/srv/chat-files', enabled: false },
+  ])
+    expect(unit({ attachments })).not.toContain('ReadWritePaths')
+})
+
+it('supervisors wait for answers as long as the service does', () => {
+  const input = { server: { drain_delay_seconds: 12 }, assistant: { drain_seconds: 120 } }
+  expect(written('systemd', input).text('chat-server.service')).toMatch(/^TimeoutStopSec=152$/m)
+  expect(written('kubernetes', input).text('kubernetes.yaml')).toMatch(/terminationGracePeriodSeconds: 152$/m)
 })
 
 it('systemd lets the service write the backups, into a folder that the steps create', () => {
