@@ -10,8 +10,8 @@ import { checkWal } from './ops/wal.ts'
 interface Job {
   interval_ms: number
   run: () => unknown
-  /** Logged when a run fails, once until a run succeeds again. Without a warning, failures are not logged. */
-  warning?: string
+  /** Logged when a run fails, once until a run succeeds again. */
+  warning: string
   /** Whether a run that takes longer than the interval skips the next one, and `stop` waits for a run. */
   exclusive?: true
   /** Whether the job also runs once before the service is ready. */
@@ -28,15 +28,20 @@ function jobsOf(
   const inboxes = { after: '', ms: INBOXES_MS }
   const files = { after: '' }
   return {
-    heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
+    heartbeats: {
+      interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
+      run: () => ctx.hub.sendHeartbeats(),
+      warning: 'Heartbeats could not be sent to event streams',
+    },
     // A slow host is asked again when it has answered.
     callers: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
       run: ctx.hub.recheckLogins,
+      warning: 'It could not be checked whether callers of the host are still signed in',
       exclusive: true,
     },
     // The interval is the maximum delay before other users see that a user is offline.
-    presence: { interval_ms: 5_000, run: ctx.presence.sweep },
+    presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be updated' },
     // Renews the leases of answers, and ends answers with an expired lease; a lease lasts ten seconds.
     leases: {
       interval_ms: RENEWED_MS,
@@ -62,8 +67,7 @@ function jobsOf(
       warning: 'It could not be checked whether a backup is due',
       exclusive: true,
     },
-    // Without a warning: the calls that use the storage report its failures.
-    wal: { interval_ms: 60_000, run: () => checkWal(ctx) },
+    wal: { interval_ms: 60_000, run: () => checkWal(ctx), warning: 'The size of the WAL could not be checked' },
   }
 }
 
@@ -100,9 +104,7 @@ function supervised(
   log: Log,
   ran: (isDone: boolean) => void,
 ): (() => Promise<void>) | SingleFlight<void> {
-  const fail = warnOnce((error: unknown) => {
-    if (warning !== undefined) log.warn(warning, { cause: causeText(error) })
-  })
+  const fail = warnOnce((error: unknown) => log.warn(warning, { cause: causeText(error) }))
   const attempt = async () => {
     try {
       await run()
