@@ -10,7 +10,10 @@ export default defineCommand({
   },
   example: 'chat-server doctor --config chat-server.toml',
   args: {
-    'read-only': { type: 'boolean', description: 'Write nothing: skip the test of the event stream' },
+    'read-only': {
+      type: 'boolean',
+      description: 'Write nothing: skip the tests of the event stream and of the storage of files',
+    },
     strict: { type: 'boolean', description: 'Exit with 1 for a warning as well' },
     ...commonArgs,
   },

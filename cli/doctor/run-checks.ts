@@ -24,10 +24,10 @@ import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
 
 /**
- * Checks everything that a running service depends on. It changes nothing, except for the test of the event stream,
- * which deletes what it creates and leaves an entry in the audit log.
+ * Checks everything that a running service depends on. It changes nothing, except for the tests of the event stream and of
+ * the storage of files, which delete what they create. That of the stream leaves an entry in the audit log.
  *
- * @param options.readOnly skips the test of the event stream
+ * @param options.readOnly skips these tests
  */
 export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded

@@ -87,8 +87,8 @@ export interface ConfigInput {
   }
   storage?: {
     /**
-     * full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut.
-     * Default: `"full"`.
+     * full: a write is acknowledged after it is synced to disk. os: after the operating system has it, which is
+     * faster, but a power cut may lose the last writes. Default: `"full"`.
      */
     durability?: 'full' | 'os' | undefined
     /** Bring the database up to date at start; if false, an outdated database is refused. Default: `true`. */
@@ -376,7 +376,7 @@ export interface ConfigInput {
     enabled?: boolean | undefined
     /** How long a request searches before it returns what it has, in milliseconds. Default: `500`. */
     budget_ms?: number | undefined
-    /** Searches of a user per minute. Default: `60`. */
+    /** Searches of a user per minute, in each process. Default: `60`. */
     per_user_per_min?: number | undefined
   }
   attachments?: {
@@ -387,8 +387,10 @@ export interface ConfigInput {
     enabled?: boolean | undefined
     /**
      * Where the bytes of files are. Default: the folder files beside a SQLite file, else fs:./data/files. Or another
-     * fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…, with the keys in AWS_ACCESS_KEY_ID and
-     * AWS_SECRET_ACCESS_KEY.
+     * fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…&path_style=false: without an endpoint Amazon S3,
+     * without a region AWS_REGION or us-east-1, and with path_style=false the bucket is in the host name. The keys are
+     * in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment, with AWS_SESSION_TOKEN for temporary ones;
+     * those of backup.s3 and files of secrets are not used.
      */
     storage?: string | undefined
     /** Maximum size of a file. Default: `104857600` bytes. */
@@ -596,7 +598,10 @@ export interface Config {
     prepared_statements: boolean
   }
   storage: {
-    /** full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut. */
+    /**
+     * full: a write is acknowledged after it is synced to disk. os: after the operating system has it, which is
+     * faster, but a power cut may lose the last writes.
+     */
     durability: 'full' | 'os'
     /** Bring the database up to date at start; if false, an outdated database is refused. */
     migrate: boolean
@@ -858,7 +863,7 @@ export interface Config {
     enabled: boolean
     /** How long a request searches before it returns what it has, in milliseconds. */
     budget_ms: number
-    /** Searches of a user per minute. */
+    /** Searches of a user per minute, in each process. */
     per_user_per_min: number
   }
   attachments: {
@@ -869,8 +874,10 @@ export interface Config {
     enabled?: boolean
     /**
      * Where the bytes of files are. Default: the folder files beside a SQLite file, else fs:./data/files. Or another
-     * fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…, with the keys in AWS_ACCESS_KEY_ID and
-     * AWS_SECRET_ACCESS_KEY.
+     * fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…&path_style=false: without an endpoint Amazon S3,
+     * without a region AWS_REGION or us-east-1, and with path_style=false the bucket is in the host name. The keys are
+     * in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment, with AWS_SESSION_TOKEN for temporary ones;
+     * those of backup.s3 and files of secrets are not used.
      */
     storage?: string
     /** Maximum size of a file. */

@@ -21,7 +21,7 @@ export const AttachmentsSection = section({
   storage: key(
     v.pipe(text, v.regex(STORAGE, 'must be fs:<folder> or s3://<bucket>/<prefix>')),
     undefined,
-    'Where the bytes of files are. Default: the folder files beside a SQLite file, else fs:./data/files. Or another fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…, with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+    'Where the bytes of files are. Default: the folder files beside a SQLite file, else fs:./data/files. Or another fs:<folder>, or s3://<bucket>/<prefix>?endpoint=…&region=…&path_style=false: without an endpoint Amazon S3, without a region AWS_REGION or us-east-1, and with path_style=false the bucket is in the host name. The keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment, with AWS_SESSION_TOKEN for temporary ones; those of backup.s3 and files of secrets are not used.',
   ),
   max_bytes: key(integer(1, MAX_FILE_BYTES), 104_857_600, 'Maximum size of a file.', { unit: 'bytes' }),
   types: key(

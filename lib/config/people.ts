@@ -14,7 +14,7 @@ export const DirectSection = section({
 export const SearchSection = section({
   enabled: key(flag, true, 'Messages can be searched by their words.'),
   budget_ms: key(integer(50, 5000), 500, 'How long a request searches before it returns what it has, in milliseconds.'),
-  per_user_per_min: key(integer(1, 100_000), 60, 'Searches of a user per minute.'),
+  per_user_per_min: key(integer(1, 100_000), 60, 'Searches of a user per minute, in each process.'),
 })
 
 /** Who has read what. */

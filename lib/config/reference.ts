@@ -15,6 +15,9 @@ export interface ConfigKey {
   type: 'text' | 'integer' | 'boolean' | 'list' | 'table' | 'integer or false'
   /** The allowed values, if they are few. */
   choices?: readonly string[]
+  /** The smallest number, the shortest text or the shortest list; the same for `max`. */
+  min?: number
+  max?: number
   /** Missing when the value is optional. */
   default?: unknown
   unit?: string
@@ -92,6 +95,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
       key,
       type: typeOf(node.wrapped!),
       ...(node.wrapped!.type === 'picklist' && { choices: node.wrapped!.options as string[] }),
+      ...boundsOf(node.wrapped!),
       ...(node.default !== undefined && { default: node.default }),
       ...(unit && { unit }),
       description,
@@ -107,6 +111,19 @@ function typeOf(node: SchemaNode): ConfigKey['type'] {
   if (node.type === 'array') return 'list'
   if (node.type === 'custom' || node.type === 'record') return 'table'
   return node.type === 'union' ? 'integer or false' : 'text'
+}
+
+/** Of a number that can also be false, those of the number. */
+function boundsOf(node: SchemaNode): Pick<ConfigKey, 'min' | 'max'> {
+  if (node.type === 'union') return boundsOf((node.options as SchemaNode[])[0]!)
+  const bounds: Pick<ConfigKey, 'min' | 'max'> = {}
+  for (const each of node.pipe ?? []) {
+    if (each.pipe && each !== node) Object.assign(bounds, boundsOf(each))
+    if (each.type === 'non_empty') bounds.min = 1
+    if (/^min_(value|length)$/.test(each.type)) bounds.min = each.requirement as number
+    if (/^max_(value|length)$/.test(each.type)) bounds.max = each.requirement as number
+  }
+  return bounds
 }
 
 function maskPassword(address: string): string {

@@ -87,7 +87,7 @@ export const ConfigSchema = v.object({
     durability: key(
       oneOf('full', 'os'),
       'full',
-      'full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut.',
+      'full: a write is acknowledged after it is synced to disk. os: after the operating system has it, which is faster, but a power cut may lose the last writes.',
     ),
     migrate: key(flag, true, 'Bring the database up to date at start; if false, an outdated database is refused.'),
     backup_before_migrate: key(

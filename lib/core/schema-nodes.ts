@@ -14,6 +14,10 @@ export interface SchemaNode {
   /** Of a picklist: its words. Of a union or variant: its schemas. */
   options?: readonly unknown[]
   literal?: unknown
+  /** Of a pipe: its schema, and the checks of it. */
+  pipe?: readonly SchemaNode[]
+  /** Of a check such as `min_value`. */
+  requirement?: unknown
   /** Of an optional schema. */
   default?: unknown
 }

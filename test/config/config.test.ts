@@ -410,6 +410,8 @@ describe('configKeys', () => {
     expect(keys.find(({ key }) => key === 'session.idle_seconds')).toEqual({
       key: 'session.idle_seconds',
       type: 'integer',
+      min: 1,
+      max: 34_560_000,
       default: 28_800,
       unit: 'seconds',
       description: expect.any(String),
@@ -421,6 +423,9 @@ describe('configKeys', () => {
       default: [],
       secret: 'header',
     })
+    expect(keys.find(({ key }) => key === 'audit.retention_days')).toMatchObject({ min: 1, max: 36_500 })
+    expect(keys.find(({ key }) => key === 'backup.passphrase')).toMatchObject({ min: 12, max: 1024 })
+    expect(keys.find(({ key }) => key === 'oauth.<provider>.title')).toMatchObject({ min: 1, max: 60 })
     expect(keys.find(({ key }) => key === 'log.format')?.choices).toEqual(['auto', 'json', 'pretty'])
   })
 

@@ -43,8 +43,9 @@ Where several places set a key, the later one of these wins:
 1. the default below;
 2. the file: \`--config <file>\`, else the one that \`CHAT_CONFIG\` names, else \`chat-server.toml\` in the current folder
    if there is one. TOML, JSON and YAML are told apart by the end of the name;
-3. the environment: \`CHAT_\` and the key in capitals, with two underscores between its parts;
-4. the flags \`--host\`, \`--port\` and \`--database\`.
+3. [credentials of systemd](#secrets-from-files), for secrets;
+4. the environment: \`CHAT_\` and the key in capitals, with two underscores between its parts;
+5. the flags \`--host\`, \`--port\`, \`--socket\`, \`--workers\`, \`--no-web\` and \`--database\`.
 
 These four are the same:
 
@@ -72,12 +73,13 @@ table is JSON.
 ## Secrets from files
 
 A key that holds a secret (\`masked when printed\` below) can also be read from a file, so that it is neither in the environment
-nor in the configuration file:
+nor in the configuration file. This includes \`database.url\`, \`mail.smtp.url\` and \`assistant.headers\`, which are masked in part:
 
 - \`CHAT_METRICS__TOKEN_FILE=/run/secrets/metrics-token\` in the environment,
 - \`token_file = "/run/secrets/metrics-token"\` in the section \`[metrics]\` of the file,
 - a [credential of systemd](https://systemd.io/CREDENTIALS/) with the name of the key:
-  \`LoadCredential=metrics.token:/etc/chat-server/metrics-token\`.
+  \`LoadCredential=metrics.token:/etc/chat-server/metrics-token\`. Only the service gets it: a command that you run
+  yourself does not.
 
 The file has the value and nothing else, in UTF-8, at most 64 KiB; a line end at its end does not count. A list has an item on each
 line. Environment variables win over credentials, and these over the configuration file; a value and its file in the same place
@@ -99,10 +101,18 @@ As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. I
 const CONTRADICTIONS = `## Combinations that are refused
 
 - \`server.headers_timeout_seconds\` above \`server.request_timeout_seconds\`.
-- \`session.idle_seconds\` above \`session.absolute_seconds\`.
+- \`server.base_path\` other than the path of \`server.public_url\`, if that has one.
+- \`server.socket\` with \`cluster.workers\` above 1.
+- \`cluster.workers\` above 1 with SQLite (the command line only).
 - \`cluster.dead_seconds\` below twice \`cluster.beat_seconds\`.
-- One name for both cookies, or two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`,
-  which set the same cookie.
+- \`database.schema\` with SQLite.
+- \`session.idle_seconds\` above \`session.absolute_seconds\`.
+- \`backup.schedule\` without \`backup.target\`.
+- \`backup.passphrase\` with \`backup.recipient\`.
+- One of \`mail.smtp.url\` and \`mail.smtp.from\` without the other.
+- One name for both cookies, or a name that another cookie of the service has (\`<name of the session cookie>-DEVICE\`,
+  \`OAUTH_BINDING\`).
+- Two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`, which set the same cookie.
 - \`security.cookie.same_site = "none"\` without \`security.cookie.secure\`: browsers drop such a cookie.
 - A cookie name that begins with \`__Host-\`, \`__Secure-\` or \`__Http-\` without \`security.cookie.secure\`, or with
   \`__Host-\` and a \`security.cookie.domain\`; a name of the CSRF cookie, which scripts read, that begins with \`__Http-\`
@@ -115,8 +125,9 @@ const CONTRADICTIONS = `## Combinations that are refused
 These cause a warning at start, which \`serve --strict\` and \`config check --strict\` treat as an error: a \`server.host\` that other
 machines can reach without \`security.cookie.secure\`, a \`server.public_url\` that is \`https\` without it, or \`http\` on
 another machine than this, \`server.trusted_proxies\` with every address in it, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
-\`server.cors.allowed_origins\`, a \`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an
-address that other machines can reach.
+\`server.cors.allowed_origins\`, a \`security.password.bcrypt_cost\` below 10, documents in \`well_known.entries\` without
+\`features.well_known\`, a variable that begins with \`CHAT_\` and has no two underscores, a password in
+\`--database\`, and for \`serve\` a service that is not set up yet on an address that other machines can reach.
 `
 
 function configurationPage(): string {
@@ -124,8 +135,9 @@ function configurationPage(): string {
   return [CONFIGURATION, ...sections, CONTRADICTIONS].join('\n')
 }
 
-function entry({ key, type, choices, default: fallback, unit, description, secret, reload }: ConfigKey): string {
-  const values = choices ? choices.map((choice) => `\`${choice}\``).join(', ') : type
+function entry(described: ConfigKey): string {
+  const { key, choices, default: fallback, unit, description, secret, reload } = described
+  const values = choices ? choices.map((choice) => `\`${choice}\``).join(', ') : typeOf(described)
   const facts = [
     unit ? `${values}, in ${unit}` : values,
     fallback === undefined ? 'no default' : `default \`${JSON.stringify(fallback)}\``,
@@ -136,6 +148,18 @@ function entry({ key, type, choices, default: fallback, unit, description, secre
     ...(secret === 'header' ? ['all but its name is masked when printed'] : []),
   ]
   return `**\`${key}\`** — ${description}\n\n${facts.map((fact) => `- ${fact}\n`).join('')}`
+}
+
+/** The type, with the values that are allowed. */
+function typeOf({ type, min, max }: ConfigKey): string {
+  const highest = max === Number.MAX_SAFE_INTEGER ? undefined : max
+  if (type === 'integer' || type === 'integer or false')
+    return type.replace('integer', highest === undefined ? `integer, at least ${min}` : `integer from ${min} to ${max}`)
+  // Almost no text may be empty.
+  const least = min === 1 ? undefined : min
+  if (least === undefined && highest === undefined) return type
+  const count = least === undefined ? `at most ${max}` : `${least} to ${max}`
+  return `${type} of ${count} ${type === 'list' ? 'items' : 'characters'}`
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
