@@ -168,6 +168,19 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     },
   )
 
+  // As a crash of PostgreSQL, which empties both tables, and a pause in which others take a process for dead.
+  it('know the status that one has got again after its rows were deleted', async () => {
+    const stream = await follow(there.base_url, grace, conversation_id)
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    await becomes(stream, ada, 'away')
+    const { cluster } = here.chat.context
+    await cluster.db.write(async (tx) => {
+      await tx.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
+      await tx.run('DELETE FROM nodes WHERE id = ?', cluster.id)
+    })
+    await expect.poll(() => statusAt(there, ada)).toBe('away')
+  })
+
   it('do not report a user who changes between them', async () => {
     const stream = await follow(there.base_url, grace, conversation_id)
     const first = await follow(here.base_url, ada)

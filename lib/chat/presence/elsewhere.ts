@@ -2,10 +2,8 @@ import type { Cluster } from '../../cluster/cluster.ts'
 import { countStreams, listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
+import { createOwnChanges } from './own-changes.ts'
 import { GRACE, LAPSE, type Sighting } from './rules.ts'
-
-/** A heartbeat with the status that is stored already is stored again after this time, in microseconds. */
-const REPEAT = 20_000_000
 
 interface ElsewhereDeps {
   cluster: Cluster
@@ -35,6 +33,9 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
 
     /** The users with a repeated heartbeat that must be stored by now. */
     due: own.due,
+
+    /** What this process has stored may be gone: the users with a status are stored again. @returns these */
+    startAgain: (): string[] => (cluster.isShared ? own.startAgain() : []),
 
     /** Stores what has changed here. @returns the users */
     async store(find: (userIds: string[]) => Promise<Map<string, OwnSighting>>): Promise<string[]> {
@@ -79,45 +80,6 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
 /** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
 function known<T>({ isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
   return isApart ? found.catch(() => otherwise) : found
-}
-
-/** The users who have changed here since they were stored. */
-function createOwnChanges(now: () => Micros) {
-  const changed = new Set<string>()
-  // The status that was stored in the last while.
-  const stored = new Map<string, Presence['status']>()
-  const repeated = new Set<string>()
-  let cleared = now()
-  const add = (userId: string) => void changed.add(userId)
-
-  return {
-    add,
-    addStatus(userId: string, status: Presence['status']): void {
-      if (stored.get(userId) === status) repeated.add(userId)
-      else add(userId)
-      stored.set(userId, status)
-    },
-    forget(userIds: readonly string[]): void {
-      for (const userId of userIds) {
-        stored.delete(userId)
-        if (repeated.delete(userId)) add(userId)
-      }
-    },
-    take(): string[] {
-      const taken = [...changed]
-      changed.clear()
-      return taken
-    },
-    due(): string[] {
-      if (now() - cleared < REPEAT) return []
-      cleared = now()
-      stored.clear()
-      const due = [...repeated]
-      repeated.clear()
-      due.forEach(add)
-      return due
-    },
-  }
 }
 
 function toRow(user_id: string, { streams, since, heartbeat, seen_at }: OwnSighting, now: Micros) {

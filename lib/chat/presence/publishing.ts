@@ -52,6 +52,8 @@ export function createPublishing(deps: {
   return {
     ...changes,
     publishedUserIds: published.userIds,
+    /** Whether a user is published as anything but offline. */
+    isPresent: published.isPresent,
     /** The users whose status ends without an event. */
     mayExpire: published.mayExpire,
   }
@@ -70,6 +72,7 @@ function createPublishedStatus() {
       else expiring.add(userId)
     },
     userIds: () => [...published.keys()],
+    isPresent: (userId: string) => published.has(userId),
     mayExpire: () => [...expiring],
   }
 }

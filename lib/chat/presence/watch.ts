@@ -69,7 +69,8 @@ export function createPresenceWatch(deps: WatchDeps) {
     /** Publishes the users whose status has expired, and all changes so far. */
     async sweep(): Promise<void> {
       visits.endDue()
-      for (const userId of [...publishing.mayExpire(), ...elsewhere.due(), ...outdated.due()]) publishing.add(userId)
+      const repeated = elsewhere.due(publishing.isPresent)
+      for (const userId of [...publishing.mayExpire(), ...repeated, ...outdated.due()]) publishing.add(userId)
       await publishing.flush()
     },
 
@@ -82,7 +83,7 @@ export function createPresenceWatch(deps: WatchDeps) {
 
     /** Lets other processes know all users of this one again, and reads what they know. Users who are unknown wait. */
     async renew(): Promise<void> {
-      for (const userId of visits.userIds()) changed(userId)
+      for (const userId of [...visits.userIds(), ...elsewhere.startAgain()]) changed(userId)
       for (const userId of await elsewhere.listPresent()) publishing.add(userId)
       outdated.expect()
       await publishing.flush()
