@@ -14,7 +14,7 @@ const LEFT_KEPT = 60_000_000
  */
 const SEEN_KEPT = 24 * 60 * 60 * 1_000_000
 
-/** After so many beats older rows are deleted: it reads all of the process. */
+/** After so many beats older rows are deleted: it reads all of the process, and all that stopped ones left behind. */
 const BEATS_BETWEEN_DELETIONS = 30
 
 interface BeatDeps {
@@ -30,12 +30,11 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
   let mustRenew = false
   let beats = 0
 
-  async function removeDead(): Promise<void> {
-    const tell = async (tx: Queries, userIds: string[]) => {
+  const removal = {
+    remembered: LEFT_KEPT,
+    async tell(tx: Queries, userIds: string[]): Promise<void> {
       for (const { body } of toUserSignals(userIds)) await store.insertSignal(tx, id, body)
-    }
-    const limits = { silence: dead_seconds * 1_000_000, remembered: LEFT_KEPT }
-    neighbour.reconsider(await store.removeDead(db, { ...limits, tell }))
+    },
   }
 
   return async () => {
@@ -48,7 +47,9 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
     }
     if (mustRenew) await neighbour.renew()
     mustRenew = false
-    if (mayRemove) await removeDead()
-    if (++beats % BEATS_BETWEEN_DELETIONS === 0) await store.deleteUnseen(db, id, SEEN_KEPT)
+    if (mayRemove) neighbour.reconsider(await store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))
+    if (++beats % BEATS_BETWEEN_DELETIONS > 0) return
+    await store.deleteUnseen(db, id, SEEN_KEPT)
+    if (mayRemove) neighbour.reconsider(await store.deleteLeft(db, removal))
   }
 }

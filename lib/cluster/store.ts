@@ -1,4 +1,4 @@
-import type { Database, Queries } from '../storage/database.ts'
+import type { Database, Primitive, Queries } from '../storage/database.ts'
 import { onRows } from '../storage/on-rows.ts'
 import { databaseNow, isOneOf, jsonList, type Micros, SERVER_STARTED } from '../storage/sql.ts'
 
@@ -45,46 +45,63 @@ export function listNodes(db: Queries, silence: Micros, limit: number): Promise<
  */
 const UNKNOWN_KEPT = 24 * 60 * 60 * 1_000_000
 
+/** How the users of removed rows are passed on. */
+interface Removal {
+  /** How long the status of a user is valid without a stream, in microseconds. */
+  remembered: Micros
+  /** Part of the transaction: if this process dies behind it, no other one finds these users. */
+  tell: (tx: Queries, userIds: string[]) => Promise<void>
+}
+
 /**
- * Removes the processes without a beat for `silence`, in microseconds, and what they knew of users; also what processes
- * that have stopped left behind. A concurrent call finds nothing.
+ * Removes the processes without a beat for `silence`, in microseconds, and what they knew of users. A concurrent call
+ * finds nothing. By node_id, and only if a process has died: each process calls it at each beat.
  *
- * @param remembered how long the latter is kept, and the status of a user is valid without a stream, in microseconds
- * @param tell is part of the transaction: if this process dies behind it, no other one finds these users
  * @returns the users whose presence may differ now, which are few of those that a process has ever seen
  */
-export function removeDead(
-  db: Database,
-  {
-    silence,
-    remembered,
-    tell,
-  }: { silence: Micros; remembered: Micros; tell: (tx: Queries, userIds: string[]) => Promise<void> },
-): Promise<string[]> {
+export function removeDead(db: Database, { silence, ...removal }: Removal & { silence: Micros }): Promise<string[]> {
   return db.write(async (tx) => {
     const dead = await tx.all<{ id: string }>(
       `DELETE FROM nodes WHERE beat_at < ${nowOf(db)} - CAST(? AS BIGINT) RETURNING id`,
       silence,
     )
-    const rows = await tx.all<{ user_id: string; counts: number }>(
-      `DELETE FROM node_presence
-        WHERE node_id ${isOneOf(db.dialect)}
-           OR (coalesce(left_at, seen_at + ${UNKNOWN_KEPT}, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
-               AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = node_presence.node_id))
-       RETURNING user_id,
-         CASE WHEN since IS NOT NULL AND left_at IS NULL THEN 1
-              WHEN status_at > ${nowOf(db)} - CAST(? AS BIGINT) THEN 1
-              WHEN status IS NOT NULL
-               AND EXISTS (SELECT 1 FROM node_presence o WHERE o.user_id = node_presence.user_id AND o.since IS NOT NULL)
-              THEN 1 ELSE 0 END AS counts`,
-      jsonList(dead.map((row) => row.id)),
-      remembered,
-      remembered,
-    )
-    const userIds = [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
-    await tell(tx, userIds)
-    return userIds
+    if (dead.length === 0) return []
+    return deletePresence(tx, `node_id ${isOneOf(db.dialect)}`, jsonList(dead.map((row) => row.id)), removal)
   })
+}
+
+/**
+ * Deletes what processes that have stopped left behind, after the time `remembered`. Reads all that is known of users.
+ *
+ * @returns as {@link removeDead}
+ */
+export function deleteLeft(db: Database, removal: Removal): Promise<string[]> {
+  const isLeft = `coalesce(left_at, seen_at + ${UNKNOWN_KEPT}, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
+          AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = node_presence.node_id)`
+  return db.write((tx) => deletePresence(tx, isLeft, removal.remembered, removal))
+}
+
+async function deletePresence(
+  tx: Queries,
+  condition: string,
+  param: Primitive,
+  { remembered, tell }: Removal,
+): Promise<string[]> {
+  const rows = await tx.all<{ user_id: string; counts: number }>(
+    `DELETE FROM node_presence
+      WHERE ${condition}
+     RETURNING user_id,
+       CASE WHEN since IS NOT NULL AND left_at IS NULL THEN 1
+            WHEN status_at > ${nowOf(tx)} - CAST(? AS BIGINT) THEN 1
+            WHEN status IS NOT NULL
+             AND EXISTS (SELECT 1 FROM node_presence o WHERE o.user_id = node_presence.user_id AND o.since IS NOT NULL)
+            THEN 1 ELSE 0 END AS counts`,
+    param,
+    remembered,
+  )
+  const userIds = [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
+  await tell(tx, userIds)
+  return userIds
 }
 
 /** Removes a process that stops. Its users stay for a moment. @returns those with an open stream */

@@ -2,11 +2,12 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { createBeat } from '../../lib/cluster/beat.ts'
 import { insertNode, listPresence, removeDead, removeNode, upsertPresence } from '../../lib/cluster/store.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
+import type { Primitive } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
 const MINUTE = 60_000_000
 
-describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
+describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect) => {
   const storages: Storage[] = []
   afterEach(async () => {
     vi.restoreAllMocks()
@@ -116,6 +117,67 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl) => {
     for (let beats = 0; beats < 30; beats++) await beat()
     const rows = await db.all<{ user_id: string }>('SELECT user_id FROM node_presence ORDER BY user_id')
     expect(rows.map(({ user_id }) => user_id)).toEqual(['here since yesterday', 'of today'])
+  })
+
+  it('forgets the users of one that has stopped, a minute later, and tells of those whose status it had', async () => {
+    const db = await open()
+    const { beat, told } = start(db, 'here')
+    await beat()
+    await see(db, 'here', 'ada', 3 * MINUTE)
+    for (const node of ['stopped', 'stopped just now']) {
+      await insertNode(db, node, '1.0.0')
+      await hear(db, node, 'ada', 2 * MINUTE)
+      await see(db, node, 'grace', MINUTE)
+      await removeNode(db, node)
+    }
+    await db.run("UPDATE node_presence SET left_at = left_at - ? WHERE node_id = 'stopped'", MINUTE)
+    for (let beats = 0; beats < 30; beats++) await beat()
+    const rows = await db.all('SELECT node_id, user_id FROM node_presence ORDER BY node_id, user_id')
+    expect(rows.map(Object.values)).toEqual([
+      ['here', 'ada'],
+      ['stopped just now', 'ada'],
+      ['stopped just now', 'grace'],
+    ])
+    expect(await told()).toEqual(['ada'])
+  })
+
+  /** The statements about users of `removeDead`. */
+  async function statementsOf(db: Db): Promise<[sql: string, params: Primitive[]][]> {
+    const statements: [string, Primitive[]][] = []
+    const write: Db['write'] = (work, options) =>
+      db.write((tx) => {
+        const all: typeof tx.all = (sql, ...params) => {
+          if (sql.includes('node_presence')) statements.push([sql, params])
+          return tx.all(sql, ...params)
+        }
+        return work({ ...tx, all })
+      }, options)
+    await removeDead({ ...db, write }, { silence: 10_000_000, remembered: MINUTE, tell: async () => {} })
+    return statements
+  }
+
+  it('finds the users of one that has died by index, and looks for none while all others live', async () => {
+    const db = await open()
+    const people = Array.from({ length: 5_000 }, (_, index) => `${index}`)
+    const seen = { streams: 1, since_age: 0, status: null, status_age: null, seen_age: 0 }
+    for (const node of ['living', 'dead']) await insertNode(db, node, '1.0.0')
+    await upsertPresence(
+      db,
+      'living',
+      people.map((user_id) => ({ user_id, ...seen })),
+    )
+    await see(db, 'dead', 'ada', MINUTE)
+    expect(await statementsOf(db)).toEqual([])
+    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    const [deletion, ...further] = await statementsOf(db)
+    expect(further).toEqual([])
+    const [sql, params] = deletion!
+    const explain = dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
+    const plan = JSON.stringify(await db.all(`${explain} ${sql}`, ...params))
+    expect(plan).toContain('node_presence_by_node')
+    // Of `o`, which has the other rows of these users, it may read all: only then.
+    expect(plan).not.toMatch(/Seq Scan on node_presence (?!o )|SCAN node_presence/)
+    expect(await listPresence(db, 'living', ['ada'])).toEqual([])
   })
 
   it('removes no process without telling the others of its users', async () => {
