@@ -244,6 +244,28 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     expect(await statusAt(there, ada)).toBe('offline')
   })
 
+  it('tell each other of a status that has ended, and do not wait for their own look at it', async () => {
+    const stream = await follow(there.base_url, grace, conversation_id)
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    await becomes(stream, ada, 'away')
+    const last = await lastSignal()
+    await age('status_at', 60)
+    await there.chat.context.presence.sweep()
+    await becomes(stream, ada, 'offline')
+    await expect.poll(() => signalsAbout(ada, last)).not.toEqual([])
+  })
+
+  const lastSignal = async () => {
+    const { db } = there.chat.context.cluster
+    return (await db.get<{ n: number }>('SELECT coalesce(max(n), 0) AS n FROM signals'))!.n
+  }
+
+  /** The signals after the one with the number `last` that a user has another presence. */
+  const signalsAbout = ({ id }: Person, last: number) => {
+    const { db } = there.chat.context.cluster
+    return db.all('SELECT n FROM signals WHERE n > ? AND body LIKE ?', last, `%"user_ids":[%"${id}"%`)
+  }
+
   /** Makes what processes have stored of Ada so many seconds older. */
   async function age(column: 'status_at' | 'left_at', seconds: number): Promise<void> {
     const { db } = there.chat.context.cluster

@@ -28,6 +28,8 @@ export function createPublishing(deps: {
 }) {
   const { hub, log, audience, find, store, announce } = deps
   const published = createPublishedStatus()
+  // Other processes would notice these at their own sweeps only, seconds later.
+  const swept = new Set<string>()
   const changes = createGathering(GATHER_MS, publish)
   const fail = warnOnce((error: unknown) => log.warn('Presence could not be sent', { cause: causeText(error) }))
 
@@ -42,6 +44,8 @@ export function createPublishing(deps: {
         const event = { type: 'presence.update' as const, payload: { user_id, ...presence } }
         hub.publishAbout(shared.get(user_id) ?? NONE, event)
       }
+      announce(changed.flatMap(([userId]) => (swept.has(userId) ? userId : [])))
+      for (const userId of userIds) swept.delete(userId)
       fail.reset()
     } catch (error) {
       fail(error)
@@ -54,8 +58,13 @@ export function createPublishing(deps: {
     publishedUserIds: published.userIds,
     /** Whether a user is published as anything but offline. */
     isPresent: published.isPresent,
-    /** The users whose status ends without an event. */
-    mayExpire: published.mayExpire,
+    /** Adds the users whose status ends without an event. If it has ended, other processes are told, too. */
+    expire(): void {
+      for (const userId of published.mayExpire()) {
+        swept.add(userId)
+        changes.add(userId)
+      }
+    },
   }
 }
 

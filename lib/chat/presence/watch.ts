@@ -69,8 +69,8 @@ export function createPresenceWatch(deps: WatchDeps) {
     /** Publishes the users whose status has expired, and all changes so far. */
     async sweep(): Promise<void> {
       visits.endDue()
-      const repeated = elsewhere.due(publishing.isPresent)
-      for (const userId of [...publishing.mayExpire(), ...repeated, ...outdated.due()]) publishing.add(userId)
+      publishing.expire()
+      for (const userId of [...elsewhere.due(publishing.isPresent), ...outdated.due()]) publishing.add(userId)
       await publishing.flush()
     },
 
