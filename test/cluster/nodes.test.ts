@@ -288,6 +288,24 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     expect((await follow(there.base_url, ada)).response.status).toBe(200)
   })
 
+  it('count a further stream of a user, and are not told of the user for it', async () => {
+    const stream = await follow(there.base_url, grace, conversation_id)
+    await follow(here.base_url, ada)
+    await becomes(stream, ada, 'online')
+    const counted = () => there.chat.context.presence.countElsewhere(ada.id)
+    await expect.poll(counted).toBe(1)
+    const last = await lastSignal()
+    const second = await follow(here.base_url, ada, conversation_id)
+    await expect.poll(counted).toBe(2)
+    await second.close()
+    await expect.poll(counted).toBe(1)
+    // Behind it, nothing about her is on its way.
+    await here.chat.context.presence.sweep()
+    await ada.presence.setTyping({ conversation_id })
+    await stream.until('typing.update')
+    expect(await signalsAbout(ada, last)).toEqual([])
+  })
+
   it('do not count the streams that one has ended while it drains', async () => {
     const third = await startService(url)
     await follow(third.base_url, ada)

@@ -21,8 +21,11 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
   const own = createOwnChanges(now)
 
   return {
-    /** The streams or the status of a user have changed here. */
+    /** A user has come here or has left, or other processes do not know of the user. */
     changed: (userId: string): void => void (cluster.isShared && own.add(userId)),
+
+    /** The number of the streams of a user has changed here, which others read when the user opens one. */
+    counted: (userId: string): void => void (cluster.isShared && own.addCount(userId)),
 
     /** A user has sent a heartbeat: a repeated status is stored later. */
     heard: (userId: string, status: Presence['status']): void =>
@@ -37,24 +40,20 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
     /** What this process has stored may be gone: the users with a status are stored again. @returns these */
     startAgain: (): string[] => (cluster.isShared ? own.startAgain() : []),
 
-    /** Stores what has changed here. @returns the users */
+    /** Stores what has changed here. @returns the users whose presence may differ by it */
     async store(find: (userIds: string[]) => Promise<Map<string, OwnSighting>>): Promise<string[]> {
-      const userIds = own.take()
-      if (userIds.length === 0) return []
+      const { changed, counted } = own.take()
+      if (changed.length + counted.length === 0) return []
       try {
         const at = now()
-        const sightings = await find(userIds)
-        await upsertPresence(
-          db,
-          cluster.id,
-          [...sightings].map(([userId, sighting]) => toRow(userId, sighting, at)),
-        )
+        await upsertPresence(db, cluster.id, toRows(await find([...changed, ...counted]), at))
       } catch (error) {
-        for (const userId of userIds) own.add(userId)
+        changed.forEach(own.add)
+        counted.forEach(own.addCount)
         if (!isApart) throw error
         return []
       }
-      return userIds
+      return changed
     },
 
     /** What the other processes know of these users. @throws the error of the storage */
@@ -80,6 +79,10 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
 /** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
 function known<T>({ isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
   return isApart ? found.catch(() => otherwise) : found
+}
+
+function toRows(sightings: Map<string, OwnSighting>, now: Micros): PresenceRow[] {
+  return [...sightings].map(([userId, sighting]) => toRow(userId, sighting, now))
 }
 
 function toRow(user_id: string, { streams, since, heartbeat, seen_at }: OwnSighting, now: Micros) {

@@ -8,6 +8,7 @@ const REPEAT = 20_000_000
 /** The users who have changed in this process since it stored them for the others. */
 export function createOwnChanges(now: () => Micros) {
   const changed = new Set<string>()
+  const counted = new Set<string>()
   const statuses = createStatuses()
   let cleared = now()
   const add = (userId: string) => void changed.add(userId)
@@ -20,6 +21,8 @@ export function createOwnChanges(now: () => Micros) {
 
   return {
     add,
+    /** Only the number of the streams of a user has changed. */
+    addCount: (userId: string): void => void counted.add(userId),
 
     addStatus(userId: string, status: Presence['status']): void {
       const isStored = statuses.note(userId, status, now())
@@ -35,10 +38,11 @@ export function createOwnChanges(now: () => Micros) {
       return addAll(statuses.userIds())
     },
 
-    /** The users to store. */
-    take(): string[] {
-      const taken = [...changed]
+    /** The users to store; `counted`: those of whom only the number of streams has changed. */
+    take(): { changed: string[]; counted: string[] } {
+      const taken = { changed: [...changed], counted: [...counted].filter((userId) => !changed.has(userId)) }
       changed.clear()
+      counted.clear()
       return taken
     },
 

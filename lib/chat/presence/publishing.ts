@@ -15,7 +15,7 @@ const NONE: ReadonlySet<string> = new Set()
 /**
  * Publishes the status of users whose status has changed, all changes of a moment together.
  *
- * @param deps.store stores what has changed in this process; returns the users
+ * @param deps.store stores what has changed in this process; returns the users whose presence may differ by it
  * @param deps.announce tells other processes of these users
  */
 export function createPublishing(deps: {

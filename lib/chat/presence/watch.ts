@@ -38,7 +38,7 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  */
 export function createPresenceWatch(deps: WatchDeps) {
   const { hub, now } = deps
-  const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, outdated } = createParts(deps)
+  const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated } = createParts(deps)
 
   return {
     ...lookup,
@@ -60,7 +60,7 @@ export function createPresenceWatch(deps: WatchDeps) {
     /** A stream of the user was opened or closed. A recently set status stays valid. */
     streamsChanged(userId: string): void {
       visits.count(userId, hub.countStreams(userId))
-      changed(userId)
+      counted(userId)
     },
 
     /** The number of open streams of a user at other processes. */
@@ -113,14 +113,19 @@ function createParts(deps: WatchDeps) {
     publishing.add(userId)
   }
 
-  /** Stores what has changed here since the last call. @returns the users */
+  function counted(userId: string): void {
+    elsewhere.counted(userId)
+    publishing.add(userId)
+  }
+
+  /** Stores what has changed here since the last call. @returns the users whose presence may differ by it */
   async function store(): Promise<string[]> {
     await heartbeats.seen(visits.takeSeen())
     return elsewhere.store(lookup.findOwn)
   }
 
   const outdated = createOutdated(publishing.publishedUserIds)
-  return { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, outdated }
+  return { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated }
 }
 
 /** The published users, who may be unknown by now. @param publishedUserIds is called when they are due */
