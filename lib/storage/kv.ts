@@ -16,8 +16,19 @@ export interface KvLike {
   removeItem(key: string): Promise<void>
 }
 
-/** unstorage in memory, loaded when the first value is stored. */
-export function inMemory(): KvLike {
+interface Entry {
+  value: unknown
+  expires_at: number
+}
+
+/**
+ * unstorage in memory for the entries of {@link createKv}, loaded when the first one is stored. Forgets expired entries
+ * as further ones are stored.
+ *
+ * @param now milliseconds since 1970
+ */
+export function inMemory(now: () => number): KvLike {
+  const expiries = createExpiries(now)
   let storage: Promise<KvLike> | undefined
   const load = () => {
     storage ??= import('unstorage').then(({ createStorage }) => createStorage())
@@ -25,15 +36,41 @@ export function inMemory(): KvLike {
   }
   return {
     getItem: async (key) => (await load()).getItem(key),
-    setItem: async (key, value) => (await load()).setItem(key, value),
-    removeItem: async (key) => (await load()).removeItem(key),
+    async setItem(key, entry) {
+      const expired = expiries.set(key, entry)
+      const loaded = await load()
+      await Promise.all([loaded.setItem(key, entry), ...expired.map((each) => loaded.removeItem(each))])
+    },
+    async removeItem(key) {
+      expiries.delete(key)
+      await (await load()).removeItem(key)
+    },
     getItems: async (keys) => (await load()).getItems!(keys),
   }
 }
 
-interface Entry {
-  value: unknown
-  expires_at: number
+/** For each stored entry so many others are looked at: with one, a store that grows would never be looked through. */
+const LOOKS = 2
+
+/** When entries expire. They are looked at in turn, a few at a time: to look at all at once would hold up the process. */
+function createExpiries(now: () => number) {
+  const expiries = new Map<string, number>()
+  let cursor = expiries.entries()
+
+  return {
+    /** @returns the keys of some entries that have expired */
+    set(key: string, { expires_at }: Entry): string[] {
+      expiries.set(key, expires_at)
+      const expired: string[] = []
+      for (let looks = 0; looks < LOOKS; looks++) {
+        const { value } = cursor.next()
+        if (!value) cursor = expiries.entries()
+        else if (value[1] <= now() && expiries.delete(value[0])) expired.push(value[0])
+      }
+      return expired
+    },
+    delete: (key: string) => expiries.delete(key),
+  }
 }
 
 /**

@@ -106,7 +106,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     throw path && sqliteTrouble(error) ? withPath(path, error as Error) : error
   })
   const db = options.strict ? guardTransactions(opened) : opened
-  const kv = createKv(options.kv ?? inMemory(), Date.now)
+  const kv = createKv(options.kv ?? inMemory(Date.now), Date.now)
   const signals = await signalsOf(opened, names)
   return {
     db,

@@ -5,7 +5,7 @@ import { createStorage, type Driver } from 'unstorage'
 import fsLite from 'unstorage/drivers/fs-lite'
 import memory from 'unstorage/drivers/memory'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createKv, type Kv } from '../../lib/storage/kv.ts'
+import { createKv, inMemory, type Kv } from '../../lib/storage/kv.ts'
 import { times } from '../support/service.ts'
 
 const folders: string[] = []
@@ -160,6 +160,44 @@ describe.each<[string, () => Driver]>([
     expect(await storage.getKeys()).toEqual(['key', expect.stringMatching(/^chat:/)])
     await kv.delete('key')
     expect(await storage.getItem('key')).toBe('theirs')
+  })
+})
+
+describe('the key-value store in memory', () => {
+  /** A store with a held clock; `count` returns how many of these keys are in memory, expired or not. */
+  function open() {
+    const clock = { now: 1_000_000 }
+    const storage = inMemory(() => clock.now)
+    const kv = createKv(storage, () => clock.now)
+    const count = async (keys: string[]) => {
+      const names = keys.map((key) => `chat:${Buffer.from(key).toString('hex')}`)
+      return (await Promise.all(names.map((name) => storage.getItem(name)))).filter((item) => item !== null).length
+    }
+    return { kv, clock, count }
+  }
+
+  it('forgets expired values as further ones are stored, also those that no call reads', async () => {
+    const { kv, clock, count } = open()
+    const [short, long] = [times(200, (index) => `short ${index}`), times(200, (index) => `long ${index}`)]
+    for (const key of short) await kv.set(key, 1, 60)
+    for (const key of long) await kv.set(key, 1, 3_600)
+    clock.now += 60_000
+    expect(await count(short)).toBe(200)
+    for (const _ of times(300, () => 0)) await kv.set('another', 1, 60)
+    expect(await count(short)).toBe(0)
+    expect(await count(long)).toBe(200)
+  })
+
+  it('keeps a value that is stored again when the earlier one has expired', async () => {
+    const { kv, clock } = open()
+    await kv.set('key', 'first', 60)
+    clock.now += 60_000
+    await Promise.all([kv.set('another', 1, 60), kv.set('key', 'second', 60), kv.set('another', 2, 60)])
+    expect(await kv.get('key')).toBe('second')
+    await kv.delete('key')
+    await kv.set('key', 'third', 60)
+    for (const _ of times(10, () => 0)) await kv.set('another', 1, 60)
+    expect(await kv.get('key')).toBe('third')
   })
 })
 
