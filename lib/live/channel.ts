@@ -4,6 +4,7 @@ import { createEphemeralEvents } from './ephemeral.ts'
 import type { Head } from './event-ids.ts'
 import type { Origin } from './lag.ts'
 import type { NumberedEvent } from './log.ts'
+import type { MissedPage } from './shared-pages.ts'
 
 /** The log of a conversation. */
 export interface Source {
@@ -156,7 +157,7 @@ async function pageOf(
   source: Source,
   epoch: string,
   { from, to, bytes }: { from: number; to: number; bytes: number },
-): Promise<(Delivery & { seq: number }) | undefined> {
+): Promise<MissedPage | undefined> {
   const page = (await source.read(from, PAGE)).lines.filter((each) => each.seq <= to)
   if (page[0]?.seq !== from + 1) return undefined
   const known = page.filter((each) => each.event)

@@ -112,7 +112,7 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const { findRefusals, compose } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
-  const turns = createTurns<Reader>(PAGES_AT_ONCE, createPrecedence(arrivals))
+  const turns = createTurns<Reader | Reader[]>(PAGES_AT_ONCE, createPrecedence(arrivals))
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
@@ -130,8 +130,8 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
     ...{ db, log, subscriptions, followers, all, tail, send, inboxes, announce },
     recheck: rights.recheckConcerned,
   })
-  const turn: CatchUpDeps['turn'] = (reader, work) =>
-    turns.take(reader, async () => {
+  const turn: CatchUpDeps['turn'] = (entry, work) =>
+    turns.take(entry, async () => {
       const found = await work()
       await rights.refresh()
       return found

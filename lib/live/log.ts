@@ -64,16 +64,16 @@ export async function deleteEventsBefore(tx: Queries, before: Micros, limit: num
   return Number(row!.count)
 }
 
-/** The ends of the log of a conversation; `undefined` if the conversation does not exist. */
-export async function findHead(db: Queries, conversationId: string): Promise<Head | undefined> {
-  const row = await db.get<{ last: number; first: number; epoch: string }>(
-    `SELECT last_seq AS last,
+/** The ends of the logs of those of these conversations that exist, by conversation. By primary keys. */
+export async function listHeads(db: Queries, conversationIds: Iterable<string>): Promise<Map<string, Head>> {
+  const rows = await db.all<{ id: string; last: number; first: number; epoch: string }>(
+    `SELECT id, last_seq AS last,
             (SELECT coalesce(min(seq), 0) FROM events WHERE conversation_id = conversations.id) AS first,
             (SELECT value FROM meta WHERE name = 'epoch') AS epoch
-       FROM conversations WHERE id = ?`,
-    conversationId,
+       FROM conversations WHERE id ${isOneOf(db.dialect)}`,
+    jsonList(conversationIds),
   )
-  return row && { last: row.last, first: row.first, epoch: epochOf(row.epoch, conversationId) }
+  return new Map(rows.map(({ id, epoch, ...ends }) => [id, { ...ends, epoch: epochOf(epoch, id) }]))
 }
 
 /** The id of the last event of a conversation: a stream that resumes from it gets exactly the events after this read. */

@@ -3,6 +3,7 @@ import type { Delivery } from './delivery.ts'
 import { eventId, type Head, startFrom } from './event-ids.ts'
 import type { Reader } from './reader.ts'
 import { sendStart } from './sender.ts'
+import { awaitPage } from './shared-pages.ts'
 import type { Subscribers } from './subscriptions.ts'
 
 /** The functions of the hub that `catchUp` needs. */
@@ -11,8 +12,8 @@ export interface CatchUpDeps {
   getsPresence(conversationId: string): Promise<boolean>
   /** The size of a page, in bytes. */
   page_bytes: number
-  /** Does a part of the work for a reader at its turn. @returns `undefined` if the reader is closed before */
-  turn<T>(reader: Reader, work: () => Promise<T>): Promise<T | undefined>
+  /** Does a part of the work for a reader, or some, at its turn. @returns `undefined` if a reader is closed before */
+  turn<T>(entry: Reader | Reader[], work: () => Promise<T>): Promise<T | undefined>
   /** Closes a reader that has lost the right to its stream. */
   recheck(reader: Reader): Promise<void>
   /** Sends new events; closes a reader that is too far behind. */
@@ -23,7 +24,7 @@ export interface CatchUpDeps {
 /** Sends the missed events, page by page at the reader's own pace, then makes it a live reader. */
 export async function catchUp(
   reader: Reader,
-  { channel, liveReaders }: Subscribers,
+  { channel, liveReaders, pages }: Subscribers,
   last_event_id: string | undefined,
   deps: CatchUpDeps,
 ): Promise<void> {
@@ -35,8 +36,9 @@ export async function catchUp(
   while (sent < channel.position() && !reader.closed) {
     const isPast = sent < head.last
     // Not beyond the position of the live readers: this reader gets later events together with them.
-    const read = () => channel.page(sent, isPast ? head.last : channel.position(), deps.page_bytes)
-    const page = await deps.turn(reader, read)
+    const range = { from: sent, to: isPast ? head.last : channel.position() }
+    const read = () => channel.page(range.from, range.to, deps.page_bytes)
+    const page = await awaitPage(pages, reader, range, { read, turn: deps.turn })
     if (reader.closed) return
     if (!page) {
       // The next events are deleted, with the conversation or by retention: the client gets `stream.reset` after it
@@ -56,8 +58,8 @@ export async function catchUp(
 /** The ends of the log, with the channel advanced to the last event; `undefined` if the reader has lost its right. */
 async function prepare(reader: Reader, channel: Subscribers['channel'], deps: CatchUpDeps): Promise<Head | undefined> {
   await channel.advance()
-  const head = await channel.source.head()
-  reader.gets_presence = await deps.getsPresence(reader.conversation_id!)
+  const [head, getsPresence] = await Promise.all([channel.source.head(), deps.getsPresence(reader.conversation_id!)])
+  reader.gets_presence = getsPresence
   await deps.recheck(reader)
   if (!head || reader.closed) return undefined
   if (channel.position() < head.last) await channel.advance()

@@ -3,6 +3,7 @@ import { type Channel, createChannel, type Source } from './channel.ts'
 import type { Delivery } from './delivery.ts'
 import type { Measure } from './lag.ts'
 import type { Reader, StreamSources } from './reader.ts'
+import type { AwaitedPages } from './shared-pages.ts'
 
 /** The log of a conversation that this process follows, and its readers. */
 export interface Subscribers {
@@ -11,6 +12,8 @@ export interface Subscribers {
   liveReaders: Set<Reader>
   /** All readers, including those that are still catching up. */
   readers: Set<Reader>
+  /** What readers that are catching up wait for. */
+  pages: AwaitedPages
 }
 
 interface SubscriptionsDeps {
@@ -73,5 +76,5 @@ function createSubscribers(source: Source, { deliver, beforeDelivery, measure }:
     },
     beforeDelivery,
   })
-  return { channel, liveReaders, readers: new Set() }
+  return { channel, liveReaders, readers: new Set(), pages: new Map() }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { conversationSource } from '../../lib/chat/events/sources.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
+import { listHeads } from '../../lib/live/log.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'
@@ -79,7 +80,9 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
   })
 
   it('limit the messages of a replay by their bytes', async () => {
-    const source = conversationSource(service.chat.context.db, filled.conversation_id)
+    const { db } = service.chat.context
+    const findHead = async (id: string) => (await listHeads(db, [id])).get(id)
+    const source = conversationSource(db, filled.conversation_id, findHead)
     const { last } = (await source.head())!
     let seq = 1
     const sizes: number[] = []

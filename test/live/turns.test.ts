@@ -5,7 +5,7 @@ import { createTurns } from '../../lib/live/turns.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, readsLog, type Which } from './held.ts'
-import { positionOf, seqOf, soon, startReading, turns } from './readers.ts'
+import { inTens, positionOf, seqOf, soon, startReading, turns } from './readers.ts'
 
 const READERS = 12
 const PAGE_BYTES = 16 * 1024
@@ -22,22 +22,31 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
   afterEach(() => held.reset())
   afterAll(() => service.close())
 
-  /** Streams that have been sent the first page of their missed events; `release` lets all of them continue. */
+  /** A conversation with two pages of events after an id. */
+  async function fillConversation() {
+    const { ada } = thread
+    const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
+    const last_event_id = await positionOf(ada, conversation_id)
+    for (let i = 0; i < 2; i++) await ada.messages.postRoot(conversation_id, { content: 'x'.repeat(PAGE_BYTES) })
+    return { conversation_id, last_event_id, last: seqOf(await positionOf(ada, conversation_id)) }
+  }
+
+  /**
+   * Streams, each of a conversation of its own, that have been sent the first page of their missed events; `release` lets all
+   * of them continue.
+   */
   async function resumeTogether() {
-    const params = { conversation_id: thread.conversation_id }
-    const last_event_id = await positionOf(thread.ada, params.conversation_id)
-    for (let i = 0; i < 2; i++)
-      await thread.ada.messages.postRoot(params.conversation_id, { content: 'x'.repeat(PAGE_BYTES) })
-    const last = seqOf(await positionOf(thread.ada, params.conversation_id))
+    const conversations = await inTens(READERS, fillConversation)
+    const lastOf = new Map(conversations.map(({ conversation_id, last }) => [conversation_id, last]))
     const actor = await service.chat.users.actor(thread.ada.id)
     let arrived = 0
     let release = () => {}
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
-    const open = async () => {
+    const open = async ({ conversation_id, last_event_id }: (typeof conversations)[number]) => {
       const reader = { leave: () => {}, messages: 0, hasEnded: false }
-      const opening = await service.chat.events.open(actor, params.conversation_id, { last_event_id })
+      const opening = await service.chat.events.open(actor, conversation_id, { last_event_id })
       reader.leave = opening.connect({
         write({ events }) {
           reader.messages += events.filter(({ event }) => event.type === 'message.new').length
@@ -53,11 +62,12 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
       })
       return reader
     }
-    const readers = await Promise.all(times(READERS, open))
+    const readers = await Promise.all(conversations.map(open))
     await soon(() => expect(arrived).toBe(READERS))
     expect(readers.map((each) => each.messages)).toEqual(times(READERS, () => 1))
     // Without the reads of the log when its end moves.
-    const readsPage: Which = (sql, sqlParams) => readsLog()(sql, sqlParams) && Number(sqlParams[1]) < last
+    const readsPage: Which = (sql, params) =>
+      readsLog()(sql, params) && Number(params[1]) < (lastOf.get(String(params[0])) ?? 0)
     const before = held.count(readsPage)
     return { readers, release, readsPage, pagesRead: () => held.count(readsPage) - before }
   }

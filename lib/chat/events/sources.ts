@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
-import { createLoader } from '../../core/loader.ts'
+import { createLoader, type Find } from '../../core/loader.ts'
 import type { Page, Source } from '../../live/channel.ts'
-import { type EventRow, findHead, listEvents } from '../../live/log.ts'
+import type { Head } from '../../live/event-ids.ts'
+import { type EventRow, listEvents, listHeads } from '../../live/log.ts'
 import type { JoinedConversation, StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import { settingsContext } from '../conversations/service-settings.ts'
@@ -19,10 +20,11 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now'>
   const findSmall = createLoader(
     async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
   )
+  const findHead = createLoader((ids) => listHeads(db, ids))
   const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOf(db, ids)))
   const countUnread = createLoader((ids) => countUnreadOf(db, ids))
   return {
-    ofConversation: (conversationId) => conversationSource(db, conversationId),
+    ofConversation: (conversationId) => conversationSource(db, conversationId, findHead),
     compose: (rows) => compose(db, rows),
     listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
@@ -42,10 +44,10 @@ function groupByUser(rows: ({ user_id: string } & JoinedConversation)[]): Map<st
   return groups
 }
 
-/** The log of one conversation. */
-export function conversationSource(db: Database, conversationId: string): Source {
+/** The log of one conversation. @param findHead looks its ends up, together with those of others */
+export function conversationSource(db: Database, conversationId: string, findHead: Find<Head>): Source {
   return {
-    head: () => findHead(db, conversationId),
+    head: () => findHead(conversationId),
     read: async (seq, limit) => toPage(db, await listEvents(db, conversationId, seq, limit), limit),
   }
 }
