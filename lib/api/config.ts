@@ -48,8 +48,8 @@ export interface ConfigInput {
     /** How long an idle connection stays open. Set it longer than the keep-alive of your proxy. Default: `5` seconds. */
     keep_alive_timeout_seconds?: number | undefined
     /**
-     * A connection that reads nothing of a waiting response for this time is closed. Event streams have their own
-     * limit. Default: `30` seconds.
+     * A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is
+     * closed. Default: `30` seconds.
      */
     stalled_seconds?: number | undefined
     /**
@@ -566,8 +566,8 @@ export interface Config {
     /** How long an idle connection stays open. Set it longer than the keep-alive of your proxy. */
     keep_alive_timeout_seconds: number
     /**
-     * A connection that reads nothing of a waiting response for this time is closed. Event streams have their own
-     * limit.
+     * A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is
+     * closed.
      */
     stalled_seconds: number
     /**

@@ -20,6 +20,11 @@ export interface Sink {
   pending(): number
   /** Resolves when few bytes are pending, or the client has disconnected. */
   drained(): Promise<void>
+  /**
+   * How far the client has read, as a text that changes when it reads on; `undefined` if nothing waits for it. Missing for a
+   * consumer that may take its time: a loop of the host.
+   */
+  progress?(): string | undefined
   end(): void
 }
 

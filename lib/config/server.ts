@@ -84,7 +84,7 @@ export const ServerSection = section({
   stalled_seconds: key(
     integer(1, MAX_TIMER_SECONDS),
     30,
-    'A connection that reads nothing of a waiting response for this time is closed. Event streams have their own limit.',
+    'A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is closed.',
     { unit: 'seconds' },
   ),
   drain_delay_seconds: key(

@@ -3,9 +3,13 @@ import type { Opening } from '../chat/events/service.ts'
 import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
+import { progressOf } from './stalls.ts'
 
 /** How long a client should wait before it reconnects. */
 const RETRY = Buffer.from(formatRetry(2_000))
+
+/** How much a web stream hands over at once: its reader takes a whole piece, so only the pieces show its progress. */
+const PIECE_BYTES = 64 * 1024
 
 /** How long a reader that must disconnect may read the rest; then the connection is closed. */
 const FAREWELL_MS = 5_000
@@ -44,7 +48,7 @@ export function streamToNode(
   writeHead(response, 200, headers)
   response.write(RETRY)
   response.on('error', () => {})
-  // A stalled reader is detected by its pending bytes; a timeout would cost a timer at every write.
+  // A stalled reader is detected by its pending bytes and its progress; a timeout would cost a timer at every write.
   socket.setTimeout(0)
   // Without framing the socket sends the same bytes with a fifth less CPU time.
   const out = response.req.httpVersionMajor === 1 && response.socket ? socket : response
@@ -57,6 +61,7 @@ export function streamToNode(
     pending: () => out.writableLength,
     drained: () =>
       out.writableNeedDrain && !response.destroyed ? new Promise((resolve) => (drained = resolve)) : Promise.resolve(),
+    progress: () => progressOf(socket),
     end() {
       response.end()
       setTimeout(() => response.destroy(), FAREWELL_MS).unref()
@@ -105,15 +110,22 @@ function webSink(
   let ended = false
   return {
     write({ bytes }) {
-      if (!ended) controller.enqueue(bytes)
+      for (let at = 0; at < bytes.length && !ended; at += PIECE_BYTES)
+        controller.enqueue(bytes.subarray(at, at + PIECE_BYTES))
     },
     pending,
+    progress: () => (pending() > 0 ? String(pending()) : undefined),
     drained: () => (pending() > 0 && !ended ? new Promise(onDrain) : Promise.resolve()),
     end() {
       if (ended) return
       ended = true
       try {
         controller.close()
+        // Otherwise what the client does not read stays in memory until its runtime closes the connection.
+        setTimeout(
+          () => controller.error(new Error('The client did not read the end of its stream')),
+          FAREWELL_MS,
+        ).unref()
       } catch {
         // The reader has cancelled: the stream is already closed.
       }

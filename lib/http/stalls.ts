@@ -1,14 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { hasStalled, LOOKS, type Looked } from '../core/stall.ts'
 
-/** After how many checks in a row without progress a connection is closed. */
-const LOOKS = 6
-
-/** The latest response of a connection, its progress at the last check, and the number of checks without progress. */
-interface Waiting {
+/** The latest response of a connection, and its progress. */
+interface Waiting extends Looked {
   response: ServerResponse
-  state: string | undefined
-  looks: number
 }
 
 /** Closes connections whose client reads nothing of a response. */
@@ -26,12 +22,10 @@ export function createStallWatch(seconds: number) {
 
   function look(): void {
     for (const [socket, each] of waiting) {
-      const state = stateOf(socket)
-      // Checks, not time: while the process was busy, no client could make progress.
-      each.looks = state !== undefined && state === each.state ? each.looks + 1 : 0
-      each.state = state
-      if (socket.destroyed || (state === undefined && each.response.writableFinished)) waiting.delete(socket)
-      else if (each.looks >= LOOKS) socket.destroy()
+      const progress = progressOf(socket)
+      const isStalled = hasStalled(each, progress)
+      if (socket.destroyed || (progress === undefined && each.response.writableFinished)) waiting.delete(socket)
+      else if (isStalled) socket.destroy()
     }
     if (waiting.size > 0) return
     clearInterval(timer)
@@ -53,7 +47,7 @@ export function createStallWatch(seconds: number) {
 }
 
 /** The progress of a connection with pending data; `undefined` without any. */
-function stateOf(socket: Socket): string | undefined {
+export function progressOf(socket: Socket): string | undefined {
   // Of a long write the stream knows only that it has not ended. The handle knows how much the system has not taken
   // yet.
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }

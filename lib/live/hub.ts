@@ -7,6 +7,7 @@ import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createDeliverAll } from './deliver-all.ts'
 import { type Delivered, withActivities } from './delivery.ts'
+import { createDrains } from './drains.ts'
 import { createFanOut } from './fan-out.ts'
 import { createFeed } from './feed.ts'
 import { createFollowers } from './followers.ts'
@@ -17,6 +18,7 @@ import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import { type CatchUpDeps, catchUp } from './replay.ts'
 import { catchUpFollower } from './replay-all.ts'
+import { createReplaySlots } from './replay-slots.ts'
 import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
 import { createStreams } from './streams.ts'
@@ -27,6 +29,9 @@ import { createTurns } from './turns.ts'
 
 /** The maximum number of missed pages that are read at the same time: more would only wait for connections. */
 const PAGES_AT_ONCE = 16
+
+/** The maximum number of readers that are sent missed events at the same time: each has a page of them in memory. */
+const REPLAYS_AT_ONCE = 64
 
 interface HubDeps {
   db: Database
@@ -113,8 +118,10 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
   const turns = createTurns<Reader | Reader[]>(PAGES_AT_ONCE, createPrecedence(arrivals))
+  const slots = createReplaySlots(REPLAYS_AT_ONCE)
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
+  const drains = createDrains({ stalled_seconds: config.server.stalled_seconds, close, isLong: slots.leave })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const measure = createMeasure({ metrics, now })
   const subscriptions = createSubscriptions({ sources, deliver, beforeDelivery: () => rights.refresh(), measure })
@@ -136,10 +143,13 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
       await rights.refresh()
       return found
     })
-  const deps = { ...sources, page_bytes: max_buffer_bytes, turn, recheck: rights.recheckOne, send, close }
+  const pace = { page_bytes: max_buffer_bytes, turn, slots, drained: drains.drained }
+  const deps = { ...sources, ...pace, recheck: rights.recheckOne, send, close }
 
   function onClose(reader: Reader): void {
     turns.leave(reader)
+    drains.leave(reader)
+    slots.leave(reader)
     quota.release(reader.user_id)
     if (reader.conversation_id !== undefined) subscriptions.remove(reader.conversation_id, reader)
     else followers.remove(reader)

@@ -25,7 +25,8 @@ const LEAST = 8
 const PAGE = 64
 
 /** The functions of the hub that are needed. */
-export interface CatchUpFollowerDeps extends Pick<CatchUpDeps, 'page_bytes' | 'turn' | 'recheck' | 'close'> {
+export interface CatchUpFollowerDeps
+  extends Pick<CatchUpDeps, 'page_bytes' | 'turn' | 'slots' | 'drained' | 'recheck' | 'close'> {
   feed: Feed
   tail: Tail
   followers: Followers
@@ -134,6 +135,7 @@ async function* readRounds(
   let ranges = await listMissed(reader, begin, end, deps)
   let place = begin
   for (let isWhole = false; !isWhole && !reader.closed; ) {
+    if (!(await deps.slots.take(reader))) return
     const each = Math.max(LEAST, Math.floor(ROUND / ranges.length))
     const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + each - 1) }))
     const read = await deps.turn(reader, async () => ({
@@ -153,6 +155,7 @@ async function* readRounds(
       place = feed.within(begin, end, due.at(-1)!.id)
       yield due
     }
+    deps.slots.leave(reader)
     ranges = rest(ranges, due)
   }
 }
@@ -162,12 +165,14 @@ async function* readAll(
   reader: Reader,
   begin: Place,
   end: Place,
-  { feed, turn }: CatchUpFollowerDeps,
+  { feed, slots, turn }: CatchUpFollowerDeps,
 ): AsyncGenerator<FeedRow[]> {
   for (let after = 0; !reader.closed; ) {
+    if (!(await slots.take(reader))) return
     const rows = await turn(reader, () => feed.listBetween(begin, end, after, ROUND))
     if (!rows) return
     if (rows.length > 0) yield rows
+    slots.leave(reader)
     if (rows.length < ROUND) return
     after = rows.at(-1)!.id
   }
@@ -206,6 +211,8 @@ async function sendRows(
   deps: CatchUpFollowerDeps,
 ): Promise<void> {
   for (let left = rows; left.length > 0 && !reader.closed; ) {
+    // It has one, unless its client took long to read the last page.
+    if (!(await deps.slots.take(reader))) return
     const some = left.slice(0, PAGE)
     const lines = await deps.turn(reader, () => deps.compose(some))
     if (!lines || reader.closed) return
@@ -220,7 +227,7 @@ async function sendRows(
       : lines.length
     if (page.events.length > 0) reader.sink.write(page)
     left = left.slice(count)
-    await reader.sink.drained()
+    await deps.drained(reader)
   }
 }
 

@@ -2,6 +2,7 @@ import type { CloseReason } from '../context.ts'
 import type { Delivery } from './delivery.ts'
 import { eventId, type Head, startFrom } from './event-ids.ts'
 import type { Reader } from './reader.ts'
+import type { ReplaySlots } from './replay-slots.ts'
 import { sendStart } from './sender.ts'
 import { awaitPage } from './shared-pages.ts'
 import type { Subscribers } from './subscriptions.ts'
@@ -12,6 +13,10 @@ export interface CatchUpDeps {
   getsPresence(conversationId: string): Promise<boolean>
   /** The size of a page, in bytes. */
   page_bytes: number
+  /** The right to be sent missed events, which few readers have at the same time. */
+  slots: ReplaySlots
+  /** Resolves when the client has read what it was sent, or the reader is closed. */
+  drained(reader: Reader): Promise<void>
   /** Does a part of the work for a reader, or some, at its turn. @returns `undefined` if a reader is closed before */
   turn<T>(entry: Reader | Reader[], work: () => Promise<T>): Promise<T | undefined>
   /** Closes a reader that has lost the right to its stream. */
@@ -34,6 +39,7 @@ export async function catchUp(
   let sent = begin(reader, head, last_event_id)
   // Nothing is awaited between the last comparison and `liveReaders.add`, so the reader misses no event.
   while (sent < channel.position() && !reader.closed) {
+    if (!(await deps.slots.take(reader))) return
     const isPast = sent < head.last
     // Not beyond the position of the live readers: this reader gets later events together with them.
     const range = { from: sent, to: isPast ? head.last : channel.position() }
@@ -50,7 +56,8 @@ export async function catchUp(
     if (isPast) reader.sink.write(page)
     else deps.send(reader, page)
     sent = page.seq
-    await reader.sink.drained()
+    await deps.drained(reader)
+    deps.slots.leave(reader)
   }
   if (!reader.closed) liveReaders.add(reader)
 }
