@@ -121,7 +121,13 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
     keepAlive: true,
     // Sends statements that are issued together without waiting for the results in between.
     pipeline: true,
-    onConnect: (client) => setUp(client, options.prepared_statements ?? true),
+    onConnect: (client) =>
+      setUp(client, options.prepared_statements ?? true).catch((error) => {
+        // The pool would wait for the server to close the connection, and so would the caller, for ever if it does not.
+        const { connection } = client as unknown as Connection
+        connection.stream.destroy()
+        throw error
+      }),
     // 64-bit integers become numbers, in this pool only: they are counts and microseconds, far below 2^53.
     types: {
       getTypeParser: (oid, format) =>
