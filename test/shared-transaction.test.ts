@@ -89,12 +89,11 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
   it('commits a message with the row of the host, and streams get its events', async () => {
     const { service, host, actor, conversation_id, root } = await open()
     const abort = new AbortController()
-    const got: string[] = []
+    const stream = service.chat.events.follow(actor, conversation_id, { signal: abort.signal })
+    expect((await stream.next()).value?.event.type).toBe('stream.ready')
     const arrived = (async () => {
-      for await (const { event } of service.chat.events.follow(actor, conversation_id, { signal: abort.signal })) {
-        if (event.type === 'message.new') got.push(event.payload.message.content)
-        if (got.includes('Order 42')) abort.abort()
-      }
+      for await (const { event } of stream)
+        if (event.type === 'message.new' && event.payload.message.content === 'Order 42') abort.abort()
     })()
     const { message_id } = await host.inTransaction(service, async (chat, insert) => {
       await insert(42)
