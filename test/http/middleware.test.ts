@@ -107,10 +107,12 @@ describe.each(Object.entries(FRONTS))('behind %s', (_name, front) => {
     const client = httpRequest(url, { headers: { cookie, 'accept-encoding': 'gzip, br' } }).end()
     const [stream] = (await once(client, 'response')) as [IncomingMessage]
     expect([stream.statusCode, stream.headers['content-encoding']]).toEqual([200, undefined])
-    await chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
     let seen = ''
     for await (const chunk of stream) {
+      const isReady = seen.includes('event: stream.ready')
       seen += chunk
+      if (!isReady && seen.includes('event: stream.ready'))
+        await chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
       if (seen.includes('Does it run?')) break
     }
     expect(seen).toContain('event: message.new')
