@@ -14,6 +14,7 @@ import * as store from './store.ts'
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
 
+/** The interval at which older ones are deleted. */
 const PRUNE_MS = 5_000
 
 type Receiver = ReturnType<typeof createReceiver>

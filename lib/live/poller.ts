@@ -42,7 +42,7 @@ function createFollowing({ db, hub, metrics }: PollerDeps) {
       found.accept()
       if (found.changes) metrics.foundNew(found.changes.conversations.length)
     },
-    /** What was missed is unknown: the next time looks at everything. */
+    /** The next time looks at everything. */
     forget(): void {
       mustLookAtAll = true
     },
@@ -68,14 +68,14 @@ export function createPoller(deps: PollerDeps) {
         checked = performance.now()
         await hub.rights.recheckNext()
       }
-      // A look-up of rights may have failed, it is unknown which.
+      // What was missed is unknown, also which look-up of rights has failed.
       if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) forget()
       await follow()
       succeeded = performance.now()
       lateness.arrived()
       fail.reset()
     } catch (error) {
-      // Also by a database that has taken over from another.
+      // What happened meanwhile is unknown, also to a database that has taken over from another.
       forget()
       fail(error)
     }
