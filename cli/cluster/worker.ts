@@ -2,7 +2,6 @@ import cluster from 'node:cluster'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
-import { withDeadline } from '../../lib/core/deadline.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 import { readLevels } from '../../lib/ops/levels.ts'
@@ -11,6 +10,7 @@ import { toFailure } from '../errors.ts'
 import { createLogger, type Logger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { ignoreUserSignals } from '../signals.ts'
+import { createAsking } from './asking.ts'
 import { asWorkerConfig, sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 import { type ServiceNode, startNode } from './node.ts'
 
@@ -101,28 +101,14 @@ function next<Kind extends ToWorker['kind']>(kind: Kind): Promise<Extract<ToWork
   })
 }
 
-/** Longer than the primary process waits for the other workers. */
-const PRIMARY_MS = 2_000
-
 /** Has `/metrics` return the values of all workers, and reports the own ones when the primary process asks. */
 function answerForAll(chat: Chat): void {
-  const waiting = new Map<number, (readings: Reading[]) => void>()
-  let last = 0
-  contextOf(chat).metrics.collectFrom(async () => {
-    if (!process.connected) return readMetrics(chat)
-    const request = ++last
-    const answer = new Promise<Reading[]>((resolve) => waiting.set(request, resolve))
-    void sendToPrimary({ kind: 'collect', request })
-    // The primary process may end, or hang, amid a request.
-    const readings = await withDeadline(answer, PRIMARY_MS, undefined)
-    waiting.delete(request)
-    return readings ?? readMetrics(chat)
-  })
+  const { ask, answered } = createAsking((request) => void sendToPrimary({ kind: 'collect', request }))
+  contextOf(chat).metrics.collectFrom(async () => (process.connected && (await ask())) || readMetrics(chat))
   process.on('message', async (message: ToWorker) => {
     if (message.kind === 'report')
       await sendToPrimary({ kind: 'report', round: message.round, readings: await readMetrics(chat) })
-    if (message.kind !== 'together') return
-    waiting.get(message.request)?.(message.readings)
+    if (message.kind === 'together') answered(message.request, message.readings)
   })
 }
 

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { createAsking } from '../../cli/cluster/asking.ts'
 import { nextDelay } from '../../cli/cluster/backoff.ts'
 import { createTotals } from '../../cli/cluster/totals.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
@@ -73,4 +74,23 @@ it('never lets a counter fall, not even by the last digit of a sum in another or
     totals.end(worker)
   }
   expect(readingOf(totals.read(new Set()), 'requests_total')).toBeGreaterThanOrEqual(last)
+})
+
+it('asks for the metrics of all workers, and goes on without those of a primary process that does not answer', async () => {
+  vi.useFakeTimers()
+  try {
+    const requests: number[] = []
+    const { ask, answered } = createAsking((request) => requests.push(request))
+    const asked = [ask(), ask()]
+    answered(requests[1]!, [counter(7)])
+    expect(await asked[1]).toEqual([counter(7)])
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect(await asked[0]).toBeUndefined()
+    answered(requests[0]!, [counter(8)])
+    const again = ask()
+    answered(requests[2]!, [counter(9)])
+    expect(await again).toEqual([counter(9)])
+  } finally {
+    vi.useRealTimers()
+  }
 })

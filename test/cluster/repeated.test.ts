@@ -1,0 +1,72 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { createCluster } from '../../lib/cluster/cluster.ts'
+import { currentMicros } from '../../lib/core/time.ts'
+import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
+import { createMetrics } from '../../lib/metrics/registry.ts'
+import type { Database } from '../../lib/storage/database.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+
+describeOnEachDatabase('what a process does at intervals beside others', (openUrl) => {
+  const storages: Storage[] = []
+  afterEach(async () => {
+    vi.useRealTimers()
+    for (const storage of storages.splice(0)) await storage.close()
+  })
+
+  /** @param intercept runs a statement instead of the database where the processes meet */
+  async function start(intercept: (sql: string, run: () => Promise<number>) => Promise<number>) {
+    const storage = await openStorage({ database: await openUrl() })
+    storages.push(storage)
+    const shared = storage.signals ?? storage.db
+    const run: Database['run'] = (sql, ...params) => intercept(sql, () => shared.run(sql, ...params))
+    const cluster = createCluster({
+      ...{ db: { ...storage.db, run }, signals: storage.signals && { ...storage.signals, run } },
+      ...{ config: parseConfig({ cluster: { beat_seconds: 1 } }), metrics: createMetrics('sqlite', []) },
+      ...{ log: { debug() {}, info() {}, warn() {}, error() {} }, isEphemeral: () => true, now: currentMicros },
+    })
+    const nothing = async () => {}
+    await cluster.start({ countStreams: () => 0, receive: nothing, reconsider() {}, meet: nothing, renew: nothing })
+    return { shared, cluster }
+  }
+
+  it('does not list a stopped process again by a report that was in progress', async () => {
+    let reach = () => {}
+    let release = () => {}
+    const reached = new Promise<void>((resolve) => (reach = resolve))
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const { shared, cluster } = await start(async (sql, run) => {
+      if (!sql.startsWith('UPDATE nodes')) return run()
+      // The report finds no row, after a while.
+      reach()
+      await released
+      return 0
+    })
+    await reached
+    const stopped = cluster.stop()
+    release()
+    await stopped
+    expect(await shared.all('SELECT id FROM nodes')).toEqual([])
+  })
+
+  it('deletes old signals also while the process cannot report', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    let prune = () => {}
+    const pruned = new Promise<void>((resolve) => (prune = resolve))
+    let reports = 0
+    const { shared, cluster } = await start(async (sql, run) => {
+      if (sql.startsWith('UPDATE nodes')) {
+        reports++
+        throw new Error('The database does not respond')
+      }
+      const changed = await run()
+      if (sql.startsWith('DELETE FROM signals')) prune()
+      return changed
+    })
+    await shared.run("INSERT INTO signals (node_id, at, body) VALUES ('other', 0, '{}')")
+    vi.advanceTimersByTime(5_000)
+    await pruned
+    expect(reports).toBeGreaterThan(0)
+    expect(await shared.all('SELECT body FROM signals')).toEqual([])
+    await cluster.stop()
+  })
+})
