@@ -1,7 +1,7 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
 import type { Neighbour } from './cluster/receiver.ts'
-import { endStreams } from './cluster/store.ts'
+import { endStreams } from './cluster/store-presence.ts'
 import type { Config } from './config/parse.ts'
 import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'

@@ -4,6 +4,8 @@ import type { Database, Queries } from '../storage/database.ts'
 import type { Neighbour } from './receiver.ts'
 import { toUserSignals } from './signals.ts'
 import * as store from './store.ts'
+import { deleteUnseen } from './store-presence.ts'
+import { insertSignal } from './store-signals.ts'
 
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
@@ -33,7 +35,7 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
   const removal = {
     remembered: LEFT_KEPT,
     async tell(tx: Queries, userIds: string[]): Promise<void> {
-      for (const { body } of toUserSignals(userIds)) await store.insertSignal(tx, id, body)
+      for (const { body } of toUserSignals(userIds)) await insertSignal(tx, id, body)
     },
   }
 
@@ -49,7 +51,7 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
     mustRenew = false
     if (mayRemove) neighbour.reconsider(await store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))
     if (++beats % BEATS_BETWEEN_DELETIONS > 0) return
-    await store.deleteUnseen(db, id, SEEN_KEPT)
+    await deleteUnseen(db, id, SEEN_KEPT)
     if (mayRemove) neighbour.reconsider(await store.deleteLeft(db, removal))
   }
 }

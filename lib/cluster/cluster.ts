@@ -9,7 +9,8 @@ import { createBeat } from './beat.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
-import * as store from './store.ts'
+import { insertNode, removeNode } from './store.ts'
+import { deleteSignals } from './store-signals.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -92,7 +93,7 @@ export function createCluster(given: ClusterDeps) {
 
 async function register(id: string, { db, signals }: ClusterDeps): Promise<void> {
   try {
-    await store.insertNode(db, id, VERSION)
+    await insertNode(db, id, VERSION)
   } catch (error) {
     // The next beat tries again.
     if (!signals) throw error
@@ -109,7 +110,7 @@ function startRepeated(
   const { poll_ms, beat_seconds } = deps.config.cluster
   const beat = createBeat(id, { ...deps, neighbour })
   const report = warned(deps.log, 'Other processes cannot be told that this one runs', beat)
-  const prune = warned(deps.log, 'Old signals cannot be deleted', () => store.deleteSignals(deps.db, SIGNALS_KEPT))
+  const prune = warned(deps.log, 'Old signals cannot be deleted', () => deleteSignals(deps.db, SIGNALS_KEPT))
   return [
     every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
     every(beat_seconds * 1000, async () => {
@@ -159,7 +160,7 @@ function every(ms: number, work: () => Promise<void>, onTick = () => {}): Repeat
 /** Removes the row of a process that stops. @param tell lets the others know of its users */
 async function leave(id: string, { db, log }: ClusterDeps, tell: (userIds: string[]) => Promise<void>): Promise<void> {
   try {
-    await tell(await store.removeNode(db, id))
+    await tell(await removeNode(db, id))
   } catch (error) {
     log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }

@@ -1,6 +1,6 @@
 import { toParams, toWholeSnapshot } from '../live/snapshots.ts'
 import type { Database } from '../storage/database.ts'
-import { findSignals } from './store.ts'
+import { findSignals } from './store-signals.ts'
 
 /** With more signals than this, a process looks at everything instead. */
 const MOST = 1_000

@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import { createBusLink } from './bus.ts'
 import { createOutbox, type Signal, type SignalText } from './signals.ts'
-import { insertSignal } from './store.ts'
+import { insertSignal } from './store-signals.ts'
 
 /** What signals need. */
 export interface PublisherDeps {

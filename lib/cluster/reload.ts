@@ -3,7 +3,7 @@ import { newId } from '../core/ids.ts'
 import type { Database } from '../storage/database.ts'
 import { createLook } from './look.ts'
 import type { Signal } from './signals.ts'
-import { insertSignal } from './store.ts'
+import { insertSignal } from './store-signals.ts'
 
 /** What became of a reload in one process. */
 export type NodeReload =

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { createBeat } from '../../lib/cluster/beat.ts'
-import { insertNode, listPresence, removeDead, removeNode, upsertPresence } from '../../lib/cluster/store.ts'
+import { insertNode, removeDead, removeNode } from '../../lib/cluster/store.ts'
+import { listPresence, upsertPresence } from '../../lib/cluster/store-presence.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'

@@ -1,5 +1,11 @@
 import type { Cluster } from '../../cluster/cluster.ts'
-import { countStreams, listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store.ts'
+import {
+  countStreams,
+  listPresence,
+  listPresent,
+  type PresenceRow,
+  upsertPresence,
+} from '../../cluster/store-presence.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createOwnChanges } from './own-changes.ts'

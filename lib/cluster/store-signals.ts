@@ -1,0 +1,63 @@
+import type { Queries } from '../storage/database.ts'
+import { databaseNow, type Micros, SERVER_STARTED } from '../storage/sql.ts'
+
+export async function insertSignal(db: Queries, nodeId: string, body: string): Promise<void> {
+  await db.run(`INSERT INTO signals (node_id, at, body) VALUES (?, ${databaseNow(db.dialect)}, ?)`, nodeId, body)
+}
+
+/** Deletes the signals that are older than `age`, in microseconds: every process has read them. */
+export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
+  await db.run(`DELETE FROM signals WHERE at < ${databaseNow(db.dialect)} - CAST(? AS BIGINT)`, age)
+}
+
+/** What one look at the signals finds. */
+export interface Found {
+  /** Where it has ended: a snapshot of PostgreSQL and its server, or the number of the last signal. */
+  at: string
+  /** The ids of all processes that have a row. */
+  ids: string[]
+  /** The new signals of others, oldest first. */
+  bodies: string[]
+}
+
+/** How signals after an earlier look are found. On SQLite, they have their numbers in the order of commits. */
+const NEWER = {
+  postgresql: {
+    at: `CAST(pg_current_snapshot() AS TEXT) || ' ' || ${SERVER_STARTED}`,
+    ids: "string_agg(id, ',')",
+    // Of transactions that had not ended by then.
+    isNewer: '(s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))',
+    none: ['18446744073709551615', '{}'],
+  },
+  sqlite: {
+    at: "(SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM sqlite_sequence WHERE name = 'signals')",
+    ids: 'group_concat(id)',
+    isNewer: 's.n > CAST(? AS INTEGER)',
+    none: ['9223372036854775807'],
+  },
+} as const
+
+/**
+ * The signals of other processes that were committed since an earlier look, at most `limit`.
+ *
+ * @param since where the earlier look has ended, as parameters; without one, there are no signals
+ */
+export async function findSignals(
+  db: Queries,
+  nodeId: string,
+  limit: number,
+  since?: readonly string[],
+): Promise<Found> {
+  const { at, ids, isNewer, none } = NEWER[db.dialect]
+  const rows = await db.all<{ at: string; ids: string | null; body: string | null }>(
+    `SELECT ${at} AS at, (SELECT ${ids} FROM nodes) AS ids, s.body
+       FROM (SELECT 1) AS one
+       LEFT JOIN signals s ON s.node_id <> ? AND ${isNewer}
+      ORDER BY s.n LIMIT ?`,
+    nodeId,
+    ...(since ?? none),
+    limit,
+  )
+  const [first] = rows as [(typeof rows)[0]]
+  return { at: first.at, ids: first.ids?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }
+}
