@@ -73,11 +73,12 @@ export function createChannel(source: Source, { deliver, beforeDelivery }: Chann
   async function readPage(): Promise<boolean> {
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
-    const { page, since } = offered.takeAfter(seq)
+    const { page, since, unknown } = offered.takeAfter(seq)
     const { lines, isLast } = page ?? (await source.read(seq, PAGE))
     await beforeDelivery()
     const events = [...withActivities(withIds(epoch, lines)), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
+    if (!page) offered.hasRead(unknown, isLast)
     if (events.length > 0) deliver(encode(events), lines[0] && { at: lines[0].at, since })
     return isLast
   }
@@ -110,40 +111,47 @@ async function headOf(source: Source): Promise<Head> {
 /** Events that this process has committed, until all events before them are delivered. */
 function createOffered() {
   const offered: { line: NumberedEvent; since: number }[] = []
-  // Whether the log may have others: then these are not the end of it.
-  let isPartial = false
+  // How often the log may have got others, and up to which of these times it was read to its end. If they differ, what is
+  // offered is not the end of it.
+  let unknown = 0
+  let known = 0
   let unread_since: number | undefined
   return {
     /** @param events none: this process has committed some that must be read; `undefined`: another one may have */
     add(events: NumberedEvent[] | undefined): void {
       const since = performance.now()
       if (events?.length === 0) unread_since ??= since
-      if (!events || events.length === 0) isPartial = true
+      if (!events || events.length === 0) unknown++
       else for (const line of events) offered.push({ line, since })
       if (offered.length <= MOST_OFFERED) return
       unread_since ??= offered[0]!.since
       offered.length = 0
-      isPartial = true
+      unknown++
     },
 
     /**
      * The offered events that follow `seq` without a gap, or no page if the caller must read the log now; and when this
      * process had committed the first event. Drops those that the log has returned meanwhile.
      */
-    takeAfter(seq: number): { page?: Page; since: number | undefined } {
+    takeAfter(seq: number): { page?: Page; since: number | undefined; unknown: number } {
       offered.sort((a, b) => a.line.seq - b.line.seq)
       while (offered.length > 0 && offered[0]!.line.seq <= seq) offered.shift()
       let count = 0
       while (offered[count]?.line.seq === seq + 1 + count) count++
       if (count > 0) {
         const taken = offered.splice(0, Math.min(count, PAGE))
-        const page = { lines: taken.map(({ line }) => line), isLast: count < PAGE && !isPartial }
-        return { page, since: taken[0]!.since }
+        const page = { lines: taken.map(({ line }) => line), isLast: count < PAGE && known === unknown }
+        return { page, since: taken[0]!.since, unknown }
       }
-      isPartial = false
       const since = unread_since
       unread_since = undefined
-      return { since }
+      return { since, unknown }
+    },
+
+    /** The log was read, and not further than to a full page unless `isLast`. @param before `unknown` before the read */
+    hasRead(before: number, isLast: boolean): void {
+      if (isLast) known = before
+      else unknown++
     },
   }
 }

@@ -13,10 +13,14 @@ function line(seq: number): NumberedEvent {
 function follow(...log: NumberedEvent[]) {
   const delivered: number[] = []
   const measured: string[] = []
+  let isFailing = false
   const source = {
-    isDense: true,
     head: async () => ({ epoch: 'e', first: 1, last: 0 }),
-    read: async (after: number) => ({ lines: log.filter(({ seq }) => seq > after), isLast: true }),
+    async read(after: number, limit: number) {
+      if (isFailing) throw new Error('The database does not respond')
+      const lines = log.filter(({ seq }) => seq > after).slice(0, limit)
+      return { lines, isLast: lines.length < limit }
+    },
   }
   const channel = createChannel(source, {
     deliver({ events }, origin) {
@@ -25,7 +29,10 @@ function follow(...log: NumberedEvent[]) {
     },
     beforeDelivery: () => undefined,
   })
-  return { channel, delivered, measured }
+  const fail = (isNow: boolean) => {
+    isFailing = isNow
+  }
+  return { channel, delivered, measured, fail }
 }
 
 describe('a channel', () => {
@@ -57,6 +64,32 @@ describe('a channel', () => {
     const advances = [channel.advance(), ...all.map((each) => channel.advance([each]))]
     await Promise.all([...advances, channel.advance(all.slice(0, 10))])
     expect(delivered).toEqual(all.map(({ seq }) => seq))
+  })
+
+  it.each([
+    ['one', 65],
+    ['the last one', 70],
+  ])('delivers all that others have committed behind a page, %s of which it was given meanwhile', async (_, seq) => {
+    const all = Array.from({ length: 70 }, (_, n) => line(n + 1))
+    const { channel, delivered } = follow(...all)
+    await Promise.all([channel.advance(), channel.advance([line(seq)])])
+    expect(delivered).toEqual(all.map(({ seq }) => seq))
+  })
+
+  it('delivers what others have committed behind a page, before and after what it was given', async () => {
+    const all = Array.from({ length: 70 }, (_, n) => line(n + 1))
+    const { channel, delivered } = follow(...all)
+    await channel.advance([line(65)])
+    expect(delivered).toEqual(all.map(({ seq }) => seq))
+  })
+
+  it('delivers what it could not read together with what it is given next', async () => {
+    const { channel, delivered, fail } = follow(line(1), line(2))
+    fail(true)
+    await expect(channel.advance()).rejects.toThrow('does not respond')
+    fail(false)
+    await channel.advance([line(1)])
+    expect(delivered).toEqual([1, 2])
   })
 
   it('tells what this process has committed from what another one has', async () => {
