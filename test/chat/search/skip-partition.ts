@@ -5,10 +5,13 @@ import type { TestService } from '../../support/service.ts'
 export async function skipPartition({ chat: { context } }: Pick<TestService, 'chat'>): Promise<void> {
   await context.search.move()
   const isNewest = 'doc = (SELECT max(doc) FROM messages)'
-  await context.db.run(
-    `INSERT INTO search_changes (doc, message_id, version)
-     SELECT doc + n, id, 1 FROM messages, (SELECT 0 AS n UNION ALL SELECT ${PARTITION}) WHERE ${isNewest}`,
-  )
-  await context.db.run(`UPDATE messages SET doc = doc + ${PARTITION} WHERE ${isNewest}`)
+  // In one transaction: the mover of the service may run at any time.
+  await context.db.write(async (tx) => {
+    await tx.run(
+      `INSERT INTO search_changes (doc, message_id, version)
+       SELECT doc + n, id, 1 FROM messages, (SELECT 0 AS n UNION ALL SELECT ${PARTITION}) WHERE ${isNewest}`,
+    )
+    await tx.run(`UPDATE messages SET doc = doc + ${PARTITION} WHERE ${isNewest}`)
+  })
   await context.search.move()
 }
