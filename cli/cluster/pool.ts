@@ -63,7 +63,9 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   }
 
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
-    if (message.kind === 'hello') begin(slot, worker, config())
+    // What is sent to a worker before its hello is lost.
+    if (message.kind === 'hello' && isStopping) sendToWorker(worker, { kind: 'stop' })
+    else if (message.kind === 'hello') begin(slot, worker, config())
     if (message.kind === 'failed') slot.failure = message.failure
     if (message.kind === 'ready') up.ready(slot, message)
     if (message.kind === 'ready') catchUp(slot, worker, config())

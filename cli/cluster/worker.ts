@@ -22,11 +22,11 @@ export function isWorker(): boolean {
 /** Serves as one of several processes that share a port, until the primary process asks it to stop, or ends. */
 export async function serveAsWorker(flags: ReloadFlags): Promise<never> {
   const stop = firstReasonToStop()
+  let isUp = false
+  void stop.then(() => isUp || process.exit(0))
   const { config } = await next('start')
   const log = createLogger(config.log)
   outliveOutput(log)
-  let isUp = false
-  void stop.then(() => isUp || process.exit(0))
   try {
     // Before it listens: the first request may be for the metrics.
     const node = await startNode(config, log, { onDatabase: async (chat) => answerForAll(chat) })

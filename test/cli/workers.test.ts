@@ -118,6 +118,15 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     await stop(server)
   }, 60_000)
 
+  it('ends on SIGTERM also while a worker starts', async () => {
+    const server = await startAll(2)
+    const former = workersOf(server)
+    process.kill(former[0]!, 'SIGKILL')
+    await expect.poll(() => workersOf(server).some((pid) => !former.includes(pid)), { interval: 5 }).toBe(true)
+    server.child.kill('SIGTERM')
+    expect(await server.end).toMatchObject({ code: 0 })
+  }, 60_000)
+
   it('ends its workers, after they have drained, when the primary process is killed', async () => {
     const server = await startAll(2)
     const pids = workersOf(server)
