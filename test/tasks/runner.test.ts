@@ -9,7 +9,7 @@ describeOnEachDatabase('tasks', (openUrl) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService(await openUrl())
-    await service.chat.context.tasks.stop()
+    for (const { context } of service.nodes) await context.tasks.stop()
   })
   afterAll(() => service.close())
 
