@@ -140,7 +140,7 @@ function createOffered() {
       while (offered[count]?.line.seq === seq + 1 + count) count++
       if (count > 0) {
         const taken = offered.splice(0, Math.min(count, PAGE))
-        const page = { lines: taken.map(({ line }) => line), isLast: count < PAGE && known === unknown }
+        const page = { lines: taken.map(({ line }) => line), isLast: offered.length === 0 && known === unknown }
         return { page, since: taken[0]!.since, unknown }
       }
       const since = unread_since

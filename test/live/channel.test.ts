@@ -83,6 +83,12 @@ describe('a channel', () => {
     expect(delivered).toEqual(all.map(({ seq }) => seq))
   })
 
+  it('delivers what others have committed between what it was given at once', async () => {
+    const { channel, delivered } = follow(line(1), line(2), line(3))
+    await Promise.all([channel.advance([line(1)]), channel.advance([line(3)])])
+    expect(delivered).toEqual([1, 2, 3])
+  })
+
   it('delivers what it could not read together with what it is given next', async () => {
     const { channel, delivered, fail } = follow(line(1), line(2))
     fail(true)
