@@ -7,6 +7,7 @@ import {
   formatSnapshot,
   parseNumber,
   parseSnapshot,
+  type Snapshot,
   sees,
   seesSql,
   toParams,
@@ -62,6 +63,27 @@ async function readNews(db: Database, params: Primitive[]): Promise<NewsRow> {
   return row.count < MOST ? row : (await db.get<NewsRow>(MANY_NEWS, ...params))!
 }
 
+/** The transactions that a snapshot sees, and that have written in a conversation after one that it does not see. */
+const OUT_OF_ORDER = `
+  WITH unseen AS MATERIALIZED (
+         SELECT conversation_id, min(seq) AS seq FROM events
+          WHERE (xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[]) GROUP BY conversation_id)
+  SELECT DISTINCT later.xid::text
+    FROM unseen JOIN events AS later ON later.conversation_id = unseen.conversation_id AND later.seq > unseen.seq
+   WHERE later.xid < ?::xid8 AND later.xid <> ALL (?::xid8[])`
+
+/** The same snapshot, cut off if too many transactions are unfinished. Of each conversation it sees the first events. */
+async function shorten(db: Database, snapshot: Snapshot): Promise<Snapshot> {
+  let { xmax, unfinished } = cutOff(snapshot)
+  for (let isInOrder = xmax === snapshot.xmax; !isInOrder; ) {
+    const params = toParams({ xmax, unfinished })
+    const found = await db.all<{ xid: string }>(OUT_OF_ORDER, ...params, ...params)
+    unfinished = [...unfinished, ...found.map(({ xid }) => Number(xid))].sort((a, b) => a - b)
+    isInOrder = found.length === 0
+  }
+  return { xmax, unfinished }
+}
+
 export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
   return {
     name: 'commits',
@@ -77,7 +99,7 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
     },
     async head() {
       const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(`SELECT ${END}`))!
-      return { seen: cutOff(upTo(toWholeSnapshot(now), Number(last ?? 0))) }
+      return { seen: await shorten(db, upTo(toWholeSnapshot(now), Number(last ?? 0))) }
     },
 
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
@@ -88,8 +110,13 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       const last = Number(row.last ?? 0)
       // A replica that lacks the last commits has taken over, and their numbers come again.
       if (!next && whole.xmax < seen.xmax)
-        return { rows: [], isLast: true, isEarly: found.length > 0, place: { seen: cutOff(upTo(whole, last)) } }
-      const now = next?.sees ?? cutOff(upTo(whole, Math.max(last, seen.xmax - 1)))
+        return {
+          rows: [],
+          isLast: true,
+          isEarly: found.length > 0,
+          place: { seen: await shorten(db, upTo(whole, last)) },
+        }
+      const now = next?.sees ?? (await shorten(db, upTo(whole, Math.max(last, seen.xmax - 1))))
       if (!next && now.xmax < seen.xmax) return { rows: [], isLast: true, isEarly: found.length > 0, place: { seen } }
       const isWhole = found.length < limit
       const rows = found.filter((each) => sees(now, each.xid))

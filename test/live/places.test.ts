@@ -1,9 +1,15 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { contextOf } from '../../lib/core/context-of.ts'
+import { appendEvents } from '../../lib/live/appending.ts'
+import type { News } from '../../lib/live/feed-order.ts'
 import { postgresOrder } from '../../lib/live/postgres-order.ts'
+import type { Database, Primitive, Queries } from '../../lib/storage/database.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
+import { withResolvers } from '../support/with-resolvers.ts'
+
+const BEGIN = 'SELECT pg_current_xact_id()::text AS xid'
 
 describe.skipIf(!inject('postgres_url'))('a place among the events of all conversations on PostgreSQL', () => {
   it('ends at the last event: a crash of the server may lose later transactions, and give their numbers to others', async () => {
@@ -37,5 +43,43 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     const [ready] = await after.until('stream.ready')
     expect(ready!.event.payload).toMatchObject({ resumed: true })
     await after.close()
+  })
+
+  it('has the first events of a conversation, also when many transactions are unfinished between them', async () => {
+    const { url, remove } = await createPostgresDatabase()
+    onTestFinished(remove)
+    const service = await startService(url)
+    onTestFinished(() => service.close())
+    const { conversation_id } = await startThread(service)
+    await service.idle()
+    const { db } = contextOf(service.chat)
+    const events = [{ type: 'conversation.updated' as const }]
+    const append = (tx: Queries) => appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, events, messages: 0 }])
+    const begin = async (tx: Queries) => Number((await tx.get<{ xid: string }>(BEGIN))!.xid)
+    const before = await postgresOrder(db).head()
+    const [begun, released] = [withResolvers<void>(), withResolvers<void>()]
+    const last = db.write(async (tx) => {
+      await begin(tx)
+      begun.resolve()
+      await released.promise
+      await append(tx)
+    })
+    await begun.promise
+    const others = (await Promise.all(times(70, () => begin(db)))).sort((a, b) => a - b)
+    await db.write(append)
+    released.resolve()
+    await last
+
+    const get = async (sql: string, ...params: Primitive[]) => {
+      const row = await db.get<{ now: string }>(sql, ...params)
+      return row && { ...row, now: `${others[0]}:${row.now.split(':')[1]}:${others}` }
+    }
+    const crowded = postgresOrder({ ...db, get: get as Database['get'] })
+    const seqsOf = ({ rows }: News) => rows.map(([{ seq }]) => seq)
+    expect(seqsOf(await crowded.news(before, 10))).toEqual([])
+    const { place } = await crowded.news(await crowded.head(), 10)
+    const seqs = seqsOf(await postgresOrder(db).news(before, 10))
+    expect(seqs).toEqual([seqs[0], seqs[0]! + 1])
+    expect(seqsOf(await postgresOrder(db).news(place as typeof before, 10))).toEqual(seqs)
   })
 })
