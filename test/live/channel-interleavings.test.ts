@@ -68,7 +68,8 @@ function startFollowing(work: Interleaving) {
     deliver({ events }) {
       for (const { seq, event } of events) {
         if (seq !== undefined) delivered.push(seq)
-        else checkEphemeral((event as { payload: { user_id: string; number: number; after: number } }).payload)
+        else
+          checkEphemeral((event as object as { payload: { user_id: string; number: number; after: number } }).payload)
       }
     },
     beforeDelivery: () => (work.chance(0.3) ? log.answer() : undefined),
@@ -148,7 +149,7 @@ function startFollowing(work: Interleaving) {
 }
 
 it('a channel delivers all events once, in order, and ephemeral ones after them, in any interleaving', async () => {
-  await inManyInterleavings(300, async (work) => {
+  await inManyInterleavings(200, async (work) => {
     const { log, commit, commitElsewhere, publishAlone, poll, check } = startFollowing(work)
     log.setFailing(work.chance(0.5))
     // More than a page, or than what may wait, as often as little.
