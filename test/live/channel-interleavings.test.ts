@@ -2,55 +2,8 @@ import { expect, it } from 'vitest'
 import type { EphemeralEvent } from '../../lib/context.ts'
 import { createChannel } from '../../lib/live/channel.ts'
 import type { NumberedEvent } from '../../lib/live/log.ts'
-import { times } from '../support/service.ts'
 import { type Interleaving, inManyInterleavings } from './interleavings.ts'
-
-const conversation_id = 'c'
-
-/** A log in memory, which answers late, in pages of any length, and not always. */
-function createLog(work: Interleaving) {
-  const lines: NumberedEvent[] = []
-  let begin = 0
-  let isFailing = false
-  async function answer(): Promise<void> {
-    await work.pause()
-    if (isFailing && work.chance(0.15)) throw new Error('The database does not respond')
-  }
-  return {
-    lines,
-    answer,
-    /** The numbers of the events that a channel which follows it has to deliver. */
-    due: () => lines.filter(({ seq, event }) => seq > begin && event).map(({ seq }) => seq),
-    setFailing(isNow: boolean): void {
-      isFailing = isNow
-    },
-    append(count: number, isWhole: boolean): NumberedEvent[] {
-      const added = times(count, (index): NumberedEvent => {
-        const seq = lines.length + 1 + index
-        const line = { seq, conversation_id, at: seq }
-        const payload = { conversation_id, user_id: 'u', action: 'added' as const, role: 'member' as const }
-        return isWhole || work.chance(0.9) ? { ...line, event: { type: 'membership.changed', payload } } : line
-      })
-      lines.push(...added)
-      return added
-    },
-    source: {
-      async head() {
-        await work.pause()
-        begin = lines.length
-        return { epoch: 'e', first: 1, last: begin }
-      },
-      async read(after: number, limit: number) {
-        await answer()
-        const found = lines.slice(after, after + limit)
-        await work.pause()
-        // Long ones are not read at once.
-        if (found.length < 2 || work.chance(0.8)) return { lines: found, isLast: found.length < limit }
-        return { lines: found.slice(0, 1 + work.below(found.length - 1)), isLast: false }
-      },
-    },
-  }
-}
+import { conversation_id, createLog } from './simulated-log.ts'
 
 /** A channel of one process, what it delivers, and what makes it go on, as the hub and the poller do. */
 function startFollowing(work: Interleaving) {
