@@ -50,13 +50,18 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
   }
 
   // Deliveries await it, and `end` awaits deliveries: so it does not await `end`. The log ends the stream of a removed user.
-  const refresh = singleFlight(async () => {
+  const lookUpAll = singleFlight(async () => {
     const began = performance.now()
     const suspects = [...streams.all()]
     for (const [reader, reason] of await findRefusals(suspects)) void end(reader, reason)
     expiry.note(suspects)
     known = Math.max(known, began)
   })
+
+  /** One in progress may have looked before the events of the caller were committed: another one follows it. */
+  async function refresh(): Promise<void> {
+    for (const due = performance.now() - OLDEST_MS; known < due; ) await lookUpAll()
+  }
 
   return {
     /** The caller has looked up what has ended before this instant of `performance.now()`. */

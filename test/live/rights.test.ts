@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { CloseReason } from '../../lib/context.ts'
 import type { Reader } from '../../lib/live/reader.ts'
 import { createRights } from '../../lib/live/rights.ts'
@@ -11,6 +11,7 @@ function start(expiries: number[]) {
   const ended = new Set<string>()
   const closed: string[] = []
   const failures: Error[] = []
+  let held: Promise<void> | undefined
   const rights = createRights({
     streams: {
       all: () => {
@@ -25,9 +26,11 @@ function start(expiries: number[]) {
       if (failure) throw failure
       looks.at.push(suspects.map(({ user_id }) => user_id))
       for (const reader of suspects) if (reader.expires_at < clock.now) reader.expires_at = clock.now + 100
-      return suspects
+      const refusals = suspects
         .filter(({ user_id }) => ended.has(user_id))
         .map((each): [Reader, CloseReason] => [each, 'removed'])
+      await held
+      return refusals
     },
     close: (reader) => {
       closed.push(reader.user_id)
@@ -36,7 +39,13 @@ function start(expiries: number[]) {
     advance: () => undefined,
     now: () => clock.now,
   })
-  return { rights, clock, looks, ended, closed, failures, known: () => rights.recheckConcerned([{}] as never) }
+  /** Delays the results of look-ups until the function returned is called. */
+  function hold(): () => void {
+    let release = () => {}
+    held = new Promise((resolve) => (release = resolve))
+    return release
+  }
+  return { rights, clock, looks, ended, closed, failures, hold, known: () => rights.recheckConcerned([{}] as never) }
 }
 
 it('are looked up when a session may have expired, and only those of such sessions', async () => {
@@ -72,5 +81,23 @@ it('are looked up again after a failure, and end the streams that they no longer
   await expect(rights.recheckExpired()).rejects.toThrow('the storage fails')
   expect(closed).toEqual([])
   await rights.recheckExpired()
+  expect(closed).toEqual(['user-0'])
+})
+
+it('are looked up again for a delivery that begins while a look-up takes longer than they may be old', async () => {
+  const { rights, ended, closed, hold } = start([1_000])
+  let at = 10_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => at)
+  onTestFinished(() => clock.mockRestore())
+  const release = hold()
+  const first = rights.refresh()
+  at += 3_000
+  // The look-up in progress has read before.
+  ended.add('user-0')
+  const second = rights.refresh()
+  release()
+  await first
+  expect(closed).toEqual([])
+  await second
   expect(closed).toEqual(['user-0'])
 })
