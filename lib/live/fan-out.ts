@@ -51,6 +51,11 @@ export function createFanOut(deps: FanOutDeps) {
     const advances = advanceLogs(deps, outcome)
     if (advances.length === 0 && own.length === 0 && revocations.length === 0) return
     const delivery = Promise.all(advances)
+      .catch((error) => {
+        // Until the log is delivered.
+        inboxes.add(own)
+        throw error
+      })
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
         for (const each of ephemeral) if (!isForAll(each)) publishToSome(each)
@@ -125,7 +130,7 @@ function createDeliveries() {
 }
 
 /** Delivers what other processes have committed. */
-function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
+function createCatchUp({ db, subscriptions, followers, tail, inboxes }: FanOutDeps) {
   /** Delivers the new events of these conversations, and all new ones to streams of all conversations. */
   async function catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
     const isDue = followers.count() > 0 && (conversations.length > 0 || tail.hasSkipped())
@@ -139,11 +144,12 @@ function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
 
   return {
     catchUp,
-    /** Delivers all new events. */
+    /** Delivers all new events, and those about inboxes that wait since a failure. */
     async catchUpAll(): Promise<void> {
       tail.skipped()
       const ids = subscriptions.conversations()
       await catchUp(ids.length > 0 ? await listLastSeqs(db, ids) : [])
+      await inboxes.send([])
     },
   }
 }

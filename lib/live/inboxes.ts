@@ -1,4 +1,5 @@
 import type { EphemeralEvent } from '../context.ts'
+import { ChatError } from '../core/errors.ts'
 import { singleFlight } from '../core/once.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import type { Followers } from './followers.ts'
@@ -37,21 +38,34 @@ export function createInboxSender(deps: {
   // One run at a time: the number of unread notifications of a later event is never older.
   const run = singleFlight(async () => {
     while (waiting.length > 0) {
-      for (const { user_id, ...delivered } of await complete(waiting.splice(0, BATCH)))
-        all.deliverToUser(user_id, delivered)
+      const batch = waiting.slice(0, BATCH)
+      const completed = await complete(batch).catch((error) => {
+        // They wait while the storage fails; after another error they would fail again, and hold up all others.
+        if (!(error instanceof ChatError)) waiting.splice(0, batch.length)
+        throw error
+      })
+      waiting.splice(0, batch.length)
+      for (const { user_id, ...delivered } of completed) all.deliverToUser(user_id, delivered)
     }
   })
+
+  function add(events: readonly Ephemeral[]): void {
+    for (const { user_ids = [], conversation_id, event } of events)
+      for (const user_id of user_ids)
+        if (followers.hasUser(user_id) && waiting.length < MOST_WAITING)
+          waiting.push({ user_id, conversation_id, event })
+  }
 
   return {
     /** Whether any of these users has a stream here. */
     isRead: (userIds: readonly string[]) => userIds.some(followers.hasUser),
 
-    /** Resolves when the events are sent. */
+    /** Adds events that the next `send` sends. */
+    add,
+
+    /** Resolves when these events, and all that wait, are sent. @throws the error of `complete`; then they wait */
     async send(events: readonly Ephemeral[]): Promise<void> {
-      for (const { user_ids = [], conversation_id, event } of events)
-        for (const user_id of user_ids)
-          if (followers.hasUser(user_id) && waiting.length < MOST_WAITING)
-            waiting.push({ user_id, conversation_id, event })
+      add(events)
       while (waiting.length > 0 || run.current()) await run()
     },
   }
