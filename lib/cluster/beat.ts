@@ -2,10 +2,9 @@ import { createSteadiness } from '../core/steadiness.ts'
 import { VERSION } from '../core/version.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Neighbour } from './receiver.ts'
-import { toUserSignals } from './signals.ts'
 import * as store from './store.ts'
 import { deleteUnseen } from './store-presence.ts'
-import { insertSignal } from './store-signals.ts'
+import { insertUserSignals } from './store-signals.ts'
 
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
@@ -34,24 +33,28 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
 
   const removal = {
     remembered: LEFT_KEPT,
-    async tell(tx: Queries, userIds: string[]): Promise<void> {
-      for (const { body } of toUserSignals(userIds)) await insertSignal(tx, id, body)
-    },
+    tell: (tx: Queries, userIds: string[]) => insertUserSignals(tx, id, userIds),
   }
 
   return async () => {
     const hasRow = await store.beat(db, id, neighbour.countStreams())
     const mayRemove = isSteady()
-    if (!hasRow) {
-      // First: what a process without a row knows of users does not count, and may be deleted.
-      await store.insertNode(db, id, VERSION)
-      mustRenew = true
-    }
+    mustRenew ||= !hasRow
+    // First: what a process without a row knows of users does not count, and may be deleted.
+    if (!hasRow) await store.insertNode(db, id, VERSION)
     if (mustRenew) await neighbour.renew()
     mustRenew = false
-    if (mayRemove) neighbour.reconsider(await store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))
+    if (mayRemove) await remove(store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))
     if (++beats % BEATS_BETWEEN_DELETIONS > 0) return
     await deleteUnseen(db, id, SEEN_KEPT)
-    if (mayRemove) neighbour.reconsider(await store.deleteLeft(db, removal))
+    if (mayRemove) await remove(store.deleteLeft(db, removal))
+  }
+
+  /** Publishes the presence of users whose process was removed. */
+  async function remove(removed: Promise<string[]>): Promise<void> {
+    // If it fails it may be committed all the same: then only the others were told of the users.
+    mustRenew = true
+    neighbour.reconsider(await removed)
+    mustRenew = false
   }
 }

@@ -10,7 +10,7 @@ import { createPublisher, type Publisher, type PublisherDeps } from './publisher
 import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
 import { insertNode, removeNode } from './store.ts'
-import { deleteSignals } from './store-signals.ts'
+import { deleteSignals, insertUserSignals } from './store-signals.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -81,10 +81,8 @@ export function createCluster(given: ClusterDeps) {
       await Promise.all(repeated.splice(0).map(({ stop }) => stop()))
       if (isStarted) {
         isStarted = false
-        await leave(id, deps, async (userIds) => {
-          publisher.announceUsers(userIds)
-          await publisher.flush()
-        })
+        await leave(id, deps)
+        await publisher.flush()
       }
       await publisher.close()
     },
@@ -157,10 +155,11 @@ function every(ms: number, work: () => Promise<void>, onTick = () => {}): Repeat
   }
 }
 
-/** Removes the row of a process that stops. @param tell lets the others know of its users */
-async function leave(id: string, { db, log }: ClusterDeps, tell: (userIds: string[]) => Promise<void>): Promise<void> {
+/** Removes the row of a process that stops, and lets the others know of its users. */
+async function leave(id: string, { db, log }: ClusterDeps): Promise<void> {
   try {
-    await tell(await removeNode(db, id))
+    // In one transaction: should the process be killed now, no other one would look for these users.
+    await removeNode(db, id, (tx, userIds) => insertUserSignals(tx, id, userIds))
   } catch (error) {
     log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }

@@ -1,5 +1,5 @@
 import type { Database, Primitive, Queries } from '../storage/database.ts'
-import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import { databaseNow, greatest, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 
 // Times are always the database's, since the clocks of processes may differ.
 
@@ -87,12 +87,14 @@ async function deletePresence(
   param: Primitive,
   { remembered, tell }: Removal,
 ): Promise<string[]> {
+  // With those who were seen a moment ago: a process may die after it has stored that they left, before others hear of it.
   const rows = await tx.all<{ user_id: string; counts: number }>(
     `DELETE FROM node_presence
       WHERE ${condition}
      RETURNING user_id,
        CASE WHEN since IS NOT NULL AND left_at IS NULL THEN 1
-            WHEN status_at > ${databaseNow(tx.dialect)} - CAST(? AS BIGINT) THEN 1
+            WHEN ${greatest(tx.dialect)}(coalesce(status_at, 0), coalesce(seen_at, 0))
+                 > ${databaseNow(tx.dialect)} - CAST(? AS BIGINT) THEN 1
             WHEN status IS NOT NULL
              AND EXISTS (SELECT 1 FROM node_presence o WHERE o.user_id = node_presence.user_id AND o.since IS NOT NULL)
             THEN 1 ELSE 0 END AS counts`,
@@ -104,15 +106,18 @@ async function deletePresence(
   return userIds
 }
 
-/** Removes a process that stops. Its users stay for a moment. @returns those with an open stream */
-export async function removeNode(db: Database, id: string): Promise<string[]> {
-  const rows = await db.write(async (tx) => {
+/** Removes a process that stops. Its users stay for a moment. @param tell as of {@link Removal}, of those with an open stream */
+export async function removeNode(db: Database, id: string, tell: Removal['tell']): Promise<void> {
+  await db.write(async (tx) => {
     await tx.run('DELETE FROM nodes WHERE id = ?', id)
-    return tx.all<{ user_id: string; since: Micros | null }>(
+    const rows = await tx.all<{ user_id: string; since: Micros | null }>(
       `UPDATE node_presence SET streams = 0, left_at = ${databaseNow(db.dialect)} WHERE node_id = ? AND left_at IS NULL
        RETURNING user_id, since`,
       id,
     )
+    await tell(
+      tx,
+      rows.filter(({ since }) => since !== null).map((row) => row.user_id),
+    )
   })
-  return rows.filter(({ since }) => since !== null).map((row) => row.user_id)
 }

@@ -104,8 +104,64 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     await see(db, 'here', 'with a stream elsewhere', 3 * MINUTE)
     await beat()
     expect(await told()).toEqual(['with a status', 'with a stream', 'with a stream elsewhere'])
-    await hear(db, 'here', 'who has left', 2 * MINUTE)
-    expect(await removeNode(db, 'here')).toEqual(['with a stream elsewhere'])
+  })
+
+  it('tells of those users of one that has died who had left a moment before: it may not have told itself', async () => {
+    const db = await open()
+    const { beat, told } = start(db, 'here')
+    await beat()
+    await insertNode(db, 'dead', '1.0.0')
+    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    for (const [user_id, seen_age] of [
+      ['of just now', MINUTE / 4],
+      ['of before', 2 * MINUTE],
+    ] as const) {
+      const nothing = { streams: 0, since_age: null, status: null, status_age: null }
+      await upsertPresence(db, 'dead', [{ user_id, ...nothing, seen_age }])
+    }
+    await beat()
+    expect(await told()).toEqual(['of just now'])
+  })
+
+  it('publishes the users of one that it has removed also if it did not get to know that the removal succeeded', async () => {
+    const db = await open()
+    await insertNode(db, 'dead', '1.0.0')
+    await see(db, 'dead', 'ada', MINUTE)
+    let isLost = false
+    const write: Db['write'] = async (work, options) => {
+      const value = await db.write(work, options)
+      if (isLost) throw new Error('The connection was lost')
+      return value
+    }
+    let renewals = 0
+    const { beat } = start({ ...db, write }, 'here', async () => void renewals++)
+    await beat()
+    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    renewals = 0
+    isLost = true
+    await expect(beat()).rejects.toThrow('was lost')
+    expect(await listNodes(db)).toEqual(['here'])
+    isLost = false
+    await beat()
+    await beat()
+    expect(renewals).toBe(1)
+  })
+
+  it('tells of the users with a stream, and of no others, in the transaction in which it stops', async () => {
+    const url = await openUrl()
+    const [db, dying] = [await open(url), await open(url)]
+    await insertNode(db, 'here', '1.0.0')
+    await see(db, 'here', 'ada', MINUTE)
+    await hear(db, 'here', 'grace', 2 * MINUTE)
+    const told: string[] = []
+    const tell = async (_: unknown, userIds: string[]) => void told.push(...userIds)
+    const fails = async () => {
+      throw new Error('The process was killed')
+    }
+    await expect(removeNode(dying, 'here', fails)).rejects.toThrow('was killed')
+    expect(await listNodes(db)).toEqual(['here'])
+    await removeNode(db, 'here', tell)
+    expect([told, await listNodes(db)]).toEqual([['ada'], []])
   })
 
   it('forgets the users of a day ago that have no stream', async () => {
@@ -129,7 +185,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
       await insertNode(db, node, '1.0.0')
       await hear(db, node, 'ada', 2 * MINUTE)
       await see(db, node, 'grace', MINUTE)
-      await removeNode(db, node)
+      await removeNode(db, node, async () => {})
     }
     await db.run("UPDATE node_presence SET left_at = left_at - ? WHERE node_id = 'stopped'", MINUTE)
     for (let beats = 0; beats < 30; beats++) await beat()

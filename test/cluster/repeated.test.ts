@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { createCluster } from '../../lib/cluster/cluster.ts'
+import { upsertPresence } from '../../lib/cluster/store-presence.ts'
 import { currentMicros } from '../../lib/core/time.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { createMetrics } from '../../lib/metrics/registry.ts'
@@ -68,5 +69,16 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     expect(reports).toBeGreaterThan(0)
     expect(await shared.all('SELECT body FROM signals')).toEqual([])
     await cluster.stop()
+  })
+  it('has told the others of its users once its row is removed, also if it can store nothing afterwards', async () => {
+    const { shared, cluster } = await start(async (sql, run) => {
+      if (sql.startsWith('INSERT INTO signals')) throw new Error('The process was killed')
+      return run()
+    })
+    const nothing = { status: null, status_age: null, seen_age: 0 }
+    await upsertPresence(shared, cluster.id, [{ user_id: 'ada', streams: 1, since_age: 0, ...nothing }])
+    await cluster.stop()
+    const rows = await shared.all<{ body: string }>('SELECT body FROM signals')
+    expect(rows.map(({ body }) => JSON.parse(body).user_ids)).toEqual([['ada']])
   })
 })
