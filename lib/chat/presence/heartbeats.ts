@@ -32,6 +32,8 @@ export function createHeartbeats(kv: Kv): Heartbeats {
   const keyOf = (userId: string) => `presence/${userId}`
   const store = (userId: string, heartbeat: Heartbeat) =>
     withDeadline(kv.set(keyOf(userId), heartbeat, REMEMBERED_SECONDS), KV_TIMEOUT_MS, undefined)
+  // The users who have set a status, and when they did, since the last `seen`.
+  const heard = new Set<string>()
 
   async function findStored(userIds: readonly string[]): Promise<Map<string, Heartbeat>> {
     if (userIds.length === 0) return new Map()
@@ -49,16 +51,22 @@ export function createHeartbeats(kv: Kv): Heartbeats {
       const stored = await findStored(userIds).catch(() => new Map<string, Heartbeat>())
       return new Map([...stored].map(([userId, heartbeat]) => [userId, toSighting(heartbeat)]))
     },
-    set: (userId, status, now) => store(userId, { status, last_seen_at: now, until: now + LAPSE }),
+    set(userId, status, now) {
+      heard.add(userId)
+      return store(userId, { status, last_seen_at: now, until: now + LAPSE })
+    },
     async seen(times) {
       const stored = await findStored([...times.keys()]).catch(() => undefined)
+      // What was read may be older than what they have set.
+      const unheard = [...times].filter(([userId]) => !heard.has(userId))
+      heard.clear()
       // A store that has just failed is left alone.
       if (!stored) return
       const update = ([userId, last_seen_at]: [string, Micros]) => {
         const { status = 'online', until = 0 } = stored.get(userId) ?? {}
         return store(userId, { status, until, last_seen_at })
       }
-      await Promise.allSettled([...times].map(update))
+      await Promise.allSettled(unheard.map(update))
     },
   }
 }

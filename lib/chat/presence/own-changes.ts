@@ -46,6 +46,9 @@ export function createOwnChanges(now: () => Micros) {
       return taken
     },
 
+    /** One of the users to store, if there are any: with it, all are stored. */
+    next: (): string[] => [...changed, ...counted].slice(0, 1),
+
     /**
      * Adds the users whose repeated status must be stored by now.
      *

@@ -1,5 +1,6 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
+import { causeText } from '../../core/errors.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
@@ -37,17 +38,21 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  * @param deps.broadcast_participants a conversation with more participants gets no presence events
  */
 export function createPresenceWatch(deps: WatchDeps) {
-  const { hub, now } = deps
+  const { hub, log, now } = deps
   const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated } = createParts(deps)
 
   return {
     ...lookup,
 
-    /** Publishes the status of a new participant to its conversation. */
+    /** Publishes the status of a new participant to its conversation. A failure is logged: the user has joined already. */
     async introduce(conversationId: string, userId: string): Promise<void> {
-      if (!(await audience.isSmall(conversationId))) return
-      const payload = { user_id: userId, ...(await lookup.find(userId)) }
-      hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
+      try {
+        if (!(await audience.isSmall(conversationId))) return
+        const payload = { user_id: userId, ...(await lookup.find(userId)) }
+        hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
+      } catch (error) {
+        log.warn('The presence of a new participant could not be sent', { cause: causeText(error) })
+      }
     },
 
     /** Sets the status of a user; without a stream it is valid for a minute. */
@@ -70,7 +75,8 @@ export function createPresenceWatch(deps: WatchDeps) {
     async sweep(): Promise<void> {
       visits.endDue()
       publishing.expire()
-      for (const userId of [...elsewhere.due(publishing.isPresent), ...outdated.due()]) publishing.add(userId)
+      const due = [...elsewhere.due(publishing.isPresent), ...elsewhere.nextUnstored(), ...outdated.due()]
+      for (const userId of due) publishing.add(userId)
       await publishing.flush()
     },
 
