@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { createReceiver, type Neighbour } from '../../lib/cluster/receiver.ts'
 import { insertNode, removeNode } from '../../lib/cluster/store.ts'
+import { insertSignal } from '../../lib/cluster/store-signals.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
@@ -82,5 +83,24 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
       late = 9_000
     }
     expect(await look(wait)).toEqual(['renew'])
+  })
+  it('acts on 999 signals of one look, and on more by looking at everything, which loses none of those that follow', async () => {
+    const { db, look } = await start()
+    await look()
+    await insertNode(db, 'there', '1.0.0')
+    await look()
+    const user_ids = (name: string, count: number) => Array.from({ length: count }, (_, n) => `${name} ${n}`)
+    const send = (name: string, count: number) =>
+      db.write(async (tx) => {
+        for (const user_id of user_ids(name, count))
+          await insertSignal(tx, 'there', JSON.stringify({ events: [], user_ids: [user_id] }))
+      })
+    await send('few', 999)
+    expect(await look()).toEqual(user_ids('few', 999))
+    await send('many', 1_500)
+    expect(await look()).toEqual(['renew'])
+    expect(await look()).toEqual([])
+    await send('later', 1)
+    expect(await look()).toEqual(['later 0'])
   })
 })

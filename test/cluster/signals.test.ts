@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createOutbox, type Signal } from '../../lib/cluster/signals.ts'
 
@@ -66,4 +67,47 @@ it('counts the bytes of a signal, not its letters', async () => {
   await outbox.close()
   expect(sizes).toHaveLength(2)
   for (const size of sizes) expect(size).toBeLessThan(260 * 1024)
+})
+
+it('sends the latest event of each subject once and in order, or counts it as dropped, whatever their sizes', async () => {
+  const KIB = 1_024
+  const given = fc.array(
+    fc.record({
+      subject: fc.nat({ max: 30 }),
+      kib: fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 280 }), fc.constantFrom(250, 254, 255, 256)),
+    }),
+    { maxLength: 40 },
+  )
+  const run = async (events: { subject: number; kib: number }[]) => {
+    const sent: { n: number; subject: string }[] = []
+    let dropped = 0
+    let signals = 0
+    const outbox = createOutbox({
+      gather_ms: 60_000,
+      onDropped: (count) => {
+        dropped += count
+      },
+      async send({ body, count }) {
+        expect(Buffer.byteLength(body)).toBeLessThan(257 * KIB)
+        const signal = JSON.parse(body) as Signal
+        expect(signal.events).toHaveLength(count)
+        for (const { conversation_id, event } of signal.events)
+          sent.push({ n: (event.payload as { n: number }).n, subject: conversation_id })
+        signals++
+        return true
+      },
+    })
+    for (const [n, { subject, kib }] of events.entries()) {
+      const event = { type: 'typing.update' as const, payload: { n, text: 'x'.repeat(kib * KIB) } as never }
+      outbox.addEvents([{ conversation_id: `${subject}`, event }])
+    }
+    await outbox.flush()
+    await outbox.close()
+    const latest = new Map(events.map(({ subject }, n) => [`${subject}`, n]))
+    expect(signals).toBeLessThanOrEqual(4)
+    expect(sent.length + dropped).toBe(latest.size)
+    for (const { n, subject } of sent) expect(latest.get(subject)).toBe(n)
+    expect(sent.map(({ n }) => n)).toEqual(sent.map(({ n }) => n).sort((a, b) => a - b))
+  }
+  await fc.assert(fc.asyncProperty(given, run), { numRuns: 40, seed: 1 })
 })
