@@ -86,7 +86,7 @@ export interface Chat extends Features {
   drain(): void
   /**
    * Drains, waits up to `assistant.drain_seconds` for answers, stops the background jobs and closes the storage. No
-   * timer or connection stays open.
+   * timer or connection stays open. A start that is in progress ends first.
    */
   close(): Promise<void>
 }
@@ -121,6 +121,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const jobs = createJobs(ctx)
   let leave: (() => void) | undefined
   let streamsEnded: Promise<void> | undefined
+  let starting: Promise<void> | undefined
   const { withTransaction, pending } = createSharedTransactions(ctx)
   const drain = () => {
     hub.drain()
@@ -128,24 +129,30 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     answers.drain()
     partSlots.drain()
   }
+
+  async function start(options: StartOptions): Promise<void> {
+    if (!options.changed) await assertOurs(db)
+    if (ctx.config.storage.migrate) await migrateLogged(ctx)
+    else await assertMigrated(db)
+    await assertImported(db)
+    await ctx.search.open()
+    if (options.background === false) return
+    leave ??= await joinProcess(ctx)
+    await ctx.outbox?.load()
+    await ctx.search.start()
+    await forgetOtherServer(db)
+    poller.start()
+    if (!(await jobs.start())) return
+    await cluster.start(neighbourOf(ctx))
+    await resumeRemovals(ctx)
+    tasks.start()
+  }
+
   return withinContext(ctx, {
     ...featuresOf(ctx),
-    async start(options: StartOptions = {}) {
-      if (!options.changed) await assertOurs(db)
-      if (ctx.config.storage.migrate) await migrateLogged(ctx)
-      else await assertMigrated(db)
-      await assertImported(db)
-      await ctx.search.open()
-      if (options.background === false) return
-      leave ??= await joinProcess(ctx)
-      await ctx.outbox?.load()
-      await ctx.search.start()
-      await forgetOtherServer(db)
-      poller.start()
-      if (!(await jobs.start())) return
-      await cluster.start(neighbourOf(ctx))
-      await resumeRemovals(ctx)
-      tasks.start()
+    start(options: StartOptions = {}) {
+      starting = start(options)
+      return starting
     },
     system: (name) => systemActor(ctx, name),
     reload: createReload(ctx),
@@ -156,6 +163,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     drain,
     async close() {
       drain()
+      // Otherwise it would begin what is stopped here already, and nothing would stop that.
+      await starting?.catch(() => {})
       backups.stop()
       pending.close()
       leave?.()
