@@ -2,6 +2,7 @@ import { Client } from 'pg'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
+import type { Storage } from '../../lib/index.ts'
 import { startCluster } from '../support/postgres.ts'
 import { patiently, startService, type TestService, times } from '../support/service.ts'
 
@@ -12,11 +13,11 @@ const MANY = 200
 
 describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recovered from a crash by itself', () => {
   /** Two nodes, and a stream of the second one, which polls only when the test says so. */
-  async function start() {
+  async function start(wrap = (storage: Storage) => storage) {
     // Transactions that nobody waits for are lost in a crash.
     const cluster = (await startCluster(undefined, { wal_writer_delay: 10_000 }))!
     onTestFinished(() => cluster.stop())
-    const [here, there] = [await startService(cluster.url), await startService(cluster.url)]
+    const [here, there] = [await startService(cluster.url), await startService(cluster.url, { wrap })]
     onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
     const ada = await here.chat.users.actor((await here.signIn('ada')).id)
     const { conversation_id } = await here.chat.conversations.create(ada)
@@ -36,6 +37,36 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
         seen.push(event.type === 'message.new' ? event.payload.message.content : event.type)
     })()
     return seen
+  }
+
+  /** Holds the looks and the reports of a node, from `hold` on, which resolves when both wait. */
+  function createGate() {
+    const passing = Promise.resolve()
+    let gate = passing
+    let release = () => {}
+    const waiting = new Set<string>()
+    async function pass<T>(kind: 'look' | 'report' | undefined, call: () => Promise<T>): Promise<T> {
+      if (kind && gate !== passing) waiting.add(kind)
+      if (kind) await gate
+      return call()
+    }
+    const wrap = (storage: Storage): Storage => {
+      const { db } = storage
+      return {
+        ...storage,
+        db: {
+          ...db,
+          all: (sql, ...params) => pass(sql.includes('signals s') ? 'look' : undefined, () => db.all(sql, ...params)),
+          run: (sql, ...params) =>
+            pass(sql.startsWith('UPDATE nodes') ? 'report' : undefined, () => db.run(sql, ...params)),
+        },
+      }
+    }
+    const hold = async () => {
+      gate = new Promise((resolve) => (release = resolve))
+      await vi.waitUntil(() => waiting.size === 2, { timeout: 20_000 })
+    }
+    return { wrap, hold, release: () => release() }
   }
 
   async function connect(connectionString: string): Promise<Client> {
@@ -82,13 +113,18 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
     'looks at everything once it has no row any more, also if the numbers are past those of before',
     LONG,
     async () => {
-      const { url, there, seen, post } = await start()
+      const { wrap, hold, release } = createGate()
+      const { url, there, seen, post } = await start(wrap)
+      // What it finds after the crash must include the post.
+      await hold()
+      onTestFinished(release)
       const { before, after } = await crash(url, () => contextOf(there.chat).poller.poll())
       expect(after).toBeLessThan(before)
       await post('afterwards')
       const client = await connect(url)
       await burn(client)
       await client.end()
+      release()
       await vi.waitUntil(() => seen.includes('afterwards'), { timeout: 20_000 })
     },
   )
