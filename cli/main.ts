@@ -40,3 +40,5 @@ process.on('uncaughtException', (error) => {
   process.exit()
 })
 await main(process.argv.slice(2)).catch(fail)
+// The channel to the primary process would keep a worker running, which serves nothing.
+if (process.exitCode && process.connected) process.exit()

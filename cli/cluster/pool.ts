@@ -1,21 +1,25 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
-import { ChatError, ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
-import type { Failure } from '../errors.ts'
+import { drainSecondsOf } from '../drain.ts'
+import { toFailure } from '../errors.ts'
 import { nextDelay } from './backoff.ts'
 import { createCollector } from './collect.ts'
 import { sendToWorker, type ToPrimary, WORKER_VARIABLE } from './messages.ts'
+import { createStart, deferred, type Listening, type Starting } from './start.ts'
 
-/** Where the workers listen, all in the same place. */
-export type Listening = Pick<Extract<ToPrimary, { kind: 'ready' }>, 'url' | 'address'>
+/**
+ * How much longer than a drain should take a worker may run: without a response of the database it takes 10 to 15 seconds
+ * more. A supervisor kills all processes after 20 (`stopTimeoutOf`), which no line of the log would explain.
+ */
+const PATIENCE_SECONDS = 15
 
 /** The worker processes of a service. */
 export interface WorkerPool {
   /** Resolves once all workers listen. @throws the first error, if none of them can start */
   start(): Promise<Listening>
-  /** Has all workers drain and end, and resolves when they have. */
+  /** Has all workers drain and end, and resolves when they have. One that hangs is killed. */
   stop(): Promise<void>
   /** Has all workers use another configuration. */
   reload(config: Config): void
@@ -24,15 +28,15 @@ export interface WorkerPool {
 }
 
 /** A place for one worker, which is filled again when its worker dies. */
-interface Slot {
+interface Slot extends Starting {
   worker?: Worker
   started_at: number
   /** The wait before its worker was started. */
   delay: number
-  isReady: boolean
+  /** Starts the next worker. */
+  timer?: NodeJS.Timeout
   /** With which it was started. */
   config?: Config
-  failure?: Failure
 }
 
 interface PoolDeps {
@@ -55,11 +59,16 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
 
   function fill(slot: Slot): void {
     if (isStopping) return
-    const worker = cluster.fork({ [WORKER_VARIABLE]: '1' })
-    Object.assign(slot, { worker, started_at: performance.now(), isReady: false })
-    worker.on('message', (message: ToPrimary) => receive(slot, worker, message))
-    worker.on('error', (error) => log.warn('A worker cannot be reached.', { worker: worker.id, error }))
-    worker.once('exit', (code, signal) => ended(slot, worker, signal ? { signal } : { code }))
+    Object.assign(slot, { started_at: performance.now(), isReady: false })
+    try {
+      const worker = cluster.fork({ [WORKER_VARIABLE]: '1' })
+      slot.worker = worker
+      worker.on('message', (message: ToPrimary) => receive(slot, worker, message))
+      worker.on('error', (error) => failed(slot, worker, error))
+      worker.once('exit', (code, signal) => ended(slot, signal ? { signal } : { code }))
+    } catch (error) {
+      notStarted(slot, error)
+    }
   }
 
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
@@ -74,15 +83,49 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     if (message.kind === 'collect') void sendTogether(worker, message.request, collector.collect())
   }
 
-  function ended(slot: Slot, worker: Worker, how: { code?: number; signal?: string }): void {
+  function failed(slot: Slot, worker: Worker, error: Error): void {
+    // A process that the system could not start does not exit, either.
+    if (worker.process.pid === undefined) notStarted(slot, error)
+    else log.warn('A worker cannot be reached.', { worker: worker.id, error })
+  }
+
+  function notStarted(slot: Slot, error: unknown): void {
+    slot.failure = toFailure(error)
+    ended(slot, {})
+  }
+
+  function ended(slot: Slot, how: { code?: number; signal?: string }): void {
+    const { worker } = slot
     delete slot.worker
-    collector.ended(worker.id)
+    if (worker) collector.ended(worker.id)
     if (isStopping && slots.every((each) => !each.worker)) allEnded.resolve()
-    if (isStopping || up.hasFailed(slot, how)) return
+    if (isStopping) return
+    if (up.hasFailed(slot, how)) giveUp()
+    else replace(slot, worker, how)
+  }
+
+  function replace(slot: Slot, worker: Worker | undefined, how: { code?: number; signal?: string }): void {
     slot.delay = nextDelay(slot.delay, performance.now() - slot.started_at)
     const reason = slot.failure && { reason: slot.failure.message }
-    log.warn('A worker ended and will be replaced.', { worker: worker.id, ...how, ...reason, ms: slot.delay })
-    setTimeout(fill, slot.delay, slot)
+    log.warn('A worker ended and will be replaced.', { worker: worker?.id, ...how, ...reason, ms: slot.delay })
+    slot.timer = setTimeout(fill, slot.delay, slot)
+  }
+
+  /** Those that were started again after a failure may still start. */
+  function giveUp(): void {
+    isStopping = true
+    for (const { timer } of slots) clearTimeout(timer)
+    signal('SIGKILL')
+  }
+
+  function signal(name: NodeJS.Signals): void {
+    for (const { worker } of slots) worker?.process.kill(name)
+  }
+
+  function killHanging(): void {
+    const hanging = slots.flatMap(({ worker }) => worker ?? [])
+    for (const { id } of hanging) log.warn('A worker has not drained in time, and is killed.', { worker: id })
+    signal('SIGKILL')
   }
 
   return {
@@ -95,14 +138,13 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       const running = slots.flatMap(({ worker }) => worker ?? [])
       for (const worker of running) sendToWorker(worker, { kind: 'stop' })
       if (running.length === 0) allEnded.resolve()
+      setTimeout(killHanging, 1000 * (drainSecondsOf(config()) + PATIENCE_SECONDS)).unref()
       return allEnded.promise
     },
     reload(next) {
       for (const { worker } of slots) if (worker) sendToWorker(worker, { kind: 'reload', config: next })
     },
-    signal(name) {
-      for (const { worker } of slots) worker?.process.kill(name)
-    },
+    signal,
   }
 }
 
@@ -125,44 +167,4 @@ function askReady(slots: Slot[], round: number): number[] {
   const ready = slots.flatMap(({ isReady, worker }) => (isReady && worker ? [worker] : []))
   for (const worker of ready) sendToWorker(worker, { kind: 'report', round })
   return ready.map(({ id }) => id)
-}
-
-/** The start of all workers: it is over once all listen, or fails once each has failed and none has ever listened. */
-function createStart(slots: Slot[]) {
-  const { promise, resolve, reject } = deferred<Listening>()
-  let wasReady = false
-  let firstFailure: Failure | undefined
-  return {
-    promise,
-    ready(slot: Slot, { url, address }: Listening): void {
-      slot.isReady = true
-      delete slot.failure
-      wasReady = true
-      if (slots.every(({ isReady }) => isReady)) resolve({ url, address })
-    },
-    /** The worker of `slot` has ended. @returns whether the start has failed */
-    hasFailed(slot: Slot, { code, signal }: { code?: number; signal?: string }): boolean {
-      if (!slot.isReady) slot.failure ??= { code: 'failed', message: `A worker ended with ${signal ?? code}` }
-      slot.isReady = false
-      firstFailure ??= slot.failure
-      const isOver = !wasReady && slots.every(({ failure }) => failure)
-      if (isOver) reject(toError(firstFailure!))
-      return isOver
-    },
-  }
-}
-
-/** The error of a worker, to be reported by this process. */
-function toError({ code, message, errors }: Failure): Error {
-  return code in ERRORS ? new ChatError(code as ErrorCode, { message, ...(errors && { errors }) }) : new Error(message)
-}
-
-/** A promise with its functions: Node 20 has no `Promise.withResolvers`. */
-function deferred<T>() {
-  let [resolve, reject]: [(value: T) => void, (error: Error) => void] = [() => {}, () => {}]
-  const promise = new Promise<T>((done, failed) => {
-    resolve = done
-    reject = failed
-  })
-  return { promise, resolve, reject }
 }

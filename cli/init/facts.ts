@@ -5,6 +5,7 @@ import { basePathOf, publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { addressText, isAnyAddress } from '../../lib/http/node/listen.ts'
 import { sqliteFile } from '../doctor/files.ts'
+import { drainSecondsOf } from '../drain.ts'
 
 /** What the written files take from the configuration. */
 export interface Facts {
@@ -64,12 +65,9 @@ export function writableFoldersOf(config: Config): string[] {
   return [...new Set(folders)].filter(isOutside)
 }
 
-/**
- * Seconds after which a service that stops may be killed: after the delay, requests take up to ten seconds, and answers
- * `assistant.drain_seconds`.
- */
-export function stopTimeoutOf({ assistant, server }: Config, delay = server.drain_delay_seconds): number {
-  return 20 + delay + Math.max(10, assistant.drain_seconds)
+/** Seconds after which a service that stops may be killed: `serve` itself kills workers that hang before. */
+export function stopTimeoutOf(config: Config, delay?: number): number {
+  return 20 + drainSecondsOf(config, delay)
 }
 
 /** Whether only one process may serve. */

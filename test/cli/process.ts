@@ -17,6 +17,8 @@ export interface RunOptions {
   cwd: string
   env?: Record<string, string>
   input?: string
+  /** The program of Node, if it is not the one of the tests. */
+  node?: string
   /** The user, if it is not the user of the tests. */
   uid?: number
   gid?: number
@@ -36,9 +38,12 @@ export function commandOf(args: string[]): string[] {
 }
 
 /** Starts the command line in its own process. The caller must end it. */
-export function start(args: string[], { env = {}, input: _, ...where }: RunOptions): ChildProcessWithoutNullStreams {
+export function start(
+  args: string[],
+  { env = {}, input: _, node, ...where }: RunOptions,
+): ChildProcessWithoutNullStreams {
   const [program, ...rest] = commandOf(args)
-  const child = spawn(program!, rest, {
+  const child = spawn(node ?? program!, rest, {
     ...where,
     env: { PATH: process.env.PATH, ...env },
   })

@@ -21,7 +21,7 @@ export async function serve(options: RunOptions, ...args: string[]): Promise<Ser
 }
 
 /** Resolves once the service has written that to its log. */
-export function logged({ child }: Serving, message: string): Promise<void> {
+export function logged({ child }: Pick<Serving, 'child'>, message: string): Promise<void> {
   return new Promise((resolve) => {
     let seen = ''
     child.stderr.on('data', (text) => {

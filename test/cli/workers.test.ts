@@ -1,17 +1,41 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
+import { freePort } from '../support/free-port.ts'
 import { times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
-import { folder, run } from './process.ts'
+import { finished, folder, type RunOptions, run, start } from './process.ts'
 import { logged, type Serving, serve } from './serving.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 const FAST = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__POOL_SIZE: '3' }
+/**
+ * Loaded before the program of a worker: it waits while a file with the number of the worker exists, and passes a flag that
+ * is unknown while another one does.
+ */
+const DELAY = `
+  import cluster from 'node:cluster'
+  import { existsSync, writeFileSync } from 'node:fs'
+  const id = cluster.worker?.id
+  if (id && existsSync('unknown')) process.argv.push('--unknown')
+  if (id && existsSync('held-' + id)) writeFileSync('waits-' + id, '')
+  while (id && existsSync('held-' + id)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+`
+const delayed = (cwd: string) => ({ NODE_OPTIONS: `--import ${join(cwd, 'delay.mjs')}` })
 const REPLACED = 'A worker ended and will be replaced.'
 
 it('refuses several workers on SQLite, with the reason', async () => {
@@ -34,8 +58,13 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
   })
   afterAll(() => remove())
 
-  const startAll = async (count: number, env: Record<string, string> = {}, ...args: string[]) => {
-    const options = { cwd: folder(), env: { ...FAST, CHAT_DATABASE__URL: url, ...env } }
+  const env = () => ({ ...FAST, CHAT_DATABASE__URL: url })
+  const startAll = async (
+    count: number,
+    { cwd = folder(), env: more, ...rest }: Partial<RunOptions> = {},
+    ...args: string[]
+  ) => {
+    const options = { ...rest, cwd, env: { ...env(), ...more } }
     const server = await serve(options, '--json', '--workers', String(count), ...args)
     onTestFinished(() => {
       for (const pid of workersOf(server)) process.kill(pid, 'SIGKILL')
@@ -100,7 +129,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
   }, 60_000)
 
   it('shows metrics within a second or so while a worker hangs, without a fall of its counters', async () => {
-    const server = await startAll(2, { CHAT_METRICS__TOKEN: 'let-me-look' })
+    const server = await startAll(2, { env: { CHAT_METRICS__TOKEN: 'let-me-look' } })
     const look = () => metricsOf(server, 'let-me-look')
     expect((await fetch(`${server.url}/metrics`)).status).toBe(401)
     const before = await look()
@@ -127,6 +156,75 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     expect(await server.end).toMatchObject({ code: 0 })
   }, 60_000)
 
+  it('replaces a worker as soon as the system can start one again, and serves until then', async () => {
+    const cwd = folder()
+    const [bin, away] = [join(cwd, 'bin'), join(cwd, 'away')]
+    mkdirSync(bin)
+    copyFileSync(process.execPath, join(bin, 'node'))
+    const server = await startAll(2, { cwd, node: join(bin, 'node') })
+    renameSync(bin, away)
+    const missing = logged(server, 'bin/node does not exist')
+    process.kill(workersOf(server)[0]!, 'SIGKILL')
+    await missing
+    // Of this one Node throws, while it emits the other.
+    const unusable = logged(server, 'ENOTDIR')
+    writeFileSync(bin, '')
+    await unusable
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    rmSync(bin)
+    renameSync(away, bin)
+    while ((await metricsOf(server)).chat_workers !== 2) await pause()
+
+    renameSync(bin, away)
+    const again = logged(server, 'bin/node does not exist')
+    process.kill(workersOf(server)[0]!, 'SIGKILL')
+    await again
+    await stop(server)
+  }, 120_000)
+
+  it('kills a worker that hangs, some time after it was to have drained, and logs that', async () => {
+    const server = await startAll(2)
+    const [hanging] = workersOf(server)
+    process.kill(hanging!, 'SIGSTOP')
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.end
+    expect([code, stderr]).toEqual([0, expect.stringContaining('A worker has not drained in time, and is killed.')])
+    expect(isAlive(hanging!)).toBe(false)
+  }, 120_000)
+
+  it('ends all workers when each has failed to start, also those that replace one', async () => {
+    const cwd = folder({ 'delay.mjs': DELAY, 'held-1': '', 'held-2': '', 'held-3': '' })
+    const port = await freePort()
+    const child = start(['serve', '--workers', '2', '--port', String(port)], {
+      cwd,
+      env: { ...delayed(cwd), ...env() },
+    })
+    const end = finished(child)
+    while (!existsSync(join(cwd, 'waits-1'))) await pause()
+    const taken = createServer().listen(port, '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+    rmSync(join(cwd, 'held-1'))
+    while (!existsSync(join(cwd, 'waits-3'))) await pause()
+    rmSync(join(cwd, 'held-2'))
+    expect(await end).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`chat-server: Cannot listen on 127.0.0.1:${port}: the port is taken\n`),
+    })
+  }, 120_000)
+
+  it('replaces a worker that cannot use the command line, as one of another version', async () => {
+    const cwd = folder({ 'delay.mjs': DELAY })
+    const server = await startAll(2, { cwd, env: delayed(cwd) })
+    writeFileSync(join(cwd, 'unknown'), '')
+    const refused = logged(server, '"code":2,')
+    process.kill(workersOf(server)[0]!, 'SIGKILL')
+    await refused
+    rmSync(join(cwd, 'unknown'))
+    while ((await metricsOf(server)).chat_workers !== 2) await pause()
+    await stop(server)
+  }, 120_000)
+
   it('ends its workers, after they have drained, when the primary process is killed', async () => {
     const server = await startAll(2)
     const pids = workersOf(server)
@@ -141,7 +239,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
   }, 60_000)
 
   it('ends at once on the second signal, workers included, and serves on at SIGHUP', async () => {
-    const server = await startAll(2, { CHAT_SERVER__DRAIN_DELAY_SECONDS: '60' })
+    const server = await startAll(2, { env: { CHAT_SERVER__DRAIN_DELAY_SECONDS: '60' } })
     const pids = workersOf(server)
     const draining = logged(server, 'Draining.')
     server.child.kill('SIGTERM')
@@ -151,7 +249,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     expect((await server.end).code).toBe(130)
     while (pids.some(isAlive)) await pause()
 
-    const other = await startAll(2, { CHAT_SERVER__DRAIN_DELAY_SECONDS: '60' })
+    const other = await startAll(2, { env: { CHAT_SERVER__DRAIN_DELAY_SECONDS: '60' } })
     const others = workersOf(other)
     const reloaded = logged(other, 'Reloaded the configuration')
     for (const pid of [...others, other.child.pid!]) process.kill(pid, 'SIGHUP')
@@ -202,7 +300,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
   }, 60_000)
 
   it('closes connections beyond the limit, and responds on those that are open', async () => {
-    const server = await startAll(2, { CHAT_SERVER__MAX_CONNECTIONS: '5' })
+    const server = await startAll(2, { env: { CHAT_SERVER__MAX_CONNECTIONS: '5' } })
     const { port } = new URL(server.url)
     const sockets = times(30, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
     onTestFinished(() => {
