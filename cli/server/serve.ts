@@ -46,7 +46,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
     if (service) void reloadNotified(service, supervisor)
     else log.warn('SIGHUP is ignored: the service has not started yet.')
   })
-  void signal.then((name) => service || leaveEarly(log, name))
+  const starting: Starting = { stop: async () => {} }
+  void signal.then((name) => service || leaveEarly(log, name, starting))
 
   const inherited = inheritedSocket()
   if (inherited === undefined) await assertFree(config.server)
@@ -58,6 +59,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     log,
     flags,
     withPage,
+    starting,
     fd: inherited,
   })
   const started = { ...service, config, file, flags }
@@ -107,6 +109,12 @@ interface Serving {
   showQr?: () => Promise<void>
 }
 
+/** A service that is not up yet. */
+interface Starting {
+  /** Stops what runs already. */
+  stop: () => Promise<void>
+}
+
 /** The parts of a command that serves. */
 interface Command {
   config: Config
@@ -114,6 +122,7 @@ interface Command {
   flags: ServeFlags
   /** Decides whether there is a web chat, also when the configuration is read again. */
   withPage: (config: Config) => Config
+  starting: Starting
   /** The socket that systemd has passed. */
   fd?: number | undefined
 }
@@ -135,10 +144,12 @@ async function serveHere(command: Command): Promise<Serving> {
 }
 
 async function serveInWorkers(command: Command): Promise<Serving> {
-  const { config, log, flags, withPage } = command
+  const { config, log, flags, withPage, starting } = command
   if (flags.qr) throw new UsageError('--qr needs a service of one process (cluster.workers)')
   const { pool, is_setup, reload } = await prepareWorkers({ config, log, flags, adapt: withPage })
   warnOfOpenSetup(command, is_setup)
+  // A worker serves as soon as it listens.
+  starting.stop = pool.stop
   return { ...(await pool.start()), is_setup, stop: pool.stop, reload }
 }
 
@@ -148,9 +159,10 @@ function warnOfOpenSetup({ config, log, flags, fd }: Command, is_setup: boolean)
   if (!is_setup && config.setup.code === undefined && isReachable) warn(log, [SETUP_IS_OPEN], flags)
 }
 
-/** No request is served yet, and a start changes data only in transactions: there is nothing to wait for. */
-function leaveEarly(log: Log, signal: NodeJS.Signals): never {
+/** A start changes data only in transactions: there is nothing to wait for but what is served already. */
+async function leaveEarly(log: Log, signal: NodeJS.Signals, starting: Starting): Promise<never> {
   log.info('Asked to stop before it was up.', { signal })
+  await starting.stop()
   process.exit(0)
 }
 

@@ -192,6 +192,30 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     expect(isAlive(hanging!)).toBe(false)
   }, 120_000)
 
+  it('drains the workers that serve already, when SIGTERM arrives before all do', async () => {
+    const cwd = folder({ 'delay.mjs': DELAY, 'held-2': '' })
+    const port = await freePort()
+    const child = start(['serve', '--workers', '2', '--port', String(port)], {
+      cwd,
+      env: { ...delayed(cwd), ...env() },
+    })
+    const end = finished(child)
+    while ((await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status !== 200) await pause()
+    const socket = connect(port, '127.0.0.1')
+    const body = JSON.stringify({ email: 'nobody@example.org', password: 'wrong password' })
+    const head = `POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue`
+    socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await once(socket, 'data')
+    const stopping = logged({ child }, 'Asked to stop before it was up.')
+    child.kill('SIGTERM')
+    await stopping
+    rmSync(join(cwd, 'held-2'))
+    socket.write(body)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 401/)
+    expect(await end).toMatchObject({ code: 0, stdout: '' })
+  }, 120_000)
+
   it('ends all workers when each has failed to start, also those that replace one', async () => {
     const cwd = folder({ 'delay.mjs': DELAY, 'held-1': '', 'held-2': '', 'held-3': '' })
     const port = await freePort()
