@@ -23,6 +23,8 @@ export type ToPrimary =
   | { kind: 'ready'; url: string; address: string }
   /** It has reloaded its configuration, which is this one now. */
   | { kind: 'reloaded'; config: Config }
+  /** It cannot use the configuration that it was sent, and keeps its own. */
+  | { kind: 'refused' }
   /** It cannot start, and ends. */
   | { kind: 'failed'; failure: Failure }
   /** It needs the readings of all workers. */

@@ -21,7 +21,7 @@ export interface WorkerPool {
   start(): Promise<Listening>
   /** Has all workers drain and end, and resolves when they have. One that hangs is killed. */
   stop(): Promise<void>
-  /** Has all workers use another configuration. */
+  /** Has all workers use another configuration. Without any, those that start next do, as soon as they listen. */
   reload(config: Config): void
   /** Sends a signal to all workers. */
   signal(name: NodeJS.Signals): void
@@ -56,6 +56,8 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   const up = createStart(slots)
   const allEnded = deferred<void>()
   let isStopping = false
+  /** The last configuration to reload, until a worker has taken or refused it. */
+  let offered: Config | undefined
 
   function fill(slot: Slot): void {
     if (isStopping) return
@@ -77,7 +79,8 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     else if (message.kind === 'hello') begin(slot, worker, config())
     if (message.kind === 'failed') slot.failure = message.failure
     if (message.kind === 'ready') up.ready(slot, message)
-    if (message.kind === 'ready') catchUp(slot, worker, config())
+    if (message.kind === 'ready') catchUp(slot, worker, offered ?? config())
+    if (message.kind === 'reloaded' || message.kind === 'refused') offered = undefined
     if (message.kind === 'reloaded') deps.onReload(message.config)
     if (message.kind === 'report') collector.report(worker.id, message.readings, message.round)
     if (message.kind === 'collect') void sendTogether(worker, message.request, collector.collect())
@@ -142,6 +145,7 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       return allEnded.promise
     },
     reload(next) {
+      offered = next
       for (const { worker } of slots) if (worker) sendToWorker(worker, { kind: 'reload', config: next })
     },
     signal,

@@ -77,7 +77,11 @@ function reloadOnRequest(
     adapt: (read) => asWorkerConfig(page(read), config.server.port),
     onReloaded: (inEffect) => void sendToPrimary({ kind: 'reloaded', config: inEffect }),
   })
-  process.on('message', (message: ToWorker) => message.kind === 'reload' && void reload(message.config))
+  process.on('message', async (message: ToWorker) => {
+    if (message.kind !== 'reload') return
+    const { reloaded } = await reload(message.config)
+    if (!reloaded) await sendToPrimary({ kind: 'refused' })
+  })
 }
 
 async function drain({ chat, stop }: ServiceNode, reason: Reason, log: Log): Promise<void> {

@@ -192,6 +192,22 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     expect(isAlive(hanging!)).toBe(false)
   }, 120_000)
 
+  it('has workers that start take a reload that reached none of them', async () => {
+    const cwd = folder({ 'chat-server.toml': '[log]\nlevel = "info"\n' })
+    const server = await startAll(2, { cwd })
+    for (const pid of workersOf(server)) process.kill(pid, 'SIGKILL')
+    while (workersOf(server).length > 0) await pause()
+    writeFileSync(join(cwd, 'chat-server.toml'), '[metrics]\ntoken = "secret"\n')
+    const reloaded = logged(server, '"metrics.token"')
+    server.child.kill('SIGHUP')
+    await reloaded
+    while ((await metricsOf(server, 'secret').catch(() => ({ chat_workers: 0 }))).chat_workers !== 2) await pause()
+    await expect
+      .poll(async () => new Set(await Promise.all(times(8, () => metricsStatus(server)))))
+      .toEqual(new Set([401]))
+    await stop(server)
+  }, 120_000)
+
   it('drains the workers that serve already, when SIGTERM arrives before all do', async () => {
     const cwd = folder({ 'delay.mjs': DELAY, 'held-2': '' })
     const port = await freePort()
@@ -365,6 +381,10 @@ async function metricsOf({ url }: Serving, token?: string): Promise<Record<strin
   const page = await (await fetch(`${url}/metrics`, { headers })).text()
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+}
+
+async function metricsStatus({ url }: Serving): Promise<number> {
+  return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).status
 }
 
 /** Streams of one conversation, each on a connection of its own. */
