@@ -4,6 +4,8 @@ export interface LogStream {
   /** The bytes written but not yet read, if known. */
   readonly writableLength?: number
   write(text: string): unknown
+  /** Node's own of a pipe or a socket. */
+  readonly _handle?: { setBlocking?(isBlocking: boolean): unknown } | null
 }
 
 /** The destination of log lines. */
@@ -43,6 +45,7 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
     else {
       const notice = dropped > reported ? `${toNotice(dropped - reported)}\n` : ''
       reported = dropped
+      keepNonBlocking(stream)
       stream.write(notice + buffered)
     }
     buffered = ''
@@ -60,4 +63,12 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
     },
     dropped: () => dropped,
   }
+}
+
+/**
+ * A process that starts or ends with the same pipe, as a worker does, makes it block for all that share it: a line that it
+ * cannot take would stop this process.
+ */
+function keepNonBlocking({ isTTY, _handle }: LogStream): void {
+  if (!isTTY) _handle?.setBlocking?.(false)
 }

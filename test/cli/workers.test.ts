@@ -1,13 +1,19 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  closeSync,
+  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -18,7 +24,7 @@ import { createPostgresDatabase } from '../support/databases.ts'
 import { freePort } from '../support/free-port.ts'
 import { times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
-import { finished, folder, type RunOptions, run, start } from './process.ts'
+import { commandOf, finished, folder, type RunOptions, run, start } from './process.ts'
 import { logged, type Serving, serve } from './serving.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
@@ -192,6 +198,25 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     expect(isAlive(hanging!)).toBe(false)
   }, 120_000)
 
+  it('ends also when its log is no longer read: a worker that ends makes the pipe block for all', async () => {
+    const cwd = folder()
+    const log = createPipe(join(cwd, 'log'))
+    const [program, ...args] = commandOf(['serve', '--json', '--workers', '2', '--port', '0'])
+    const delay = { CHAT_SERVER__DRAIN_DELAY_SECONDS: '1' }
+    const child = spawn(program!, args, {
+      cwd,
+      env: { PATH: process.env.PATH, ...env(), ...delay },
+      stdio: ['ignore', 'pipe', log.end],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const exit = once(child, 'exit')
+    await once(child.stdout, 'data')
+    child.kill('SIGTERM')
+    while (!log.read().includes('Draining.')) await pause()
+    log.fill()
+    expect(await exit).toEqual([0, null])
+  }, 60_000)
+
   it('has workers that start take a reload that reached none of them', async () => {
     const cwd = folder({ 'chat-server.toml': '[log]\nlevel = "info"\n' })
     const server = await startAll(2, { cwd })
@@ -358,6 +383,40 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     await stop(server)
   }, 60_000)
 })
+
+/** A pipe: `end` is for the process that writes to it. */
+function createPipe(path: string) {
+  execFileSync('mkfifo', [path])
+  const own = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  const end = openSync(path, 'w')
+  onTestFinished(() => {
+    for (const fd of [own, end]) closeSync(fd)
+  })
+  const attempt = (call: () => number): number => {
+    try {
+      return call()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return 0
+      throw error
+    }
+  }
+  return {
+    end,
+    /** What it holds. */
+    read(): string {
+      const held = Buffer.alloc(1 << 16)
+      return held.toString(
+        'utf8',
+        0,
+        attempt(() => readSync(own, held)),
+      )
+    },
+    /** Writes until it takes no more. */
+    fill(): void {
+      for (const size of [4096, 1]) while (attempt(() => writeSync(own, Buffer.alloc(size))) > 0);
+    },
+  }
+}
 
 /** The processes that a service has started. */
 function workersOf({ child }: Serving): number[] {
