@@ -1,9 +1,12 @@
+import type { OwnReload } from '../../lib/cluster/reload.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { type Listen, listen } from '../../lib/http/node/listen.ts'
 import { type CloseOptions, serveThrough } from '../../lib/http/node/serve.ts'
 import { type Chat, createChatService, openStorage } from '../../lib/index.ts'
+import { type Reloading, reloadable } from '../config/reload.ts'
 import { copyBeforeMigration } from '../copies.ts'
+import type { Logger } from '../logging/logger.ts'
 import { webChatOf } from '../web-page.ts'
 
 /** A service that listens in this process. */
@@ -12,12 +15,15 @@ export interface ServiceNode {
   url: string
   /** The socket address. */
   address: string
+  /** Reads the configuration again, or takes the one that is given. */
+  reload(given?: Config): Promise<OwnReload>
   /** Finishes the requests and answers in progress, and closes everything. */
   stop(options?: CloseOptions): Promise<void>
 }
 
 /** What differs between the processes that serve. */
 export interface NodeOptions {
+  reloading: Omit<Reloading, 'log'>
   /** Default: `node:http`. */
   listen?: Listen
   /** The open socket to listen on, instead of the configured address. */
@@ -40,14 +46,16 @@ export async function openService(config: Config, log: Log): Promise<Chat> {
 }
 
 /** Opens the storage, starts the service, and listens. */
-export async function startNode(config: Config, log: Log, options: NodeOptions = {}): Promise<ServiceNode> {
+export async function startNode(config: Config, log: Logger, options: NodeOptions): Promise<ServiceNode> {
   const chat = await openService(config, log)
+  // Before the start: from then on `chat-server reload` reaches it.
+  const reload = reloadable(chat, { ...options.reloading, log })
   try {
     await chat.start()
     await options.onDatabase?.(chat)
     const web = await webChatOf(config)
     const { url, address, close } = await serveThrough(options.listen ?? listen, chat, { fd: options.fd, web })
-    return { chat, url, address, stop: (how) => close(how).finally(() => chat.close()) }
+    return { chat, url, address, reload, stop: (how) => close(how).finally(() => chat.close()) }
   } catch (error) {
     await chat.close()
     throw error

@@ -5,14 +5,14 @@ import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 import { readLevels } from '../../lib/ops/levels.ts'
-import { type ReloadFlags, reloadable } from '../config/reload.ts'
+import type { ReloadFlags } from '../config/reload.ts'
 import { toFailure } from '../errors.ts'
-import { createLogger, type Logger } from '../logging/logger.ts'
+import { createLogger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { ignoreUserSignals } from '../signals.ts'
 import { createAsking } from './asking.ts'
 import { asWorkerConfig, sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
-import { type ServiceNode, startNode } from './node.ts'
+import { type NodeOptions, type ServiceNode, startNode } from './node.ts'
 
 /** Whether this process is a worker that `serve` started. */
 export function isWorker(): boolean {
@@ -29,9 +29,12 @@ export async function serveAsWorker(flags: ReloadFlags): Promise<never> {
   outliveOutput(log)
   try {
     // Before it listens: the first request may be for the metrics.
-    const node = await startNode(config, log, { onDatabase: async (chat) => answerForAll(chat) })
+    const node = await startNode(config, log, {
+      reloading: reloadingOf(config, flags),
+      onDatabase: async (chat) => answerForAll(chat),
+    })
     isUp = true
-    reloadOnRequest(node.chat, { config, flags, log })
+    reloadOnMessage(node)
     await sendToPrimary({ kind: 'ready', url: node.url, address: node.address })
     await drain(node, await stop, log)
   } catch (error) {
@@ -59,24 +62,24 @@ function firstReasonToStop(): Promise<Reason> {
 }
 
 /**
- * On request of `chat-server reload` the worker reads the configuration again; the primary process sends it. Workers that
- * start later get from the primary process what is in effect here.
+ * On request of `chat-server reload` the worker reads the configuration again. Workers that start later get from the primary
+ * process what is in effect here.
  */
-function reloadOnRequest(
-  chat: Chat,
-  { config, flags, log }: { config: Config; flags: ReloadFlags; log: Logger },
-): void {
+function reloadingOf(config: Config, flags: ReloadFlags): NodeOptions['reloading'] {
   // Whether there is a page, the primary process has found out.
   const page = (read: Config) => ({
     ...read,
     server: { ...read.server, web: read.server.web !== false && config.server.web },
   })
-  const reload = reloadable(chat, {
+  return {
     flags,
-    log,
     adapt: (read) => asWorkerConfig(page(read), config.server.port),
     onReloaded: (inEffect) => void sendToPrimary({ kind: 'reloaded', config: inEffect }),
-  })
+  }
+}
+
+/** The primary process sends a configuration that it has read. */
+function reloadOnMessage({ reload }: ServiceNode): void {
   process.on('message', async (message: ToWorker) => {
     if (message.kind !== 'reload') return
     const { reloaded } = await reload(message.config)

@@ -8,7 +8,6 @@ import { startNode } from '../cluster/node.ts'
 import { prepareWorkers } from '../cluster/primary.ts'
 import { isWorker, serveAsWorker } from '../cluster/worker.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
-import { reloadable } from '../config/reload.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { deleteOldCopies } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
@@ -131,7 +130,8 @@ async function serveHere(command: Command): Promise<Serving> {
   const { config, log, flags, withPage, fd } = command
   const qr = flags.qr ? await createQrListener() : undefined
   let is_setup = false
-  const { chat, url, address, stop } = await startNode(config, log, {
+  const { url, address, reload, stop } = await startNode(config, log, {
+    reloading: { flags, adapt: withPage },
     listen: qr?.listen ?? listen,
     fd,
     async onDatabase(chat) {
@@ -139,7 +139,6 @@ async function serveHere(command: Command): Promise<Serving> {
       warnOfOpenSetup(command, is_setup)
     },
   })
-  const reload = reloadable(chat, { flags, log, adapt: withPage })
   return { url, address, is_setup, stop, reload, ...(qr && { showQr: () => qr.show(config.server.public_url) }) }
 }
 
