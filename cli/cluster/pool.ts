@@ -6,7 +6,7 @@ import { drainSecondsOf } from '../drain.ts'
 import { toFailure } from '../errors.ts'
 import { nextDelay } from './backoff.ts'
 import { createCollector } from './collect.ts'
-import { sendToWorker, type ToPrimary, WORKER_VARIABLE } from './messages.ts'
+import { sendToWorker, type ToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 import { createStart, deferred, type Listening, type Starting } from './start.ts'
 
 /**
@@ -49,9 +49,8 @@ interface PoolDeps {
 }
 
 /** Creates the pool; starts nothing. */
-export function createWorkerPool(deps: PoolDeps): WorkerPool {
-  const { config, log } = deps
-  const slots = Array.from({ length: deps.workers }, (): Slot => ({ started_at: 0, delay: 0, isReady: false }))
+export function createWorkerPool({ workers, config, log, onReload }: PoolDeps): WorkerPool {
+  const slots = Array.from({ length: workers }, (): Slot => ({ started_at: 0, delay: 0, isReady: false }))
   const collector = createCollector({ ask: (round) => askReady(slots, round) })
   const up = createStart(slots)
   const allEnded = deferred<void>()
@@ -62,15 +61,8 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   function fill(slot: Slot): void {
     if (isStopping) return
     Object.assign(slot, { started_at: performance.now(), isReady: false })
-    try {
-      const worker = cluster.fork({ [WORKER_VARIABLE]: '1' })
-      slot.worker = worker
-      worker.on('message', (message: ToPrimary) => receive(slot, worker, message))
-      worker.on('error', (error) => failed(slot, worker, error))
-      worker.once('exit', (code, signal) => ended(slot, signal ? { signal } : { code }))
-    } catch (error) {
-      notStarted(slot, error)
-    }
+    const worker = startWorker({ log, receive: receive.bind(undefined, slot), ended: ended.bind(undefined, slot) })
+    if (worker) slot.worker = worker
   }
 
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
@@ -81,54 +73,21 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     if (message.kind === 'ready') up.ready(slot, message)
     if (message.kind === 'ready') catchUp(slot, worker, offered ?? config())
     if (message.kind === 'reloaded' || message.kind === 'refused') offered = undefined
-    if (message.kind === 'reloaded') deps.onReload(message.config)
+    if (message.kind === 'reloaded') onReload(message.config)
     if (message.kind === 'report') collector.report(worker.id, message.readings, message.round)
     if (message.kind === 'collect') void sendTogether(worker, message.request, collector.collect())
   }
 
-  function failed(slot: Slot, worker: Worker, error: Error): void {
-    // A process that the system could not start does not exit, either.
-    if (worker.process.pid === undefined) notStarted(slot, error)
-    else log.warn('A worker cannot be reached.', { worker: worker.id, error })
-  }
-
-  function notStarted(slot: Slot, error: unknown): void {
-    slot.failure = toFailure(error)
-    ended(slot, {})
-  }
-
-  function ended(slot: Slot, how: { code?: number; signal?: string }): void {
+  function ended(slot: Slot, { error, ...how }: End): void {
     const { worker } = slot
     delete slot.worker
+    if (error) slot.failure = toFailure(error)
     if (worker) collector.ended(worker.id)
-    if (isStopping && slots.every((each) => !each.worker)) allEnded.resolve()
+    if (isStopping && runningOf(slots).length === 0) allEnded.resolve()
     if (isStopping) return
-    if (up.hasFailed(slot, how)) giveUp()
-    else replace(slot, worker, how)
-  }
-
-  function replace(slot: Slot, worker: Worker | undefined, how: { code?: number; signal?: string }): void {
-    slot.delay = nextDelay(slot.delay, performance.now() - slot.started_at)
-    const reason = slot.failure && { reason: slot.failure.message }
-    log.warn('A worker ended and will be replaced.', { worker: worker?.id, ...how, ...reason, ms: slot.delay })
-    slot.timer = setTimeout(fill, slot.delay, slot)
-  }
-
-  /** Those that were started again after a failure may still start. */
-  function giveUp(): void {
-    isStopping = true
-    for (const { timer } of slots) clearTimeout(timer)
-    signal('SIGKILL')
-  }
-
-  function signal(name: NodeJS.Signals): void {
-    for (const { worker } of slots) worker?.process.kill(name)
-  }
-
-  function killHanging(): void {
-    const hanging = slots.flatMap(({ worker }) => worker ?? [])
-    for (const { id } of hanging) log.warn('A worker has not drained in time, and is killed.', { worker: id })
-    signal('SIGKILL')
+    isStopping = up.hasFailed(slot, how)
+    if (isStopping) giveUp(slots)
+    else replaceLater(slot, { worker: worker?.id, ...how }, { log, fill })
   }
 
   return {
@@ -138,18 +97,76 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
     },
     stop() {
       isStopping = true
-      const running = slots.flatMap(({ worker }) => worker ?? [])
-      for (const worker of running) sendToWorker(worker, { kind: 'stop' })
-      if (running.length === 0) allEnded.resolve()
-      setTimeout(killHanging, 1000 * (drainSecondsOf(config()) + PATIENCE_SECONDS)).unref()
+      sendToAll(slots, { kind: 'stop' })
+      if (runningOf(slots).length === 0) allEnded.resolve()
+      setTimeout(killHanging, 1000 * (drainSecondsOf(config()) + PATIENCE_SECONDS), slots, log).unref()
       return allEnded.promise
     },
     reload(next) {
       offered = next
-      for (const { worker } of slots) if (worker) sendToWorker(worker, { kind: 'reload', config: next })
+      sendToAll(slots, { kind: 'reload', config: next })
     },
-    signal,
+    signal: (name) => signalAll(slots, name),
   }
+}
+
+/** How a worker has ended; with an error, the system could not start it. */
+interface End {
+  code?: number
+  signal?: string
+  error?: unknown
+}
+
+/** @param ended for the log */
+function replaceLater(slot: Slot, ended: object, { log, fill }: { log: Log; fill: (slot: Slot) => void }): void {
+  slot.delay = nextDelay(slot.delay, performance.now() - slot.started_at)
+  const reason = slot.failure && { reason: slot.failure.message }
+  log.warn('A worker ended and will be replaced.', { ...ended, ...reason, ms: slot.delay })
+  slot.timer = setTimeout(fill, slot.delay, slot)
+}
+
+/** Starts a worker. One that the system cannot start has no process that exits: Node reports it in two ways. */
+function startWorker(on: {
+  log: Log
+  receive: (worker: Worker, message: ToPrimary) => void
+  ended: (how: End) => void
+}): Worker | undefined {
+  try {
+    const worker = cluster.fork({ [WORKER_VARIABLE]: '1' })
+    worker.on('message', (message: ToPrimary) => on.receive(worker, message))
+    worker.on('error', (error) => {
+      if (worker.process.pid === undefined) on.ended({ error })
+      else on.log.warn('A worker cannot be reached.', { worker: worker.id, error })
+    })
+    worker.once('exit', (code, signal) => on.ended(signal ? { signal } : { code }))
+    return worker
+  } catch (error) {
+    on.ended({ error })
+    return undefined
+  }
+}
+
+function runningOf(slots: Slot[]): Worker[] {
+  return slots.flatMap(({ worker }) => worker ?? [])
+}
+
+function sendToAll(slots: Slot[], message: ToWorker): void {
+  for (const worker of runningOf(slots)) sendToWorker(worker, message)
+}
+
+function signalAll(slots: Slot[], name: NodeJS.Signals): void {
+  for (const worker of runningOf(slots)) worker.process.kill(name)
+}
+
+/** Those that were started again after a failure may still start. */
+function giveUp(slots: Slot[]): void {
+  for (const { timer } of slots) clearTimeout(timer)
+  signalAll(slots, 'SIGKILL')
+}
+
+function killHanging(slots: Slot[], log: Log): void {
+  for (const { id } of runningOf(slots)) log.warn('A worker has not drained in time, and is killed.', { worker: id })
+  signalAll(slots, 'SIGKILL')
 }
 
 async function sendTogether(worker: Worker, request: number, readings: Promise<Reading[]>): Promise<void> {
