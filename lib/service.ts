@@ -117,11 +117,10 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
+  const { hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
   const jobs = createJobs(ctx)
-  let leave: (() => void) | undefined
+  const { start, started, leave } = createStart(ctx, jobs)
   let streamsEnded: Promise<void> | undefined
-  let starting: Promise<void> | undefined
   const { withTransaction, pending } = createSharedTransactions(ctx)
   const drain = () => {
     hub.drain()
@@ -130,30 +129,9 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     partSlots.drain()
   }
 
-  async function start(options: StartOptions): Promise<void> {
-    if (!options.changed) await assertOurs(db)
-    if (ctx.config.storage.migrate) await migrateLogged(ctx)
-    else await assertMigrated(db)
-    await assertImported(db)
-    await ctx.search.open()
-    if (options.background === false) return
-    leave ??= await joinProcess(ctx)
-    await ctx.outbox?.load()
-    await ctx.search.start()
-    await forgetOtherServer(db)
-    poller.start()
-    if (!(await jobs.start())) return
-    await cluster.start(neighbourOf(ctx))
-    await resumeRemovals(ctx)
-    tasks.start()
-  }
-
   return withinContext(ctx, {
     ...featuresOf(ctx),
-    start(options: StartOptions = {}) {
-      starting = start(options)
-      return starting
-    },
+    start,
     system: (name) => systemActor(ctx, name),
     reload: createReload(ctx),
     withTransaction,
@@ -164,10 +142,10 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     async close() {
       drain()
       // Otherwise it would begin what is stopped here already, and nothing would stop that.
-      await starting?.catch(() => {})
+      await started()
       backups.stop()
       pending.close()
-      leave?.()
+      leave()
       await answers.stop()
       await Promise.all([
         poller.stop(),
@@ -186,6 +164,40 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await storage.close()
     },
   })
+}
+
+function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
+  const { db, poller, cluster, tasks } = ctx
+  let leave: (() => void) | undefined
+  let starting: Promise<void> | undefined
+
+  async function begin(options: StartOptions): Promise<void> {
+    if (!options.changed) await assertOurs(db)
+    if (ctx.config.storage.migrate) await migrateLogged(ctx)
+    else await assertMigrated(db)
+    await assertImported(db)
+    await ctx.search.open()
+    if (options.background === false) return
+    leave ??= await joinProcess(ctx)
+    await ctx.outbox?.load()
+    await ctx.search.start()
+    await forgetOtherServer(db)
+    poller.start()
+    if (!(await jobs.start())) return
+    await cluster.start(neighbourOf(ctx))
+    await resumeRemovals(ctx)
+    tasks.start()
+  }
+
+  return {
+    start(options: StartOptions = {}): Promise<void> {
+      starting = begin(options)
+      return starting
+    },
+    /** Resolves when no start is in progress. */
+    started: async (): Promise<void> => starting?.catch(() => {}),
+    leave: (): void => leave?.(),
+  }
 }
 
 /** A new database has no steps worth a line each. */

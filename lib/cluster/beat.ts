@@ -4,7 +4,7 @@ import type { Database, Queries } from '../storage/database.ts'
 import type { Neighbour } from './receiver.ts'
 import * as store from './store.ts'
 import { deleteUnseen } from './store-presence.ts'
-import { insertUserSignals } from './store-signals.ts'
+import { tellOfUsers } from './telling.ts'
 
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
@@ -33,7 +33,7 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
 
   const removal = {
     remembered: LEFT_KEPT,
-    tell: (tx: Queries, userIds: string[]) => insertUserSignals(tx, id, userIds),
+    tell: (tx: Queries, userIds: string[]) => tellOfUsers(tx, id, userIds),
   }
 
   return async () => {

@@ -10,7 +10,8 @@ import { createPublisher, type Publisher, type PublisherDeps } from './publisher
 import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
 import { insertNode, removeNode } from './store.ts'
-import { deleteSignals, insertUserSignals } from './store-signals.ts'
+import { deleteSignals } from './store-signals.ts'
+import { tellOfUsers } from './telling.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -159,7 +160,7 @@ function every(ms: number, work: () => Promise<void>, onTick = () => {}): Repeat
 async function leave(id: string, { db, log }: ClusterDeps): Promise<void> {
   try {
     // In one transaction: should the process be killed now, no other one would look for these users.
-    await removeNode(db, id, (tx, userIds) => insertUserSignals(tx, id, userIds))
+    await removeNode(db, id, (tx, userIds) => tellOfUsers(tx, id, userIds))
   } catch (error) {
     log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }

@@ -1,14 +1,8 @@
 import type { Queries } from '../storage/database.ts'
 import { databaseNow, type Micros, SERVER_STARTED } from '../storage/sql.ts'
-import { toUserSignals } from './signals.ts'
 
 export async function insertSignal(db: Queries, nodeId: string, body: string): Promise<void> {
   await db.run(`INSERT INTO signals (node_id, at, body) VALUES (?, ${databaseNow(db.dialect)}, ?)`, nodeId, body)
-}
-
-/** Tells the other processes that the presence of these users has changed. */
-export async function insertUserSignals(db: Queries, nodeId: string, userIds: string[]): Promise<void> {
-  for (const { body } of toUserSignals(userIds)) await insertSignal(db, nodeId, body)
 }
 
 /** Deletes the signals that are older than `age`, in microseconds: every process has read them. */

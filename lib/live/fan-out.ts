@@ -50,12 +50,7 @@ export function createFanOut(deps: FanOutDeps) {
     for (const each of ephemeral) if (isForAll(each)) publish(each.conversation_id, each.event)
     const advances = advanceLogs(deps, outcome)
     if (advances.length === 0 && own.length === 0 && revocations.length === 0) return
-    const delivery = Promise.all(advances)
-      .catch((error) => {
-        // Until the log is delivered.
-        inboxes.add(own)
-        throw error
-      })
+    const delivery = logsDelivered(advances, inboxes, own)
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
         for (const each of ephemeral) if (!isForAll(each)) publishToSome(each)
@@ -111,6 +106,16 @@ function advanceLogs({ subscriptions, followers, tail }: FanOutDeps, outcome: Ou
   if (touched.some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
   else if (conversations.size > 0) tail.skipped()
   return advances
+}
+
+/** Resolves when the logs are delivered. If that fails, events about inboxes wait with them. */
+async function logsDelivered(advances: Promise<void>[], inboxes: InboxSender, own: Ephemeral[]): Promise<void> {
+  try {
+    await Promise.all(advances)
+  } catch (error) {
+    inboxes.add(own)
+    throw error
+  }
 }
 
 /** The deliveries in progress. */

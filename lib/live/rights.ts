@@ -27,7 +27,6 @@ interface RightsDeps {
 /** Closes streams whose session, user or participation has ended. */
 export function createRights({ streams, findRefusals, close, advance, now }: RightsDeps) {
   const takeNext = createRound(streams)
-  let known = Number.NEGATIVE_INFINITY
   const expiry = createExpiry()
 
   function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
@@ -50,26 +49,17 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
   }
 
   // Deliveries await it, and `end` awaits deliveries: so it does not await `end`. The log ends the stream of a removed user.
-  const lookUpAll = singleFlight(async () => {
-    const began = performance.now()
+  const { knownAt, refresh } = createFreshness(async () => {
     const suspects = [...streams.all()]
     for (const [reader, reason] of await findRefusals(suspects)) void end(reader, reason)
     expiry.note(suspects)
-    known = Math.max(known, began)
   })
-
-  /** One in progress may have looked before the events of the caller were committed: another one follows it. */
-  async function refresh(): Promise<void> {
-    for (const due = performance.now() - OLDEST_MS; known < due; ) await lookUpAll()
-  }
 
   return {
     /** The caller has looked up what has ended before this instant of `performance.now()`. */
-    knownAt(instant: number): void {
-      known = Math.max(known, instant)
-    },
+    knownAt,
     /** Call this between the read of events and their delivery. Closes the streams that must end, if that is not known. */
-    refresh: (): Promise<void> | undefined => (performance.now() - known > OLDEST_MS ? refresh() : undefined),
+    refresh,
 
     /** Closes the stream if it must end. */
     recheckOne: gather(recheck),
@@ -88,6 +78,29 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
 
     /** The same for the next streams: all of them within a minute, if it is called every two seconds. */
     recheckNext: () => recheck(takeNext()),
+  }
+}
+
+/** Keeps until when rights are known. @param lookUp looks all of them up */
+function createFreshness(lookUp: () => Promise<void>) {
+  let known = Number.NEGATIVE_INFINITY
+  const knownAt = (instant: number): void => {
+    known = Math.max(known, instant)
+  }
+  const lookUpAll = singleFlight(async () => {
+    const began = performance.now()
+    await lookUp()
+    knownAt(began)
+  })
+
+  /** One in progress may have looked before the events of the caller were committed: another one follows it. */
+  async function renew(): Promise<void> {
+    for (const due = performance.now() - OLDEST_MS; known < due; ) await lookUpAll()
+  }
+
+  return {
+    knownAt,
+    refresh: (): Promise<void> | undefined => (performance.now() - known > OLDEST_MS ? renew() : undefined),
   }
 }
 

@@ -210,7 +210,7 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const exit = once(child, 'exit')
-    await once(child.stdout, 'data')
+    await once(child.stdout!, 'data')
     child.kill('SIGTERM')
     while (!log.read().includes('Draining.')) await pause()
     log.fill()

@@ -92,7 +92,7 @@ it('sends the latest event of each subject once and in order, or counts it as dr
         const signal = JSON.parse(body) as Signal
         expect(signal.events).toHaveLength(count)
         for (const { conversation_id, event } of signal.events)
-          sent.push({ n: (event.payload as { n: number }).n, subject: conversation_id })
+          sent.push({ n: (event.payload as object as { n: number }).n, subject: conversation_id })
         signals++
         return true
       },

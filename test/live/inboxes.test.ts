@@ -60,7 +60,7 @@ it('are sent with all that is caught up with after a failure of the storage', as
     },
   }
   const fanOut = createFanOut({
-    ...({ db: {}, send() {}, all: {}, announce() {}, recheck: async () => {} } as never),
+    ...{ db: {} as never, send() {}, all: {} as never, announce() {}, recheck: async () => {} },
     log: { debug() {}, info() {}, warn() {}, error() {} },
     subscriptions: { channelOf: () => channel, conversations: () => [] } as never,
     followers: { isRead: () => false, hasUser: () => false, count: () => 0 } as never,

@@ -67,12 +67,9 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
 
     /** What the other processes know of these users. @throws the error of the storage */
     async find(userIds: readonly string[]): Promise<Map<string, Sighting[]>> {
-      const found = new Map<string, Sighting[]>()
-      if (!cluster.hasCompany() || userIds.length === 0) return found
+      if (!cluster.hasCompany() || userIds.length === 0) return new Map()
       const at = now()
-      for (const row of await known(cluster, listPresence(db, cluster.id, userIds), []))
-        found.set(row.user_id, [...(found.get(row.user_id) ?? []), toSighting(row, at)])
-      return found
+      return byUser(await known(cluster, listPresence(db, cluster.id, userIds), []), at)
     },
 
     /** The users that the other processes see. */
@@ -85,9 +82,18 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
   }
 }
 
+/** A row of another process. */
+type FoundRow = PresenceRow & { left_age: Micros | null }
+
 /** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
 function known<T>({ isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
   return isApart ? found.catch(() => otherwise) : found
+}
+
+function byUser(rows: FoundRow[], now: Micros): Map<string, Sighting[]> {
+  const found = new Map<string, Sighting[]>()
+  for (const row of rows) found.set(row.user_id, [...(found.get(row.user_id) ?? []), toSighting(row, now)])
+  return found
 }
 
 function toRows(sightings: Map<string, OwnSighting>, now: Micros): PresenceRow[] {
@@ -106,7 +112,7 @@ function toRow(user_id: string, { streams, since, heartbeat, seen_at }: OwnSight
   } satisfies PresenceRow
 }
 
-function toSighting(row: PresenceRow & { left_age: Micros | null }, now: Micros): Sighting {
+function toSighting(row: FoundRow, now: Micros): Sighting {
   const { since_age, status, status_age, seen_age, left_age } = row
   const isHere = since_age !== null && (left_age === null || left_age < GRACE)
   return {

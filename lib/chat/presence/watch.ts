@@ -39,21 +39,16 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  */
 export function createPresenceWatch(deps: WatchDeps) {
   const { hub, log, now } = deps
-  const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated } = createParts(deps)
+  const { heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated, introduce } = createParts(deps)
 
   return {
     ...lookup,
 
     /** Publishes the status of a new participant to its conversation. A failure is logged: the user has joined already. */
-    async introduce(conversationId: string, userId: string): Promise<void> {
-      try {
-        if (!(await audience.isSmall(conversationId))) return
-        const payload = { user_id: userId, ...(await lookup.find(userId)) }
-        hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
-      } catch (error) {
-        log.warn('The presence of a new participant could not be sent', { cause: causeText(error) })
-      }
-    },
+    introduce: (conversationId: string, userId: string): Promise<void> =>
+      introduce(conversationId, userId).catch((error) =>
+        log.warn('The presence of a new participant could not be sent', { cause: causeText(error) }),
+      ),
 
     /** Sets the status of a user; without a stream it is valid for a minute. */
     async heartbeat(userId: string, status: Presence['status']): Promise<void> {
@@ -130,8 +125,14 @@ function createParts(deps: WatchDeps) {
     return elsewhere.store(lookup.findOwn)
   }
 
+  async function introduce(conversationId: string, userId: string): Promise<void> {
+    if (!(await audience.isSmall(conversationId))) return
+    const payload = { user_id: userId, ...(await lookup.find(userId)) }
+    hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
+  }
+
   const outdated = createOutdated(publishing.publishedUserIds)
-  return { audience, heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated }
+  return { heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated, introduce }
 }
 
 /** The published users, who may be unknown by now. @param publishedUserIds is called when they are due */
