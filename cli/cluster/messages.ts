@@ -35,9 +35,10 @@ export type ToPrimary =
 /** Set in a worker of ours, since others also run programs as workers of node:cluster. */
 export const WORKER_VARIABLE = 'CHAT_WORKER'
 
-/** The configuration of a worker: a real port, and the primary process has migrated. */
+/** The configuration of a worker: a real port, and the primary process has migrated. @param port the free one, for 0 */
 export function asWorkerConfig(config: Config, port: number): Config {
-  return { ...config, server: { ...config.server, port }, storage: { ...config.storage, migrate: false } }
+  const server = { ...config.server, port: config.server.port || port }
+  return { ...config, server, storage: { ...config.storage, migrate: false } }
 }
 
 /** Sends to the primary process. Resolves once that is done, or cannot be done any more. */

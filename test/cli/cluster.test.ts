@@ -1,7 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { createAsking } from '../../cli/cluster/asking.ts'
 import { nextDelay } from '../../cli/cluster/backoff.ts'
+import { asWorkerConfig } from '../../cli/cluster/messages.ts'
 import { createTotals } from '../../cli/cluster/totals.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
+import { planReload } from '../../lib/config/reload.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 import { times } from '../support/service.ts'
 
@@ -11,6 +14,15 @@ it('replaces a worker at once, and one that dies young after one second doubling
   expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
   expect(nextDelay(30_000, 30_000)).toBe(0)
   expect(nextDelay(0, 500)).toBe(1_000)
+})
+
+it.each([
+  [8080, 8080, []],
+  [0, 0, []],
+  [8080, 9090, ['server.port']],
+])('has workers name the port as a key that needs a restart: from %i to %i', (port, next, needs_restart) => {
+  const ofWorker = (configured: number) => asWorkerConfig(parseConfig({ server: { port: configured } }), 8080)
+  expect(planReload(ofWorker(port), ofWorker(next))).toMatchObject({ changed: [], needs_restart })
 })
 
 const counter = (value: number, labels = {}): Reading => ({
