@@ -128,7 +128,6 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     answers.drain()
     partSlots.drain()
   }
-
   return withinContext(ctx, {
     ...featuresOf(ctx),
     start,
@@ -166,6 +165,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   })
 }
 
+/** The start of a service, and what its end must know of it. */
 function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
   const { db, poller, cluster, tasks } = ctx
   let leave: (() => void) | undefined
@@ -196,6 +196,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     },
     /** Resolves when no start is in progress. */
     started: async (): Promise<void> => starting?.catch(() => {}),
+    /** The service is no longer one of its process. */
     leave: (): void => leave?.(),
   }
 }

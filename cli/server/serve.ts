@@ -45,7 +45,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     if (service) void reloadNotified(service, supervisor)
     else log.warn('SIGHUP is ignored: the service has not started yet.')
   })
-  const starting: Starting = { stop: async () => {} }
+  const starting: Command['starting'] = { stop: async () => {} }
   void signal.then((name) => service || leaveEarly(log, name, starting))
 
   const inherited = inheritedSocket()
@@ -108,12 +108,6 @@ interface Serving {
   showQr?: () => Promise<void>
 }
 
-/** A service that is not up yet. */
-interface Starting {
-  /** Stops what runs already. */
-  stop: () => Promise<void>
-}
-
 /** The parts of a command that serves. */
 interface Command {
   config: Config
@@ -121,7 +115,8 @@ interface Command {
   flags: ServeFlags
   /** Decides whether there is a web chat, also when the configuration is read again. */
   withPage: (config: Config) => Config
-  starting: Starting
+  /** What already runs of a service that is not up yet. */
+  starting: Pick<Serving, 'stop'>
   /** The socket that systemd has passed. */
   fd?: number | undefined
 }
@@ -159,7 +154,7 @@ function warnOfOpenSetup({ config, log, flags, fd }: Command, is_setup: boolean)
 }
 
 /** A start changes data only in transactions: there is nothing to wait for but what is served already. */
-async function leaveEarly(log: Log, signal: NodeJS.Signals, starting: Starting): Promise<never> {
+async function leaveEarly(log: Log, signal: NodeJS.Signals, starting: Command['starting']): Promise<never> {
   log.info('Asked to stop before it was up.', { signal })
   await starting.stop()
   process.exit(0)

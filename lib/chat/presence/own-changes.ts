@@ -47,7 +47,10 @@ export function createOwnChanges(now: () => Micros) {
     },
 
     /** One of the users to store, if there are any: with it, all are stored. */
-    next: (): string[] => [...changed, ...counted].slice(0, 1),
+    next(): string[] {
+      const [userId] = changed.size > 0 ? changed : counted
+      return userId === undefined ? [] : [userId]
+    },
 
     /**
      * Adds the users whose repeated status must be stored by now.
