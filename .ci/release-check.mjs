@@ -1,4 +1,5 @@
-// Whether a tag may be published: package.json has its version, and the changelog has a section for it.
+// Whether a tag may be published: package.json has its version, the changelog has a section for it, and the lockfile proves
+// every package.
 //
 //   npm run release:check -- v1.2.3
 import { readFileSync } from 'node:fs'
@@ -7,11 +8,17 @@ const [tag = ''] = process.argv.slice(2)
 const version = tag.replace(/^v/, '')
 const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
+const { packages } = JSON.parse(read('package-lock.json'))
+const unproven = Object.entries(packages).flatMap(([path, { link, inBundle, integrity }]) =>
+  path === '' || link || inBundle || integrity ? [] : [path],
+)
+
 const problems = [
   !/^v\d+\.\d+\.\d+(-[\w.]+)?$/.test(tag) && `"${tag}" is no tag of a version: v1.2.3`,
   JSON.parse(read('package.json')).version !== version && `package.json does not have the version ${version}`,
   !new RegExp(`^## ${version.replaceAll('.', '\\.')}( |$)`, 'm').test(read('docs/changelog.md')) &&
     `docs/changelog.md has no section "## ${version}"`,
+  unproven.length > 0 && `package-lock.json has no "integrity" of ${unproven.join(', ')}`,
 ].filter(Boolean)
 
 for (const problem of problems) process.stderr.write(`${problem}\n`)
