@@ -111,7 +111,8 @@ async function packed(): Promise<string> {
 async function checkFiles(): Promise<void> {
   const files = await filesOf(installed)
   const foreign = files.filter(
-    (file) => !/^(dist\/(lib|cli|shared|web)|docs|examples)\//.test(file) && !LINKED.includes(file),
+    (file) =>
+      (!/^(dist\/(lib|cli|shared|web)|docs|examples)\//.test(file) && !LINKED.includes(file)) || /\.test\./.test(file),
   )
   assert.deepEqual(foreign, [])
   for (const needed of ['README.md', 'LICENSE', 'dist/lib/index.d.ts', 'dist/cli/main.js', 'dist/web/page.mjs']) {
