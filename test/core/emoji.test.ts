@@ -90,9 +90,10 @@ describe('an emoji', () => {
       }),
       { numRuns: 5_000 },
     )
+    // The first look is quick; the list itself is thousands of alternatives.
     for (let code = 0; code < 0x1_fa_ff; code++)
       for (const text of [String.fromCodePoint(code), `${String.fromCodePoint(code)}\uFE0F`])
-        if (isListed.test(text) && !isEmoji(text)) expect(text).toBe('')
+        if (/^\p{Emoji}/u.test(text) && isListed.test(text) && !isEmoji(text)) expect(text).toBe('')
   })
 
   it('is described by the pattern of the OpenAPI document, whatever it consists of', () => {

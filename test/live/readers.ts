@@ -49,6 +49,13 @@ export function seqsOf(events: ReceivedEvent[]): number[] {
   return events.flatMap(({ id, event }) => (id && event.type !== 'stream.ready' ? [seqOf(id)] : []))
 }
 
+/** The next event of a type, from {@link Chat.events}: others, such as those of presence, may come before it. */
+export async function nextOfType(stream: AsyncIterator<ReceivedEvent>, type: string): Promise<ReceivedEvent['event']> {
+  let { event } = (await stream.next()).value as ReceivedEvent
+  while (event.type !== type) event = ((await stream.next()).value as ReceivedEvent).event
+  return event
+}
+
 /** Whether this is not a presence event: presence changes when streams open and close. */
 export function isNews({ event }: ReceivedEvent): boolean {
   return event.type !== 'presence.update'

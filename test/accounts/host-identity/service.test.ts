@@ -5,6 +5,7 @@ import { lockUser } from '../../../lib/accounts/users/store.ts'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { SECOND } from '../../../lib/core/time.ts'
 import { type Identity, type IdentityRequest, OPERATOR } from '../../../lib/index.ts'
+import { nextOfType } from '../../live/readers.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -170,7 +171,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
       await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
       tx.recheckStreams({ user_id: user.id })
     })
-    expect((await reader.next()).value!.event.payload).toEqual({ reason: 'session_ended' })
+    expect(await nextOfType(reader, 'stream.closed')).toMatchObject({ payload: { reason: 'session_ended' } })
     abort.abort()
     expect(await codeOf(as('dora').auth.me())).toBe('unauthenticated')
   })

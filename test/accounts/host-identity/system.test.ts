@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Actor, OPERATOR } from '../../../lib/index.ts'
+import { nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 
@@ -125,7 +126,7 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     expect((await one.next()).value!.event.type).toBe('stream.ready')
     await service.chat.context.hub.rights.recheckAll()
     await grace.messages.postRoot(conversation_id, { content: 'more' })
-    expect((await one.next()).value!.event.type).toBe('thread.new')
+    expect(await nextOfType(one, 'thread.new')).toMatchObject({ payload: { conversation_id } })
     await one.return(undefined)
   })
 

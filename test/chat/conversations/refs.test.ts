@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
-import { inTens } from '../../live/readers.ts'
+import { inTens, nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 
@@ -41,9 +41,7 @@ describeOnEachDatabase("a host's own ids and data", (openUrl) => {
     const stream = service.chat.events.follow(adaActor, id)
     await stream.next()
     await grace.conversations.rename(id, { metadata: { paid: false } })
-    const { event } = (await stream.next()).value!
-    expect(event).toMatchObject({
-      type: 'conversation.updated',
+    expect(await nextOfType(stream, 'conversation.updated')).toMatchObject({
       payload: { conversation: { metadata: { paid: false } } },
     })
     await stream.return(undefined)
@@ -94,9 +92,7 @@ describeOnEachDatabase("a host's own ids and data", (openUrl) => {
     await stream.next()
     const posted = await grace.messages.postRoot(conversation_id, { content: 'Paid', metadata })
     expect(posted.message.metadata).toEqual(metadata)
-    let event = (await stream.next()).value!.event
-    while (event.type !== 'message.new') event = (await stream.next()).value!.event
-    expect(event.payload).toMatchObject({ message: { metadata } })
+    expect(await nextOfType(stream, 'message.new')).toMatchObject({ payload: { message: { metadata } } })
     await stream.return(undefined)
     const { message_id } = await grace.messages.reply(posted.message_id, { content: 'Thanks', metadata: { a: 1 } })
     await grace.messages.edit(message_id, { content: 'Thank you' })
