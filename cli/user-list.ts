@@ -4,8 +4,8 @@ import { usernameOf } from '../lib/accounts/users/rules.ts'
 import { UserInput } from '../lib/accounts/users/schema.ts'
 import type { Role } from '../lib/core/actor.ts'
 import { uniqueKey } from '../lib/core/characters.ts'
+import { didYouMean } from '../lib/core/nearest.ts'
 import { UsageError } from './args/command.ts'
-import { didYouMean } from './args/nearest.ts'
 import { messageOf } from './errors.ts'
 
 /** A user of a list, and the line of the file. */

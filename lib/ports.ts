@@ -3,6 +3,7 @@ import type { Attachment, Notification } from './api/entities.ts'
 import type { PersistedEvent } from './api/events.ts'
 import type { Assistant } from './assistant/provider.ts'
 import type { Actor, Role } from './core/actor.ts'
+import type { NamesOf } from './core/known-names.ts'
 
 /**
  * All fields of log lines; an unlisted field does not compile. A line of the audit log also has the fields of its
@@ -116,6 +117,24 @@ export interface Ports {
   now?: () => number
   /** A new UUIDv7. */
   id?: () => string
+}
+
+const HOOKS: NamesOf<Hooks> = { beforeMessage: 0, beforeJoin: 0, afterEvent: 0, failure: 0 }
+
+/** The ports that exist, and the hooks. */
+export const PORTS: NamesOf<Ports> = {
+  assistant: 0,
+  identity: 0,
+  mail: 0,
+  notify: 0,
+  bus: 0,
+  scan: 0,
+  thumbnail: 0,
+  hooks: HOOKS,
+  log: 0,
+  operator: 0,
+  now: 0,
+  id: 0,
 }
 
 /** Functions of the host that are called before and after changes, over HTTP and in the process alike; each has 250 ms. */

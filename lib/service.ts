@@ -8,6 +8,7 @@ import type { Context } from './context.ts'
 import { joinProcess } from './cookie-conflicts.ts'
 import type { Actor } from './core/actor.ts'
 import { withinContext } from './core/context-of.ts'
+import { type NamesOf, refuseUnknown } from './core/known-names.ts'
 import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
 import { flush, idle } from './idle.ts'
@@ -15,7 +16,7 @@ import { createJobs } from './jobs.ts'
 import { forgetOtherServer } from './live/restored-dump.ts'
 import { createReload } from './ops/reload.ts'
 import { resumeRemovals } from './ops/removals.ts'
-import type { Ports } from './ports.ts'
+import { PORTS, type Ports } from './ports.ts'
 import { createSharedTransactions } from './shared-chat.ts'
 import { assertImported } from './storage/archive/import.ts'
 import type { Storage } from './storage/open.ts'
@@ -100,6 +101,8 @@ export interface IdleOptions {
   timeout_ms?: number
 }
 
+const IDLE_OPTIONS: NamesOf<IdleOptions> = { timeout_ms: 0 }
+
 /** Options of `chat.start`. */
 export interface StartOptions {
   /** `false` starts no background jobs: for a command beside a running service. */
@@ -108,14 +111,18 @@ export interface StartOptions {
   changed?: boolean
 }
 
+const START_OPTIONS: NamesOf<StartOptions> = { background: 0, changed: 0 }
+
 /**
  * Creates a service. Before `start()` it creates no table and runs no timer.
  *
  * @param config from `parseConfig`
  * @param storage from `openStorage`; `close()` closes it
  * @param ports functions of the host, such as its log and its login
+ * @throws TypeError for a port or a hook that does not exist, with the nearest right name
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
+  refuseUnknown('createChatService', ports, PORTS)
   const ctx = createContext(config, storage, ports)
   const { hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
   const jobs = createJobs(ctx)
@@ -135,7 +142,10 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     reload: createReload(ctx),
     withTransaction,
     flush: () => flush(ctx, pending),
-    idle: ({ timeout_ms } = {}) => idle(ctx, pending, timeout_ms),
+    async idle(options = {}) {
+      refuseUnknown('chat.idle', options, IDLE_OPTIONS)
+      await idle(ctx, pending, options.timeout_ms)
+    },
     withdraw: () => hub.withdraw(),
     drain,
     async close() {
@@ -172,6 +182,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
   let starting: Promise<void> | undefined
 
   async function begin(options: StartOptions): Promise<void> {
+    refuseUnknown('chat.start', options, START_OPTIONS)
     if (!options.changed) await assertOurs(db)
     if (ctx.config.storage.migrate) await migrateLogged(ctx)
     else await assertMigrated(db)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ArgDef, ArgsDef, CommandDef } from 'citty'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '../../lib/core/nearest.ts'
 
 /** An invalid command line; the usage is printed after its message. */
 export class UsageError extends Error {

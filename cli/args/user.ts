@@ -1,7 +1,7 @@
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { ChatError } from '../../lib/core/errors.ts'
+import { didYouMean } from '../../lib/core/nearest.ts'
 import type { Chat } from '../../lib/service.ts'
-import { didYouMean } from './nearest.ts'
 
 /** The flag of every command for one user. */
 export const userArg = {

@@ -1,4 +1,5 @@
 import { RESULT_HEADERS } from '../core/headers.ts'
+import { refuseUnknown } from '../core/known-names.ts'
 import { repeated } from './errors.ts'
 import { readPieces } from './event-stream.ts'
 import type { Operation } from './operation.ts'
@@ -6,7 +7,14 @@ import { OPERATIONS } from './operations.ts'
 import { pathOf, toCall } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
-import type { ChatClient, ClientOptions } from './types.ts'
+import {
+  type ChatClient,
+  CLIENT_OPTIONS,
+  type ClientOptions,
+  FOLLOW_OPTIONS,
+  type FollowOptions,
+  type ReceivedEvent,
+} from './types.ts'
 import { createUpload } from './upload.ts'
 
 /** Operations, by their feature and verb. */
@@ -14,6 +22,7 @@ export type Operations = Record<string, Record<string, Operation>>
 
 /** A client with the operations of pages, and with these. */
 export function createClient(options: ClientOptions, more: Operations = {}): ChatClient {
+  refuseUnknown('createChatClient', options, CLIENT_OPTIONS)
   const requester = createRequester(options)
   const { retry_ms } = options
   const all: Operations = OPERATIONS
@@ -26,10 +35,14 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
       ]),
     ),
   ])
+  async function* follow(name: string, path: string, options: FollowOptions = {}): AsyncGenerator<ReceivedEvent> {
+    refuseUnknown(name, options, FOLLOW_OPTIONS)
+    yield* followStream(requester, path, { ...options, retry_ms })
+  }
   const events: ChatClient['events'] = {
     follow: (conversation_id, options) =>
-      followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
-    followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
+      follow('client.events.follow', pathOf(OPERATIONS.events.stream.path, [conversation_id]), options),
+    followAll: (options) => follow('client.events.followAll', OPERATIONS.events.streamAll.path, options),
   }
   const client = { ...Object.fromEntries(features), events }
   return { ...client, upload: createUpload(client, requester, retry_ms) }

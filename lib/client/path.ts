@@ -1,5 +1,6 @@
+import { unknownNames } from '../core/known-names.ts'
+import { CALL_OPTIONS, type CallOptions } from './call-options.ts'
 import type { Operation } from './operation.ts'
-import type { CallOptions } from './types.ts'
 
 /** What a method was called with. */
 export interface ClientCall {
@@ -13,7 +14,11 @@ export interface ClientCall {
  *
  * @throws TypeError that names a missing or unknown argument: the service would misread or ignore it
  */
-export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): ClientCall {
+export function toCall(
+  name: string,
+  { path, input: takesInput, names: fields }: Operation,
+  args: unknown[],
+): ClientCall {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => each!)
   const ids = args.slice(0, names.length)
   const [input, options = {}] = takesInput ? args.slice(names.length) : [undefined, ...args.slice(names.length)]
@@ -26,8 +31,10 @@ export function toCall(name: string, { path, input: takesInput }: Operation, arg
   })
   if (args.length > names.length + (takesInput ? 2 : 1)) fail(`was called with ${args.length} arguments`)
   if (input !== undefined && (typeof input !== 'object' || input === null)) fail('needs an object as its input')
-  const unknown = Object.keys(options as object).find((each) => each !== 'headers' && each !== 'signal')
-  if (unknown !== undefined) fail(`has no option "${unknown}"`)
+  const [field] = fields ? unknownNames(input, fields) : []
+  if (field) fail(`has no field "${field.path}"${field.hint}`)
+  const [option] = unknownNames(options, CALL_OPTIONS)
+  if (option) fail(`has no option "${option.path}"${option.hint}`)
   return { ids: ids as string[], input: input as ClientCall['input'], options: options as CallOptions }
 }
 

@@ -1,6 +1,7 @@
 import type { Attachment } from '../api/attachments.ts'
 import type { ClientFeatures } from '../api/client-features.ts'
 import type { ConversationStreamEvent } from '../api/events.ts'
+import type { NamesOf } from '../core/known-names.ts'
 
 export type { ConversationStreamEvent } from '../api/events.ts'
 export type { CallOptions } from './call-options.ts'
@@ -26,6 +27,10 @@ export interface ClientOptions {
    * seconds.
    */
   retry_ms?: number
+}
+
+export const CLIENT_OPTIONS: NamesOf<ClientOptions> = {
+  ...{ base_url: 0, api_key: 0, fetch: 0, csrf_cookie_name: 0, csrf_header_name: 0, csrf_token: 0, retry_ms: 0 },
 }
 
 /** An event with its id; ephemeral events have none. */
@@ -72,6 +77,8 @@ export interface UploadOptions {
   signal?: AbortSignal
 }
 
+export const UPLOAD_OPTIONS: NamesOf<UploadOptions> = { name: 0, attachment_id: 0, onProgress: 0, signal: 0 }
+
 /** How far an upload is. */
 export interface UploadProgress {
   attachment: Attachment
@@ -88,3 +95,5 @@ export interface FollowOptions {
   /** Called when the connection is lost or cannot be opened; the loop goes on and opens it again. */
   on_disconnect?: () => void
 }
+
+export const FOLLOW_OPTIONS: NamesOf<FollowOptions> = { last_event_id: 0, signal: 0, on_disconnect: 0 }

@@ -1,8 +1,9 @@
 import type { Attachment } from '../api/attachments.ts'
 import { ChatError } from '../core/errors.ts'
+import { refuseUnknown } from '../core/known-names.ts'
 import { isTransient, pause, spread } from './backoff.ts'
 import type { Requester } from './request.ts'
-import type { ChatClient, UploadOptions, UploadProgress } from './types.ts'
+import { type ChatClient, UPLOAD_OPTIONS, type UploadOptions, type UploadProgress } from './types.ts'
 
 /** The size of the parts of an upload that another page has begun. */
 const PART_BYTES = 4 * 1024 * 1024
@@ -29,6 +30,7 @@ export function createUpload(
   retry_ms = FIRST_PAUSE_MS,
 ): ChatClient['upload'] {
   return async (conversation_id, file, options = {}) => {
+    refuseUnknown('client.upload', options, UPLOAD_OPTIONS)
     const { attachment_id, onProgress, signal } = options
     const call = signal ? { signal } : {}
     const begun =

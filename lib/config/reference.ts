@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
+import { distance } from '../core/nearest.ts'
 import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
 import { isSection, type KeyNotes } from './key.ts'
 import { isProviderName } from './oauth.ts'
@@ -138,17 +139,4 @@ export function joinKey(section: string, name: string): string {
 
 function lastOf(key: string): string {
   return key.slice(key.lastIndexOf('.') + 1)
-}
-
-/** The number of letters to insert, delete or replace (Levenshtein). */
-export function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < to.length; j++) {
-      next.push(Math.min(row[j]! + Number(letter !== to[j]), row[j + 1]! + 1, next[j]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
 }

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
 import type { Client, Context, Endpoint } from '../context.ts'
 import type { Actor } from './actor.ts'
-import { ChatError, type ErrorCode } from './errors.ts'
+import { ChatError, type ErrorCode, type FieldError } from './errors.ts'
+import { type NamesOf, type UnknownName, unknownNames } from './known-names.ts'
 import { LONGEST } from './lengths.ts'
+import { namesIn } from './schema-names.ts'
 
 /** The arguments of a use-case before its input: the actor, the client, the endpoints of the adapter, or an id. */
 type Taken<Name extends string> = Name extends 'actor'
@@ -65,24 +67,41 @@ export function useCase<
   return { errors: [], ...spec, input: spec.input as Schema }
 }
 
+const CLIENT: NamesOf<Client> = { ip: 0, user_agent: 0, token: 0, binding: 0, device: 0, isGone: 0 }
+
 /** A use-case as a function of a service: without the context, its input validated. */
 export type Bound<U> =
   U extends UseCase<infer Takes, infer Schema, infer Result>
     ? (...args: [...Arguments<Takes>, ...Input<Schema>]) => Result
     : never
 
-/** Binds a use-case to a service. This is the edge at which input is validated. */
+/** Binds a use-case to a service. This is the edge at which input is validated: an unknown field is refused. */
 export function bind<U extends AnyUseCase>(ctx: Context, useCase: U): Bound<U> {
   const count = useCase.takes.length
-  return ((...args: unknown[]) => invoke(ctx, useCase, args.slice(0, count), args[count])) as Bound<U>
+  const client = useCase.takes.indexOf('client')
+  return ((...args: unknown[]) => {
+    const errors = client < 0 ? [] : toErrors(unknownNames(args[client], CLIENT))
+    if (errors.length > 0) return Promise.reject(new ChatError('validation_failed', { errors }))
+    return invoke(ctx, useCase, args.slice(0, count), args[count], parseKnown)
+  }) as Bound<U>
 }
 
-/** Calls a use-case once: {@link bind} would make a function for it. */
-export function invoke(ctx: Context, { takes, input, run }: AnyUseCase, taken: unknown[], given: unknown): unknown {
+/**
+ * Calls a use-case once: {@link bind} would make a function for it.
+ *
+ * @param parse by default as over HTTP: unknown fields are ignored, so that clients may be newer than the service
+ */
+export function invoke(
+  ctx: Context,
+  { takes, input, run }: AnyUseCase,
+  taken: unknown[],
+  given: unknown,
+  parse: typeof parseInput = parseInput,
+): unknown {
   try {
     if (takes[0] === 'actor') assertActor(taken[0])
     taken.forEach(assertMeasured)
-    return run(ctx, ...(taken as never[]), ...(input ? [parseInput(input, given)] : []))
+    return run(ctx, ...(taken as never[]), ...(input ? [parse(input, given)] : []))
   } catch (error) {
     return Promise.reject(error)
   }
@@ -144,15 +163,42 @@ function assertMeasured(arg: unknown): void {
 
 /** @throws ChatError `validation_failed`, with each invalid field */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown = {}): v.InferOutput<S> {
+  return parseWithout([], schema, input)
+}
+
+/**
+ * An input from JavaScript, where the compiler has not seen a misspelt field.
+ *
+ * @throws ChatError `validation_failed`, with each invalid and each unknown field
+ */
+export function parseKnown<S extends v.GenericSchema>(schema: S, input: unknown = {}): v.InferOutput<S> {
+  return parseWithout(unknownNames(input, namesIn(schema)), schema, input)
+}
+
+/**
+ * Refuses options of a function of a feature with a name that is none of theirs.
+ *
+ * @throws ChatError `validation_failed`
+ */
+export function assertKnown<T extends object>(options: T | undefined, names: NamesOf<T>): void {
+  const errors = toErrors(unknownNames(options, names))
+  if (errors.length > 0) throw new ChatError('validation_failed', { errors })
+}
+
+function toErrors(unknown: UnknownName[]): FieldError[] {
+  return unknown.map(({ path, hint }) => ({ path, message: `unknown name${hint}` }))
+}
+
+function parseWithout<S extends v.GenericSchema>(unknown: UnknownName[], schema: S, input: unknown): v.InferOutput<S> {
   // An array would otherwise pass as an object without keys.
   if (Array.isArray(input))
     throw new ChatError('validation_failed', { errors: [{ path: '', message: 'must be an object' }] })
   // Aborted early, so that no text that is too long is normalised or matched.
   const parsed = v.safeParse(schema, input, { abortPipeEarly: true, message: wording })
-  if (parsed.success) return parsed.output
-  throw new ChatError('validation_failed', {
-    errors: parsed.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })),
-  })
+  if (parsed.success && unknown.length === 0) return parsed.output
+  const invalid = (parsed.issues ?? []).map((issue) => ({ path: pathOf(issue), message: issue.message }))
+  const others = invalid.filter(({ path }) => !unknown.some((each) => each.path === path))
+  throw new ChatError('validation_failed', { errors: [...toErrors(unknown), ...others] })
 }
 
 /** The problem of a field, without its value: that may be a password in the wrong field. */

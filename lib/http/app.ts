@@ -3,6 +3,7 @@ import { H3, type H3Event } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { basePathOf } from '../config/base-path.ts'
 import { contextOf } from '../core/context-of.ts'
+import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { createPrecedence } from '../core/precedence.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
@@ -40,8 +41,11 @@ export interface ChatAppOptions {
   web?: WebPage | undefined
 }
 
+const CHAT_APP_OPTIONS: NamesOf<ChatAppOptions> = { addressOf: 0, web: 0 }
+
 /** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
 export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp {
+  refuseUnknown('createChatApp', options, CHAT_APP_OPTIONS)
   // The URL of a malformed path is an unknown one; the service handles all other errors itself.
   const app = new H3({ allowMalformedURL: true, silent: true })
   const { arrivals, config, log, metrics } = contextOf(chat)

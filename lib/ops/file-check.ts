@@ -13,6 +13,8 @@ import {
 } from '../chat/attachments/store-checking.ts'
 import { lockConversation } from '../chat/conversations/store.ts'
 import type { Context } from '../context.ts'
+import type { NamesOf } from '../core/known-names.ts'
+import { assertKnown } from '../core/use-case.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { Finding } from './fsck.ts'
 
@@ -32,6 +34,8 @@ export interface FileCheckOptions {
   onProgress?: (files: number, bytes: number) => void
 }
 
+const FILE_CHECK_OPTIONS: NamesOf<FileCheckOptions> = { read: 0, repair: 0, onProgress: 0 }
+
 /** The result: `findings` is empty if all bytes are there. */
 export interface FileCheckup {
   files: number
@@ -46,6 +50,7 @@ export interface FileCheckup {
  * @throws ChatError `unavailable` if the storage does not answer
  */
 export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): Promise<FileCheckup> {
+  assertKnown(options, FILE_CHECK_OPTIONS)
   const { read = false, repair = false, onProgress } = options
   const files = await ctx.files()
   const checked = { files: 0, bytes: 0 }

@@ -2,6 +2,7 @@ import { countFiles, type FileTotals } from '../chat/attachments/store-checking.
 import { sweepFiles } from '../chat/attachments/sweep.ts'
 import type { Context } from '../context.ts'
 import { SECOND } from '../core/time.ts'
+import { assertKnown } from '../core/use-case.ts'
 import { listGarbage } from './file-check.ts'
 
 /** What was deleted from the storage of files, or would be. */
@@ -30,6 +31,7 @@ export async function collectFiles(
   ctx: Context,
   options: { dry_run?: boolean; onProgress?: (parts: number) => void } = {},
 ): Promise<CollectedFiles> {
+  assertKnown(options, { dry_run: 0, onProgress: 0 })
   const { dry_run = false, onProgress } = options
   const files = await ctx.files()
   const swept = dry_run ? await countDue(ctx) : await sweepAll(ctx)

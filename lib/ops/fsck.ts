@@ -1,5 +1,6 @@
 import { listPartitions } from '../chat/search/store-fts5.ts'
 import type { Context } from '../context.ts'
+import { assertKnown } from '../core/use-case.ts'
 import { withVisible } from '../storage/archive/visible.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
@@ -66,6 +67,7 @@ export async function fsck(
   ctx: Context,
   options: { repair?: boolean; onProgress?: (name: string, step: number, steps: number) => void } = {},
 ): Promise<Checkup> {
+  assertKnown(options, { repair: 0, onProgress: 0 })
   const { config, db, now } = ctx
   const { max_sessions_per_user } = config.session
   const partitions = db.dialect === 'sqlite' ? await listPartitions(db) : []

@@ -1,3 +1,4 @@
+import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { backUp, renewEpoch } from './archive/backup.ts'
 import { exportArchive } from './archive/export.ts'
 import type { Overwriting } from './archive/files.ts'
@@ -83,12 +84,18 @@ export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'>, Placem
   strict?: boolean
 }
 
+const STORAGE_OPTIONS: NamesOf<StorageOptions> = {
+  ...{ database: 0, kv: 0, files: 0, pool_size: 0, application_name: 0, prepared_statements: 0 },
+  ...{ schema: 0, prefix: 0, durability: 0, read_only: 0, create: 0, strict: 0 },
+}
+
 /**
  * Opens the storage of a service. Creates nothing in the database before `migrate()` or `chat.start()`.
  *
- * @throws Error when the database cannot be opened, is of another kind, or does not keep acknowledged writes
+ * @throws TypeError for an unknown option; Error when the database cannot be opened, is of another kind, or does not keep acknowledged writes
  */
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
+  refuseUnknown('openStorage', options, STORAGE_OPTIONS)
   const { durability = 'full' } = options
   const database = withoutHandle(options.database ?? 'sqlite:./data/chat.db')
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
@@ -115,7 +122,10 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     files: options.files,
     migrations: () => listMigrations(db),
     migrate: () => migrate(db),
-    backup: (file, options = {}) => backUp(db, file, options),
+    async backup(file, options = {}) {
+      refuseUnknown('storage.backup', options, { force: 0 })
+      return backUp(db, file, options)
+    },
     export: (write, onProgress) => exportArchive(db, write, onProgress),
     import: (lines, onProgress) => importArchive(db, lines, onProgress),
     renewEpoch: () => renewEpoch(db),

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { restoreTo } from './archive/backup.ts'
 import type { Overwriting } from './archive/files.ts'
 import { connectSqlite, toDatabase } from './connect.ts'
@@ -13,6 +14,8 @@ export interface RestoreOptions extends Overwriting {
   prefix?: string
 }
 
+const RESTORE_OPTIONS: NamesOf<RestoreOptions> = { force: 0, prefix: 0 }
+
 /**
  * Puts a backup in the place of a SQLite database that is not in use.
  *
@@ -25,6 +28,7 @@ export async function restoreStorage(
   backup: string | AsyncIterable<Uint8Array>,
   options: RestoreOptions = {},
 ): Promise<void> {
+  refuseUnknown('restoreStorage', options, RESTORE_OPTIONS)
   const names = createNames(options)
   const path = sqlitePath(database)
   if (!path) throw new Error('Only a SQLite file is restored by chat-server: for PostgreSQL use pg_restore')

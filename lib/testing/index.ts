@@ -5,6 +5,7 @@ import { type AdminClient, createAdminClient } from '../client/admin.ts'
 import { type ConfigInput, parseConfig } from '../config/parse.ts'
 import type { Actor, Role } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
+import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { parseInput } from '../core/use-case.ts'
 import { createChatApp } from '../http/app.ts'
 import { type Chat, createChatService } from '../service.ts'
@@ -40,6 +41,10 @@ export interface TestChatOptions {
   config?: ConfigInput
 }
 
+const TEST_CHAT_OPTIONS: NamesOf<TestChatOptions> = {
+  ...{ users: { username: 0, roles: 0 }, clock: 0, assistant: 0, config: 0 },
+}
+
 /** A service in memory, and its users. */
 export interface TestChat {
   chat: Chat
@@ -70,6 +75,7 @@ export interface TestChat {
  * await close()
  */
 export async function createTestChat(options: TestChatOptions = {}): Promise<TestChat> {
+  refuseUnknown('createTestChat', options, TEST_CHAT_OPTIONS)
   const clock = createTestClock(options.clock)
   const config = parseConfig(withDefaults(QUICK, options.config ?? {}))
   const storage = await openStorage({ database: 'sqlite::memory:' })

@@ -1,3 +1,5 @@
+import type { NamesOf } from '../core/known-names.ts'
+
 /** What makes the page that of a host. */
 export interface WebBrand {
   /** In the title and above the conversations. Default: Chat. */
@@ -16,6 +18,11 @@ export interface WebColors {
   /** The same on a dark background. */
   accent_dark?: string
 }
+
+const COLORS: NamesOf<WebColors> = { accent: 0, accent_dark: 0 }
+
+/** The parts of a brand that exist. */
+export const BRAND: NamesOf<WebBrand> = { name: 0, logo: 0, colors: COLORS, sign_in_url: 0 }
 
 const COLOR = /^(#[0-9a-f]{3,8}|[a-z]{3,30}|(rgb|hsl|oklch|oklab|lch|lab|color)\([\w\s.,%/-]{1,60}\))$/i
 

@@ -1,4 +1,5 @@
-import { assertBrand, type WebBrand } from './brand.ts'
+import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
+import { assertBrand, BRAND, type WebBrand } from './brand.ts'
 import { apiOf, baseOf, contentPolicy } from './document.ts'
 import { answer, type Resources, readResources } from './resources.ts'
 
@@ -12,6 +13,8 @@ export interface WebChatOptions {
   api?: string
   brand?: WebBrand
 }
+
+const WEB_CHAT_OPTIONS: NamesOf<WebChatOptions> = { base: 0, api: 0, brand: BRAND }
 
 /** The web chat for a server. */
 export interface WebChat {
@@ -38,12 +41,14 @@ const PATHS = [
  * The web chat: conversations, threads and answers of the assistant in the browser; below it, at `/docs`, the API. Nothing is loaded before the first
  * request.
  *
- * @throws TypeError for an invalid path, color or address
+ * @throws TypeError for an invalid path, color or address, and for an unknown option
  * @example
  * const web = createWebChat({ base: '/chat', brand: { name: 'Acme', sign_in_url: '/login' } })
  * const server = await serve(chat, { web })
  */
-export function createWebChat({ base = '', api = base, brand = {} }: WebChatOptions = {}): WebChat {
+export function createWebChat(options: WebChatOptions = {}): WebChat {
+  refuseUnknown('createWebChat', options, WEB_CHAT_OPTIONS)
+  const { base = '', api = base, brand = {} } = options
   const place = { base: baseOf(base), api: apiOf(api), brand: assertBrand(brand) }
   const security = { 'content-security-policy': contentPolicy(place.api) }
   let resources: Promise<Resources> | undefined

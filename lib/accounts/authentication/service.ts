@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { bearerOf, readCookies } from '../../core/headers.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
+import { assertKnown } from '../../core/use-case.ts'
 import type { LimitsVersion } from '../../limits/store.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
@@ -34,7 +35,8 @@ export interface CountedCaller extends Caller {
  *
  * @throws ChatError `unauthenticated`, `session_expired`
  */
-export function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
+export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
+  assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
   return ctx.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
 }
 

@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
 import { type Actor, mayWrite, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { unknownNames } from '../../core/known-names.ts'
+import { namesIn } from '../../core/schema-names.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
@@ -34,13 +36,19 @@ const ATTEMPTS = 5
  * The caller of a request, identified by the host. A new subject becomes a user; later changes are stored. A name or an
  * address that another user has is not taken over: an equal address never gives access to another account.
  *
- * @throws ChatError `unauthenticated` for a caller the host does not know, for a disabled user, and for a subject that
- *   cannot be stored
+ * @throws ChatError `unauthenticated` for a caller the host does not know, for a disabled user, for a subject that
+ *   cannot be stored, and for an identity with an unknown field
  */
 export async function identify(ctx: Context, request: IdentityRequest): Promise<Identified> {
   const at = ctx.now()
   const given = await ctx.identity?.(request)
   if (!given) throw new ChatError('unauthenticated')
+  const [unknown] = unknownNames(given, namesIn(HostIdentity))
+  if (unknown) {
+    // A misspelt name would be ignored, and with it the roles, or the address.
+    ctx.log.error(`ports.identity: an identity has no "${unknown.path}"${unknown.hint}`)
+    throw new ChatError('unauthenticated', { message: 'The login of the host gave an unknown field.' })
+  }
   const { success, output: identity } = v.safeParse(HostIdentity, given, { abortPipeEarly: true })
   if (!success) {
     // If it were stored, two users could become one: a database may cut a text off, or change what it cannot store.

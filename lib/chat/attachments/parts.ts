@@ -2,6 +2,8 @@ import { hash } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { assertKnown } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireAttachment, requireUploader } from './access.ts'
 import { mayNeedCleaning } from './cleaning.ts'
@@ -23,6 +25,8 @@ export interface PartInput {
   content_digest?: string | null | undefined
 }
 
+const PART: NamesOf<PartInput> = { bytes: 0, content_digest: 0 }
+
 /**
  * Stores a part of an upload. The same part with the same bytes changes nothing, also when the upload is complete.
  *
@@ -42,6 +46,7 @@ export async function putPart(
   n: number,
   part: PartInput,
 ): Promise<{ attachment: Attachment } | undefined> {
+  assertKnown(part, PART)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   if (row.uploaded_by !== actor.user_id) throw new ChatError('not_found')
   await requireUploader(ctx.db, actor, row.conversation_id)

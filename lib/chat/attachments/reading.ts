@@ -2,6 +2,8 @@ import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { assertKnown } from '../../core/use-case.ts'
 import { assertEnabled, requireAttachment } from './access.ts'
 import { answerWith, type FileAnswer, type Readable, type RequestHeaders } from './content.ts'
 import type { FoundAttachment } from './store.ts'
@@ -16,6 +18,8 @@ export interface ReadOptions {
   /** Whether pages of other origins may have it. Default: they may not. */
   is_shared?: boolean
 }
+
+const READ_OPTIONS: NamesOf<ReadOptions> = { headers: 0, inline: 0, is_shared: 0 }
 
 const NO_HEADERS = { get: () => null }
 
@@ -32,6 +36,7 @@ export async function open(
   attachmentId: string,
   options?: ReadOptions,
 ): Promise<FileAnswer> {
+  assertKnown(options, READ_OPTIONS)
   assertEnabled(ctx)
   // Before anything is read.
   ctx.readSlots.assertFree(actor.user_id)
@@ -71,6 +76,7 @@ export async function openThumbnail(
   attachmentId: string,
   options?: ReadOptions,
 ): Promise<FileAnswer> {
+  assertKnown(options, READ_OPTIONS)
   assertEnabled(ctx)
   ctx.thumbnailSlots.assertFree(actor.user_id)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)

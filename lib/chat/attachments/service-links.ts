@@ -5,8 +5,9 @@ import { basePathOf, publicUrlOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { NamesOf } from '../../core/known-names.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
-import { useCase } from '../../core/use-case.ts'
+import { assertKnown, useCase } from '../../core/use-case.ts'
 import { type LinkClaims, readLink, signLink } from '../../files/tokens.ts'
 import { assertEnabled, requireAttachment } from './access.ts'
 import type { FileAnswer, RequestHeaders } from './content.ts'
@@ -42,12 +43,15 @@ export interface LinkOptions {
   headers?: RequestHeaders
 }
 
+const LINK_OPTIONS: NamesOf<LinkOptions> = { headers: 0 }
+
 /**
  * The bytes of the file of a link, if the user who asked for it may still read the file.
  *
  * @throws ChatError `not_found` for a link that is over or forged, and without the right; as `open` else
  */
 export async function openLink(ctx: Context, token: string, options?: LinkOptions): Promise<FileAnswer> {
+  assertKnown(options, LINK_OPTIONS)
   assertEnabled(ctx)
   const claims = readLink(await ctx.linkKey(), token, ctx.now())
   if (!claims || !(await isStillIn(ctx, claims))) throw new ChatError('not_found')

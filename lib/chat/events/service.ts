@@ -1,7 +1,8 @@
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
-import { useCase } from '../../core/use-case.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { assertKnown, useCase } from '../../core/use-case.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/reader.ts'
 import { requireMember } from '../conversations/access.ts'
@@ -84,6 +85,8 @@ export interface FollowOptions {
   signal?: AbortSignal
 }
 
+const FOLLOW_OPTIONS: NamesOf<FollowOptions> = { last_event_id: 0, signal: 0 }
+
 /**
  * A conversation's events: missed ones since `last_event_id` first, then live ones, `stream.closed` last.
  * Leaving the loop, or aborting `signal`, closes the stream.
@@ -96,6 +99,7 @@ export async function* follow(
   conversationId: string,
   options: FollowOptions = {},
 ): AsyncGenerator<Delivered> {
+  assertKnown(options, FOLLOW_OPTIONS)
   yield* iterate(await open.run(ctx, actor, conversationId, options), options.signal)
 }
 
@@ -105,6 +109,7 @@ export async function* follow(
  * @throws ChatError as {@link openAll}
  */
 export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Delivered> {
+  assertKnown(options, FOLLOW_OPTIONS)
   yield* iterate(await openAll.run(ctx, actor, options), options.signal)
 }
 

@@ -4,6 +4,7 @@ import type { Actor } from '../../core/actor.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { LONGEST } from '../../core/lengths.ts'
+import { parseKnown } from '../../core/use-case.ts'
 
 /** How long a hook may take. */
 const PATIENCE_MS = 250
@@ -49,7 +50,7 @@ async function resultOf(ctx: Context, name: string, hook: () => unknown): Promis
   let cause = `it took longer than ${PATIENCE_MS} ms`
   try {
     const answer = await withDeadline(Promise.resolve().then(hook), PATIENCE_MS, LATE)
-    if (answer !== LATE) return v.parse(Verdict, answer)
+    if (answer !== LATE) return parseKnown(Verdict, answer)
   } catch (error) {
     cause = causeText(error)
   }

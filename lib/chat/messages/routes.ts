@@ -1,4 +1,6 @@
-import { route } from '../../endpoint.ts'
+import { contextOf } from '../../core/context-of.ts'
+import { type AnyUseCase, invoke } from '../../core/use-case.ts'
+import { type Call, route } from '../../endpoint.ts'
 import { IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions } from './schema.ts'
 import * as service from './service.ts'
 import * as changes from './service-changes.ts'
@@ -18,11 +20,7 @@ export const postRoot = route({
   response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
   errors: service.postRoot.errors,
-  handler: ({ chat, actor, params, body, headers }) =>
-    chat.messages.postRoot(actor, params.conversation_id, {
-      ...body,
-      idempotency_key: headers.get('idempotency-key') ?? undefined,
-    }),
+  handler: (call) => post(service.postRoot, call, call.params.conversation_id),
 })
 
 export const reply = route({
@@ -39,12 +37,23 @@ export const reply = route({
   response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
   errors: service.reply.errors,
-  handler: ({ chat, actor, params, body, headers }) =>
-    chat.messages.reply(actor, params.parent_id, {
-      ...body,
-      idempotency_key: headers.get('idempotency-key') ?? undefined,
-    }),
+  handler: (call) => post(service.reply, call, call.params.parent_id),
 })
+
+/** Calls a use-case of posts with the key of the header. As of every call over HTTP, unknown fields are ignored. */
+function post(
+  useCase: AnyUseCase,
+  {
+    chat,
+    actor,
+    body,
+    headers,
+  }: Pick<Call<string, 'session', undefined, typeof MessageInput>, 'chat' | 'actor' | 'body' | 'headers'>,
+  id: string,
+): Promise<PostedMessage> {
+  const input = { ...body, idempotency_key: headers.get('idempotency-key') ?? undefined }
+  return invoke(contextOf(chat), useCase, [actor, id], input) as Promise<PostedMessage>
+}
 
 export const get = route({
   method: 'GET',

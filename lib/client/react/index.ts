@@ -6,6 +6,7 @@ import type {
   OpenedConversation,
   PostedMessage,
 } from '../../api/client-entities.ts'
+import { refuseUnknown } from '../../core/known-names.ts'
 import type {
   Connection,
   ConversationSettingsView,
@@ -121,13 +122,12 @@ export interface ThreadAssistant {
 }
 
 /** The user's conversations, latest activity first: those that are not archived, or those that are. */
-export function useConversations({
-  archived: isArchived = false,
-}: {
-  archived?: boolean
-} = {}): ConversationsView & ListActions & ConversationsActions {
+export function useConversations(
+  options: { archived?: boolean } = {},
+): ConversationsView & ListActions & ConversationsActions {
+  refuseUnknown('useConversations', options, { archived: 0 })
   const { conversations, archived, openDirect } = useChatStore()
-  const list = useList(isArchived ? archived : conversations)
+  const list = useList(options.archived ? archived : conversations)
   return useMemo(() => ({ ...list, openDirect }), [list, openDirect])
 }
 

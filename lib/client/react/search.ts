@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import { type MessageQuery, type SearchOptions, type SearchView, searchOf } from '../store/search.ts'
+import { refuseUnknown } from '../../core/known-names.ts'
+import { type MessageQuery, SEARCH_OPTIONS, type SearchOptions, type SearchView, searchOf } from '../store/search.ts'
 import { useChatStore } from './context.ts'
 
 /** The messages that a search finds, newest first, and `more`, which reads the next page, or again what failed. */
@@ -11,7 +12,9 @@ export interface FoundMessages extends SearchView {
  * Searches while the user types: a query that has stayed the same for a moment is sent, and cancels the one before. The
  * query may be another object at every render; without one, or an empty one, nothing is searched for.
  */
-export function useSearch(query: MessageQuery | undefined, { debounce_ms, limit }: SearchOptions = {}): FoundMessages {
+export function useSearch(query: MessageQuery | undefined, options: SearchOptions = {}): FoundMessages {
+  refuseUnknown('useSearch', options, SEARCH_OPTIONS)
+  const { debounce_ms, limit } = options
   const store = useChatStore()
   const search = useMemo(
     () => searchOf(store, { ...(debounce_ms !== undefined && { debounce_ms }), ...(limit !== undefined && { limit }) }),

@@ -1,4 +1,5 @@
 import type { Notification } from '../../api/notifications.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { ChatStore, ReadableList } from './index.ts'
@@ -14,6 +15,8 @@ export interface NotificationsFilter {
   /** Only those of this conversation. */
   conversation?: string | undefined
 }
+
+const FILTER: NamesOf<NotificationsFilter> = { unread: 0, kind: 0, conversation: 0 }
 
 /** Notifications of the user, newest first. */
 export interface NotificationsView extends Loading {
@@ -60,8 +63,11 @@ function createInbox({ client, feed, resources }: StoreBase): StoreInbox {
   }
 
   return {
-    notifications: ({ unread, kind, conversation } = {}) =>
-      lists.get(JSON.stringify({ unread: unread || undefined, kind, conversation })),
+    notifications(filter = {}) {
+      refuseUnknown('notifications', filter, FILTER)
+      const { unread, kind, conversation } = filter
+      return lists.get(JSON.stringify({ unread: unread || undefined, kind, conversation }))
+    },
     async markRead(mark) {
       const user_id = feed.userId()
       const watched = lists.all().filter((list) => list.isWatched())

@@ -4,6 +4,7 @@ import type {
   OpenedConversation,
   PostedMessage,
 } from '../../api/client-entities.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
@@ -51,6 +52,8 @@ export interface ChatStoreOptions {
   /** The shortest time between two readings of a list because of events, in milliseconds. Default: 500. */
   refresh_ms?: number
 }
+
+const STORE_OPTIONS: NamesOf<ChatStoreOptions> = { refresh_ms: 0 }
 
 /** A part of the store that is read: `reload` reads what it has again. */
 export interface Reloadable<View> extends Readable<View> {
@@ -129,7 +132,9 @@ export interface ChatStore {
  * const store = createChatStore(createChatClient({ base_url: '/chat' }))
  * const stop = store.conversations.subscribe(() => render(store.conversations.getSnapshot()))
  */
-export function createChatStore(client: StoreClient, { refresh_ms = REFRESH_MS }: ChatStoreOptions = {}): ChatStore {
+export function createChatStore(client: StoreClient, options: ChatStoreOptions = {}): ChatStore {
+  refuseUnknown('createChatStore', options, STORE_OPTIONS)
+  const { refresh_ms = REFRESH_MS } = options
   const outbox = createOutbox(client, showPost, (message) => {
     const event: ConversationStreamEvent = { type: 'message.new', payload: { message } }
     threads.peek(message.root_id)?.update((data) => {

@@ -1,10 +1,15 @@
 import type { Message, PostedMessage } from '../../api/messages.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import { isTransient } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { NewPost, PendingPost, StoreClient } from './types.ts'
 
 /** Posts that wait or have failed; with more of them, a post is refused. */
 const MAX_PENDING = 200
+
+const NEW_POST: NamesOf<NewPost> = {
+  ...{ key: 0, conversation_id: 0, parent_id: 0, root_id: 0, content: 0, role: 0, attachments: 0 },
+}
 
 /** The posts that are not stored yet. Those of a conversation are sent one after another. */
 export interface Outbox {
@@ -58,6 +63,7 @@ export function createOutbox(
   return {
     list: (belongs) => [...posts.values()].filter((post) => isShown(post) && belongs(post)),
     async post(post) {
+      refuseUnknown('store.post', post, NEW_POST)
       if (posts.size >= MAX_PENDING) throw new RangeError(`${MAX_PENDING} posts wait already: retry or discard them`)
       return enqueue(toPending(post))
     },

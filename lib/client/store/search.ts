@@ -1,4 +1,5 @@
 import type { SearchPage, SearchResult } from '../../api/search.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { ChatClient } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCell, type Readable } from './cell.ts'
@@ -37,6 +38,8 @@ export interface SearchOptions {
   limit?: number
 }
 
+export const SEARCH_OPTIONS: NamesOf<SearchOptions> = { debounce_ms: 0, limit: 0 }
+
 /** Between the parts of a long search: the service allows so many in a minute. */
 const PAUSE_MS = 1_000
 
@@ -59,6 +62,7 @@ export async function* searchMessages(
   query: MessageQuery,
   options: { signal?: AbortSignal; limit?: number } = {},
 ): AsyncGenerator<SearchResult, void> {
+  refuseUnknown('searchMessages', options, { signal: 0, limit: 0 })
   for await (const page of pagesOf(client, query, options)) yield* page.results
 }
 
@@ -102,10 +106,9 @@ export function searchOf(store: ChatStore, options?: SearchOptions): MessageSear
 const clientOf = ({ client }: StoreBase) => client
 
 /** The same without a store. */
-export function createMessageSearch(
-  client: SearchClient,
-  { debounce_ms = 250, limit = PAGE }: SearchOptions = {},
-): MessageSearch {
+export function createMessageSearch(client: SearchClient, options: SearchOptions = {}): MessageSearch {
+  refuseUnknown('createMessageSearch', options, SEARCH_OPTIONS)
+  const { debounce_ms = 250, limit = PAGE } = options
   const cell = createCell(IDLE)
   let query: MessageQuery | undefined
   let cursor: string | undefined

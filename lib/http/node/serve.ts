@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { Chat } from '../../service.ts'
 import type { WebPage } from '../web-page.ts'
 import { type Listen, listen, type Place, placeOf, urlOf } from './listen.ts'
@@ -23,6 +24,8 @@ export interface ServeOptions {
   web?: WebPage | undefined
 }
 
+const SERVE_OPTIONS: NamesOf<ServeOptions> = { port: 0, host: 0, socket: 0, fd: 0, web: 0 }
+
 /** How to close a server. */
 export interface CloseOptions {
   /**
@@ -33,6 +36,8 @@ export interface CloseOptions {
   /** How long requests in flight may take to end; what is left of them is cut off. Default 8. */
   drain_seconds?: number
 }
+
+const CLOSE_OPTIONS: NamesOf<CloseOptions> = { delay_seconds: 0, drain_seconds: 0 }
 
 /** A service that listens. */
 export interface ChatServer {
@@ -62,6 +67,7 @@ export function serve(chat: Chat, options: ServeOptions = {}): Promise<ChatServe
 
 /** {@link serve} with another function that listens. */
 export async function serveThrough(listen: Listen, chat: Chat, options: ServeOptions): Promise<ChatServer> {
+  refuseUnknown('serve', options, SERVE_OPTIONS)
   const { config, log } = contextOf(chat)
   const place = placeFor(config, options)
   let isSocket = false
@@ -84,7 +90,8 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
     ...real,
     // By the name that was asked for.
     ...('host' in place && { url: urlOf({ host: place.host, port: real.port }) }),
-    close(options = {}) {
+    async close(options = {}) {
+      refuseUnknown('server.close', options, CLOSE_OPTIONS)
       closed ??= drain(options)
       return closed
     },

@@ -1,4 +1,5 @@
-import { createPool, type PgPool, type PoolOptions } from './pool.ts'
+import { refuseUnknown } from '../../core/known-names.ts'
+import { createPool, type PgPool, POOL_OPTIONS, type PoolOptions } from './pool.ts'
 import { numbered } from './statements.ts'
 
 /** A prepared statement, as in db0. */
@@ -26,6 +27,7 @@ export interface PostgresConnector {
  * `error` events, so a connection that the server drops ends the process.
  */
 export function postgresConnector(options: PoolOptions): PostgresConnector {
+  refuseUnknown('postgresConnector', options, POOL_OPTIONS)
   let pool: Promise<PgPool> | undefined
   const open = () => {
     pool ??= createPool(options)

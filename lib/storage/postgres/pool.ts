@@ -1,4 +1,5 @@
 import type { ClientBase, ClientConfig } from 'pg'
+import type { NamesOf } from '../../core/known-names.ts'
 import { SERVER_STARTED } from '../sql.ts'
 import type { Connection } from './watchdog.ts'
 
@@ -107,6 +108,9 @@ export interface PoolOptions {
   /** Whether to prepare each statement once per connection. Default true, unless the connection leads to a pooler. */
   prepared_statements?: boolean
 }
+
+/** The options that exist. */
+export const POOL_OPTIONS: NamesOf<PoolOptions> = { url: 0, max: 0, application_name: 0, prepared_statements: 0 }
 
 /** Creates a pool whose connections have the timeouts of this file. */
 export async function createPool(options: PoolOptions): Promise<PgPool> {

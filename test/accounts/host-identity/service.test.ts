@@ -229,4 +229,18 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     people.set('long', { subject: '\u{1F600}'.repeat(127) })
     expect((await as('long').auth.me()).user.roles).toEqual(['member'])
   })
+
+  it('refuses an identity with an unknown field, which may be a misspelt one, and creates no user for it', async () => {
+    const before = await users()
+    people.set('misspelt', { subject: '77', role: ['admin'] } as Identity)
+    expect(await codeOf(as('misspelt').auth.me())).toBe('unauthenticated')
+    expect(await users()).toEqual(before)
+    // An instance of a class may have members of its own.
+    class Person {
+      readonly subject = '77'
+      readonly password_hash = 'x'
+    }
+    people.set('misspelt', new Person())
+    expect((await as('misspelt').auth.me()).user.roles).toEqual(['member'])
+  })
 })

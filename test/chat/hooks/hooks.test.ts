@@ -168,6 +168,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
         throw new Error('down')
       },
       () => ({ refuse: 5 }) as unknown as undefined,
+      () => ({ refused: 'misspelt, so that it would refuse nothing' }) as unknown as undefined,
     ]
     for (verdict of failing) {
       expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'hello' }))).toBe('unavailable')
