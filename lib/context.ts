@@ -7,6 +7,7 @@ import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
 import type { CleaningTurns } from './chat/attachments/cleaning.ts'
 import type { PartSlots } from './chat/attachments/part-slots.ts'
+import type { PieceMemory } from './chat/attachments/piece-memory.ts'
 import type { ReadSlots } from './chat/attachments/read-slots.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { Notifier } from './chat/notifications/host.ts'
@@ -110,6 +111,8 @@ export interface Context {
   readonly readSlots: ReadSlots
   /** The same for thumbnails, which a page reads beside files. */
   readonly thumbnailSlots: ReadSlots
+  /** What readers of files have in memory. */
+  readonly pieceMemory: PieceMemory
   /** The key that signs links to files. */
   readonly linkKey: () => Promise<Uint8Array>
   readonly answers: Runner

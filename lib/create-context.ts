@@ -13,6 +13,7 @@ import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
 import { createCleaningTurns } from './chat/attachments/cleaning.ts'
 import { createPartSlots } from './chat/attachments/part-slots.ts'
+import { createPieceMemory } from './chat/attachments/piece-memory.ts'
 import { createReadSlots } from './chat/attachments/read-slots.ts'
 import { openFor } from './chat/attachments/reading.ts'
 import { collect } from './chat/attachments/sweep.ts'
@@ -169,6 +170,7 @@ type FilesContext =
   | 'cleaningTurns'
   | 'readSlots'
   | 'thumbnailSlots'
+  | 'pieceMemory'
   | 'linkKey'
   | 'closeFiles'
 
@@ -182,14 +184,17 @@ function createFiles(config: Context['config'], { db, files }: Storage): Pick<Co
       callsAnswered: () => callsAnswered.count,
     })
   const most = () => config.attachments.max_reads_per_user
+  const mostBytes = () => config.attachments.max_buffered_bytes
+  const partSlots = createPartSlots(mostBytes)
   const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
     callsAnswered,
     files: () => (opened ??= open()),
-    partSlots: createPartSlots(),
+    partSlots,
     cleaningTurns: createCleaningTurns(),
     readSlots: createReadSlots(most),
     thumbnailSlots: createReadSlots(most),
+    pieceMemory: createPieceMemory(mostBytes, partSlots.bytes),
     linkKey() {
       key ??= derive()
       // The storage may fail now, and not later.

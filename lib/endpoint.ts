@@ -84,7 +84,12 @@ export interface Call<Path extends string, A extends Access, Q, B> {
    *
    * @throws ChatError `validation_failed` unless there are exactly so many; `request_timeout`; the reason of `signal`
    */
-  readBytes: (length: number, buffer: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>
+  readBytes: (
+    length: number,
+    buffer: Uint8Array,
+    signal: AbortSignal,
+    onBytes: (count: number) => void,
+  ) => Promise<Uint8Array>
   headers: Headers
   client: Client
   /** Every route that can be limited. */

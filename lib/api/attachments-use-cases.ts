@@ -67,7 +67,7 @@ export interface AttachmentsUseCases {
    * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have;
    * `forbidden`; `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with
    * other bytes; `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at
-   * once; `storage_full`, `unavailable`
+   * once; `request_timeout` for one that is too slow while others wait; `storage_full`, `unavailable`
    */
   putPart(
     actor: Actor,
@@ -78,10 +78,13 @@ export interface AttachmentsUseCases {
 
   /**
    * The bytes of a file, with the headers of a response. The rights are those at the time of the call. A user reads
-   * up to `attachments.max_reads_per_user` files at once; one counts until its bytes are read, or left.
+   * up to `attachments.max_reads_per_user` files at once, and the first bytes of a further one wait; one counts
+   * until its bytes are read, or left. What takes fewer than 64 KiB in 10 seconds while others wait for its place
+   * loses it.
    *
    * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
-   * `range_not_satisfiable`; `rate_limited`, also when the bytes are read; `unavailable`
+   * `range_not_satisfiable`; `rate_limited`; when the bytes are read, `rate_limited` or `unavailable` without a
+   * place, `request_timeout` for one that is lost, and `not_found` if the bytes are missing
    */
   open(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
 

@@ -107,13 +107,22 @@ export interface FileLink {
 /** The bytes of a part. */
 export interface PartInput {
   /**
-   * The bytes, or a function that reads them when their number is known. It may fill and return the buffer that it gets, which
-   * is used for other parts once this one is stored. When `signal` is aborted, because the service stops, it may give up.
+   * The bytes, or a function that reads them when their number is known, and it is their turn. It may fill and return the
+   * buffer that it gets, which is used for other parts once this one is stored. It calls `onBytes` with the number of bytes of
+   * each piece; fewer than 64 KiB in 10 seconds abort `signal` while others wait. It is also aborted when the service stops.
    */
-  bytes: Uint8Array | ((length: number, buffer: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>)
+  bytes: Uint8Array | ReadPart
   /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
   content_digest?: string | null | undefined
 }
+
+/** Reads the bytes of a part. */
+export type ReadPart = (
+  length: number,
+  buffer: Uint8Array,
+  signal: AbortSignal,
+  onBytes: (count: number) => void,
+) => Promise<Uint8Array>
 
 /** How a file is asked for. */
 export interface ReadOptions {
@@ -138,8 +147,10 @@ export interface FileAnswer {
   headers: Readonly<Record<string, string>>
   /** The number of bytes that follow. */
   length: number
-  /** The bytes in pieces of at most 4 MiB, read as they are needed. */
+  /** The bytes in pieces of at most 64 KiB, read as they are needed. */
   bytes: AsyncIterable<Uint8Array>
+  /** Aborted when the reader is too slow while others wait: it gets no further bytes. */
+  signal?: AbortSignal
 }
 
 /** How the file of a link is asked for. */

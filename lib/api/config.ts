@@ -417,8 +417,13 @@ export interface ConfigInput {
      */
     grace_hours?: number | undefined
     /**
-     * Maximum number of files, and of thumbnails, that a user reads at once from a process; 429 beyond. Each has up to
-     * 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent. Default: `128`.
+     * What a process holds in memory of the files that are being uploaded and read: beyond it uploads wait, and
+     * readers get pieces of 64 KiB. Default: `67108864` bytes.
+     */
+    max_buffered_bytes?: number | undefined
+    /**
+     * Maximum number of files, and of thumbnails, that a user reads at once from a process; further ones wait for up
+     * to 30 seconds, and then are 429. Default: `16`.
      */
     max_reads_per_user?: number | undefined
     /** How long a link to a file is valid. Default: `300` seconds. */
@@ -901,8 +906,13 @@ export interface Config {
      */
     grace_hours: number
     /**
-     * Maximum number of files, and of thumbnails, that a user reads at once from a process; 429 beyond. Each has up to
-     * 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent.
+     * What a process holds in memory of the files that are being uploaded and read: beyond it uploads wait, and
+     * readers get pieces of 64 KiB.
+     */
+    max_buffered_bytes: number
+    /**
+     * Maximum number of files, and of thumbnails, that a user reads at once from a process; further ones wait for up
+     * to 30 seconds, and then are 429.
      */
     max_reads_per_user: number
     /** How long a link to a file is valid. */

@@ -9,6 +9,7 @@ export type {
   LinkOptions,
   PartInput,
   ReadOptions,
+  ReadPart,
   RequestHeaders,
   Upload,
 } from './attachments.ts'

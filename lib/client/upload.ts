@@ -118,7 +118,9 @@ async function persistently<T>(attempt: () => Promise<T>, retry_ms: number, sign
       return await attempt()
     } catch (error) {
       signal.throwIfAborted()
-      if (!isTransient(error) || failures === ATTEMPTS) throw error
+      // It was too slow while others waited for its place.
+      const isLate = (error as { code?: string }).code === 'request_timeout'
+      if ((!isTransient(error) && !isLate) || failures === ATTEMPTS) throw error
       const { retry_after_seconds = 0 } = error as Partial<ChatError>
       const atLeast = Math.max(retry_ms * 2 ** (failures - 1), retry_after_seconds * 1000)
       await pause(spread(Math.min(LONGEST_PAUSE_MS, atLeast)), signal)

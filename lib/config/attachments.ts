@@ -54,10 +54,16 @@ export const AttachmentsSection = section({
     'How long the bytes of a file that nothing refers to any more are kept: a backup of the database and then of the files is complete if it takes less.',
     { unit: 'hours' },
   ),
+  max_buffered_bytes: key(
+    integer(4 * 1024 * 1024, Number.MAX_SAFE_INTEGER),
+    64 * 1024 * 1024,
+    'What a process holds in memory of the files that are being uploaded and read: beyond it uploads wait, and readers get pieces of 64 KiB.',
+    { unit: 'bytes' },
+  ),
   max_reads_per_user: key(
     integer(1, 100_000),
-    128,
-    'Maximum number of files, and of thumbnails, that a user reads at once from a process; 429 beyond. Each has up to 2 MiB of a folder, or 8 MiB of a bucket, in memory until it is sent.',
+    16,
+    'Maximum number of files, and of thumbnails, that a user reads at once from a process; further ones wait for up to 30 seconds, and then are 429.',
   ),
   link_seconds: key(integer(1, 86_400), 300, 'How long a link to a file is valid.', { unit: 'seconds' }),
   thumbnail_pixels: key(

@@ -21,6 +21,8 @@ interface Reading {
   seconds: number
   /** Ends the reading, with its reason. */
   signal: AbortSignal
+  /** Called with the number of bytes of each piece. */
+  onBytes?: (count: number) => void
 }
 
 /**
@@ -30,13 +32,13 @@ interface Reading {
  */
 export async function readBytes(
   { body, headers }: { body: BodySource; headers: Headers },
-  { buffer, seconds, signal }: Reading,
+  { buffer, seconds, signal, onBytes }: Reading,
 ): Promise<Uint8Array> {
   const { length } = buffer
   const announced = headers.get('content-length')
   if (announced !== null && Number(announced) !== length) throw wrongLength(length)
   signal.throwIfAborted()
-  const filled = fill(buffer)
+  const filled = fill(buffer, onBytes)
   if (body === null) return filled.result()
   if ('getReader' in body) {
     if (body.locked) throw wrongLength(length)
@@ -52,7 +54,7 @@ export async function readBytes(
 }
 
 /** Fills a buffer piece by piece, to its end. */
-function fill(buffer: Uint8Array) {
+function fill(buffer: Uint8Array, onBytes?: (count: number) => void) {
   const { length } = buffer
   let at = 0
   return {
@@ -60,6 +62,7 @@ function fill(buffer: Uint8Array) {
       if (at + chunk.length > length) throw wrongLength(length)
       buffer.set(chunk, at)
       at += chunk.length
+      onBytes?.(chunk.length)
     },
     result(): Uint8Array {
       if (at !== length) throw wrongLength(length)
@@ -71,7 +74,7 @@ function fill(buffer: Uint8Array) {
 async function readWeb(
   body: ReadableStream<Uint8Array>,
   filled: Filled,
-  { seconds, signal }: Omit<Reading, 'buffer'>,
+  { seconds, signal }: Pick<Reading, 'seconds' | 'signal'>,
 ): Promise<Uint8Array> {
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(new ChatError('request_timeout')), seconds * 1000)
@@ -98,7 +101,7 @@ type Filled = ReturnType<typeof fill>
 function readNode(
   request: IncomingMessage,
   filled: Filled,
-  { seconds, signal }: Omit<Reading, 'buffer'>,
+  { seconds, signal }: Pick<Reading, 'seconds' | 'signal'>,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     // Not `for await`: leaving such a loop early would cut the connection before the answer.

@@ -108,7 +108,8 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, foun
     params: withTexts(request.params),
     query,
     body,
-    readBytes: (_, buffer, signal) => readBytes(request, { buffer, seconds: route.bytes!.seconds, signal }),
+    readBytes: (_, buffer, signal, onBytes) =>
+      readBytes(request, { buffer, seconds: route.bytes!.seconds, signal, onBytes }),
     headers: request.headers,
     client,
     endpoints: limitedEndpoints,

@@ -42,7 +42,10 @@ export async function beginFile(event: H3Event, file: FileAnswer): Promise<Begun
 export function sendFile(event: H3Event, headers: readonly HeaderPair[], file: BegunFile): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
   if (!response)
-    return new Response(file.body ? toWeb(file.body) : null, { status: file.status, headers: [...headers] })
+    return new Response(file.body ? toWeb(file.body, file.signal) : null, {
+      status: file.status,
+      headers: [...headers],
+    })
   const work = () => toNode(response, headers, file)
   if (!isUnawaited(response)) return fromNodeHandler(work)(event)
   void work()
@@ -53,13 +56,16 @@ export function sendFile(event: H3Event, headers: readonly HeaderPair[], file: B
 async function toNode(
   response: ServerResponse,
   headers: readonly HeaderPair[],
-  { status, body }: BegunFile,
+  { status, body, signal }: BegunFile,
 ): Promise<void> {
   const closed = new AbortController()
   const onClose = () => closed.abort()
   response.once('close', onClose).on('error', () => {})
   // A pipelined response that waits behind another one does not emit its own end.
   response.req.socket.once('close', onClose)
+  // It has lost its place: what it has not taken would stay in memory.
+  const onEnd = () => response.destroy()
+  signal?.addEventListener('abort', onEnd)
   try {
     if (response.destroyed || response.req.socket.destroyed) return
     writeHead(response, status, headers)
@@ -75,14 +81,21 @@ async function toNode(
     response.destroy()
   } finally {
     response.req.socket.off('close', onClose)
+    signal?.removeEventListener('abort', onEnd)
     // Also without a first step: what the reader has, others may have now.
     await body?.return?.().catch(() => {})
   }
 }
 
-function toWeb(body: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+function toWeb(body: AsyncIterator<Uint8Array>, signal?: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        signal?.addEventListener('abort', () => {
+          controller.error(signal.reason)
+          void body.return?.()
+        })
+      },
       async pull(controller) {
         const { value, done } = await body.next()
         if (done) controller.close()

@@ -7,6 +7,7 @@ import type { FileToCheck, ScanVerdict, Thumbnail } from '../../ports.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { lockAsSystem } from '../conversations/access.ts'
 import { piecesOf } from './content.ts'
+import { sourceOf } from './reading.ts'
 import { keyOfPart, toList } from './rules.ts'
 import { PART_BYTES, THUMBNAIL_TYPES } from './schema.ts'
 import { type AttachmentRow, findAttachment, listOfMessage, lockAttachment, setList, toAttachment } from './store.ts'
@@ -83,14 +84,14 @@ async function ask<T>(
   stop: AbortSignal,
   call: (file: FileToCheck) => T | Promise<T>,
 ): Promise<T> {
-  const files = await ctx.files()
+  const source = await sourceOf(ctx)
   const late = new AbortController()
   const signal = AbortSignal.any([stop, late.signal])
   const file: FileToCheck = {
     attachment: toAttachment(row),
     signal,
     async *open() {
-      for await (const piece of piecesOf(files, row.blob_id!, { start: 0, end: row.size })) {
+      for await (const piece of piecesOf(source, row.blob_id!, { start: 0, end: row.size })) {
         signal.throwIfAborted()
         yield piece
       }

@@ -3,6 +3,7 @@ import type { FileStore } from '../../files/file-store.ts'
 import { contentDisposition } from '../../files/names.ts'
 import { parseRange, type Range } from '../../files/ranges.ts'
 import { isInlineType } from '../../files/sniff.ts'
+import type { PieceMemory } from './piece-memory.ts'
 import { keyOfPart } from './rules.ts'
 import { PART_BYTES } from './schema.ts'
 
@@ -39,28 +40,33 @@ export interface FileAnswer {
   headers: Readonly<Record<string, string>>
   /** The number of bytes that follow. */
   length: number
-  /** The bytes in pieces of at most 4 MiB, read as they are needed. */
+  /** The bytes in pieces of at most 64 KiB, read as they are needed. */
   bytes: AsyncIterable<Uint8Array>
+  /** Aborted when the reader is too slow while others wait: it gets no further bytes. */
+  signal?: AbortSignal
+}
+
+/** A place that files are read from, and the memory that their pieces take. */
+export interface Source {
+  files: FileStore
+  memory: PieceMemory
 }
 
 /**
- * Answers a request for a file (RFC 9110, sections 13 and 14). The first piece is read before the answer: a file whose bytes
- * are missing is a failure, not half an answer.
+ * Answers a request for a file (RFC 9110, sections 13 and 14). Nothing is read before the first piece is asked for.
  *
- * @throws ChatError `range_not_satisfiable`; `not_found` if the bytes are missing; `unavailable`
+ * @throws ChatError `range_not_satisfiable`
  */
-export async function answerWith(files: FileStore, file: Readable, wanted: Wanted): Promise<FileAnswer> {
+export function answerWith(source: Source, file: Readable, wanted: Wanted): FileAnswer {
   const headers = headersOf(file, wanted)
   const etag = headers.etag!
   if (namesIt(wanted.headers.get('if-none-match'), etag)) return { status: 304, headers, length: 0, bytes: none() }
   const range = rangeOf(file, etag, wanted.headers)
   if (range === 'unsatisfiable') throw new ChatError('range_not_satisfiable', { content_range: `bytes */${file.size}` })
   const { start, end } = range === 'whole' ? { start: 0, end: file.size } : range
-  const pieces = piecesOf(files, file.blob_id, { start, end })
-  const first = await pieces.next()
-  if (first.done) throw new ChatError('not_found')
   if (range !== 'whole') headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`
-  return { status: range === 'whole' ? 200 : 206, headers, length: end - start, bytes: resume(first.value, pieces) }
+  const bytes = piecesOf(source, file.blob_id, { start, end })
+  return { status: range === 'whole' ? 200 : 206, headers, length: end - start, bytes }
 }
 
 function headersOf({ name, type, digest, modified }: Readable, { inline, is_shared }: Wanted): Record<string, string> {
@@ -88,40 +94,53 @@ function rangeOf({ size }: Readable, etag: string, headers: RequestHeaders): Ran
   return condition !== null && condition !== etag ? 'whole' : parseRange(headers.get('range') ?? undefined, size)
 }
 
+/** The place after `at` where pieces of this size, a power of two, meet, or the end. The borders of parts are among them. */
+const borderAfter = (at: number, size: number, end: number) => Math.min(end, at - (at % size) + size)
+
 /**
  * The bytes of a range in pieces, one after the other: while one is being sent, the next one is being read.
  *
  * @throws ChatError `not_found` for a part that is missing, or too short; `unavailable`
  */
-export async function* piecesOf(files: FileStore, blobId: string, { start, end }: Range): AsyncGenerator<Uint8Array> {
-  // The borders of parts are among those of pieces.
-  const borderAfter = (at: number) => Math.min(end, at - (at % files.piece_bytes) + files.piece_bytes)
-  const read = (at: number) => {
-    const index = Math.floor(at / PART_BYTES)
-    const before = index * PART_BYTES
-    const piece = readPart(files, keyOfPart(blobId, index + 1), { start: at - before, end: borderAfter(at) - before })
+export async function* piecesOf(
+  { files, memory }: Source,
+  blobId: string,
+  { start, end }: Range,
+): AsyncGenerator<Uint8Array> {
+  let held = 0
+  const hold = (bytes: number) => {
+    held += bytes
+    memory.add(bytes)
+  }
+  const begin = (at: number) => {
+    const to = borderAfter(at, memory.pieceBytes(files.piece_bytes), end)
+    hold(to - at)
+    const piece = readPiece(files, blobId, { start: at, end: to })
     // A failure is noticed when it is the turn of the piece.
     piece.catch(() => {})
-    return piece
+    return { piece, to, length: to - at }
   }
-  let next = read(start)
-  for (let at = start; at < end; at = borderAfter(at)) {
-    const bytes = await next
-    if (borderAfter(at) < end) next = read(borderAfter(at))
-    yield bytes
+  let next = start < end ? begin(start) : undefined
+  try {
+    while (next) {
+      const { piece, to, length } = next
+      const bytes = await piece
+      next = to < end ? begin(to) : undefined
+      yield bytes
+      hold(-length)
+    }
+  } finally {
+    hold(-held)
   }
 }
 
-/** A piece of a part. @throws ChatError `not_found` also for a part that is shorter */
-async function readPart(files: FileStore, key: string, range: Range): Promise<Uint8Array> {
-  const bytes = await files.get(key, range)
-  if (bytes?.length !== range.end - range.start) throw new ChatError('not_found')
+/** A piece of one part. @throws ChatError `not_found` also for a part that is shorter */
+async function readPiece(files: FileStore, blobId: string, { start, end }: Range): Promise<Uint8Array> {
+  const index = Math.floor(start / PART_BYTES)
+  const before = index * PART_BYTES
+  const bytes = await files.get(keyOfPart(blobId, index + 1), { start: start - before, end: end - before })
+  if (bytes?.length !== end - start) throw new ChatError('not_found')
   return bytes
-}
-
-async function* resume(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first
-  yield* rest
 }
 
 async function* none(): AsyncGenerator<Uint8Array> {}

@@ -1,16 +1,28 @@
 import { setMaxListeners } from 'node:events'
 import { ChatError } from '../../core/errors.ts'
 import { createPartBuffers } from './part-buffers.ts'
-import { PART_BYTES } from './schema.ts'
-
-/**
- * The maximum number of parts that a process takes at once, of a user and in all: each has a connection, for up to 5
- * minutes; and how many bytes of a user's parts are in memory. The others of them wait, unread, until one is stored.
- */
-const AT_ONCE = { per_user: 60, in_all: 128, bytes_per_user: 24 * PART_BYTES }
+import type { TransferLimits } from './transfer-queue.ts'
+import { createTransferSlots } from './transfer-slots.ts'
 
 /** How soon a part may be there: a good connection sends one in less. */
 const RETRY_SECONDS = 1
+
+/**
+ * The maximum number of parts of a user that a process takes at once, and that wait for their turn, unread: each has a
+ * connection. How many there are in all follows from the bytes they take in memory.
+ */
+const LIMITS = {
+  per_user: () => 12,
+  in_all: Number.POSITIVE_INFINITY,
+  waiting_per_user: 48,
+  waiting: 512,
+  wait_seconds: 300,
+  retry_seconds: RETRY_SECONDS,
+  message: () => 'You send 60 parts of files already.',
+}
+
+/** What a part takes at least: the buffers of its connection. */
+const MIN_BYTES = 64 * 1024
 
 /** How long parts may still arrive once the service stops. */
 const DRAIN_MS = 5_000
@@ -18,68 +30,47 @@ const DRAIN_MS = 5_000
 /** Parts that are being received and stored, limited in number. */
 export type PartSlots = ReturnType<typeof createPartSlots>
 
-/** What a user has under way. */
-interface Own {
-  parts: number
-  bytes: number
-  /** Parts that wait for memory, in the order of their requests. */
-  waiting: { length: number; start: () => void }[]
+/** A part that has a slot. */
+export interface PartSlot {
+  /** As long as the part: it may be used until the work ends. */
+  buffer: Uint8Array
+  /** Aborted when what has not arrived is to be refused with its reason. */
+  signal: AbortSignal
+  /** Called with the number of bytes of each piece that arrives. */
+  onBytes: (count: number) => void
 }
 
-/** Counts the parts that this process takes at once. */
-export function createPartSlots(limits = AT_ONCE) {
-  const users = new Map<string, Own>()
+/** Counts the parts that this process takes at once. @param bytes how many of them may be in memory */
+export function createPartSlots(bytes: () => number, limits: Partial<TransferLimits> = {}) {
+  const slots = createTransferSlots({ ...LIMITS, bytes, ...limits })
   const buffers = createPartBuffers()
-  const { signal, drain, close } = createEnd()
-  let all = 0
-
-  /** Lets those parts begin that there is memory for: at least one. */
-  function startWaiting(own: Own): void {
-    for (let next = own.waiting[0]; next; next = own.waiting[0]) {
-      if (own.bytes > 0 && own.bytes + next.length > limits.bytes_per_user) return
-      own.waiting.shift()
-      own.bytes += next.length
-      next.start()
-    }
-  }
+  const { signal: stopped, drain, close } = createEnd()
 
   return {
     /**
-     * Takes a part, with a buffer of `length` bytes that `work` may use until it ends. What has not arrived when `signal`
-     * is aborted is to be refused with its reason.
+     * Takes a part of `length` bytes.
      *
-     * @throws ChatError `rate_limited` for a user with too many, `unavailable` with too many in all
+     * @throws ChatError `rate_limited` for a user with too many, `unavailable` with too many in all; `request_timeout` for one
+     *   that arrives too slowly while others wait
      */
-    async take<T>(
-      userId: string,
-      length: number,
-      work: (buffer: Uint8Array, signal: AbortSignal) => Promise<T>,
-    ): Promise<T> {
-      const own = users.get(userId) ?? { parts: 0, bytes: 0, waiting: [] }
-      if (own.parts >= limits.per_user)
-        throw new ChatError('rate_limited', {
-          message: `You send ${limits.per_user} parts of files already.`,
-          retry_after_seconds: RETRY_SECONDS,
-        })
-      if (all >= limits.in_all) throw new ChatError('unavailable', { retry_after_seconds: RETRY_SECONDS })
-      users.set(userId, own)
-      own.parts++
-      all++
-      await new Promise<void>((start) => {
-        own.waiting.push({ length, start })
-        startWaiting(own)
-      })
+    async take<T>(userId: string, length: number, work: (slot: PartSlot) => Promise<T>): Promise<T> {
+      const ending = new AbortController()
+      const slot = await slots.take({ user_id: userId, bytes: Math.max(length, MIN_BYTES), ending })
+      const onStop = () => ending.abort(stopped.reason)
+      if (stopped.aborted) onStop()
+      else stopped.addEventListener('abort', onStop)
       try {
-        return await buffers.use(length, (buffer) => work(buffer, signal))
+        return await buffers.use(length, (buffer) => work({ buffer, signal: ending.signal, onBytes: slot.moved }))
       } finally {
-        own.bytes -= length
-        own.parts--
-        all--
-        if (own.parts === 0) users.delete(userId)
-        startWaiting(own)
+        stopped.removeEventListener('abort', onStop)
+        slot.free()
       }
     },
 
+    /** Ends the parts that are too slow for those that wait; it runs by itself. */
+    check: slots.check,
+    /** The bytes of parts in memory. */
+    bytes: slots.bytes,
     drain,
     close,
   }

@@ -14,13 +14,22 @@ import type { Attachment } from './schema.ts'
 import { type AttachmentRow, lockAttachment, setSniffed } from './store.ts'
 import { countStored, findPart, markStored, notePart } from './store-parts.ts'
 
+/** Reads the bytes of a part. */
+export type ReadPart = (
+  length: number,
+  buffer: Uint8Array,
+  signal: AbortSignal,
+  onBytes: (count: number) => void,
+) => Promise<Uint8Array>
+
 /** The bytes of a part. */
 export interface PartInput {
   /**
-   * The bytes, or a function that reads them when their number is known. It may fill and return the buffer that it gets, which
-   * is used for other parts once this one is stored. When `signal` is aborted, because the service stops, it may give up.
+   * The bytes, or a function that reads them when their number is known, and it is their turn. It may fill and return the
+   * buffer that it gets, which is used for other parts once this one is stored. It calls `onBytes` with the number of bytes of
+   * each piece; fewer than 64 KiB in 10 seconds abort `signal` while others wait. It is also aborted when the service stops.
    */
-  bytes: Uint8Array | ((length: number, buffer: Uint8Array, signal: AbortSignal) => Promise<Uint8Array>)
+  bytes: Uint8Array | ReadPart
   /** The `Content-Digest` of the part: with another SHA-256 it is refused. */
   content_digest?: string | null | undefined
 }
@@ -36,8 +45,8 @@ const PART: NamesOf<PartInput> = { bytes: 0, content_digest: 0 }
  * @returns the attachment, for the call that completes the upload
  * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have; `forbidden`;
  *   `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with other bytes;
- *   `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at once; `storage_full`,
- *   `unavailable`
+ *   `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at once; `request_timeout` for
+ *   one that is too slow while others wait; `storage_full`, `unavailable`
  */
 export async function putPart(
   ctx: Context,
@@ -55,8 +64,8 @@ export async function putPart(
   const { bytes, content_digest } = part
   if (typeof bytes !== 'function')
     return ctx.partSlots.take(actor.user_id, 0, () => take(ctx, row, n, { bytes, content_digest, length }))
-  return ctx.partSlots.take(actor.user_id, length, async (buffer, signal) =>
-    take(ctx, row, n, { bytes: await bytes(length, buffer, signal), content_digest, length }),
+  return ctx.partSlots.take(actor.user_id, length, async ({ buffer, signal, onBytes }) =>
+    take(ctx, row, n, { bytes: await bytes(length, buffer, signal, onBytes), content_digest, length }),
   )
 }
 

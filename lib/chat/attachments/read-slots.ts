@@ -1,42 +1,69 @@
-import { ChatError } from '../../core/errors.ts'
+import type { TransferLimits } from './transfer-queue.ts'
+import { createTransferSlots } from './transfer-slots.ts'
 
 /** How soon a download may be over. */
 const RETRY_SECONDS = 5
 
+/** How much is handed to a reader at a time: the progress of a slow one is seen in steps of this size. */
+const STEP_BYTES = 64 * 1024
+
+/** Of a page with many pictures, most wait for a moment; a browser gives up sooner than their wait is over. */
+const LIMITS = { in_all: 1_024, waiting_per_user: 112, waiting: 1_000, wait_seconds: 30, retry_seconds: RETRY_SECONDS }
+
 /** The files that users are reading, limited in number: each reader has up to two pieces in memory, as long as it likes. */
 export type ReadSlots = ReturnType<typeof createReadSlots>
 
+/** Bytes that a reader takes. */
+export interface HeldBytes {
+  bytes: AsyncGenerator<Uint8Array>
+  /** Aborted when the reader loses its slot, as it is too slow for others that wait. */
+  signal: AbortSignal
+}
+
 /** @param limit the number of files that a user may read at once from this process */
-export function createReadSlots(limit: () => number) {
-  const taken = new Map<string, number>()
+export function createReadSlots(limit: () => number, limits: Partial<TransferLimits> = {}) {
+  const slots = createTransferSlots({
+    ...LIMITS,
+    per_user: limit,
+    // What readers have in memory is counted for each piece.
+    bytes: () => Number.POSITIVE_INFINITY,
+    message: () => `You are reading ${limit()} files already.`,
+    ...limits,
+  })
 
-  function free(userId: string): void {
-    const left = taken.get(userId)! - 1
-    if (left > 0) taken.set(userId, left)
-    else taken.delete(userId)
-  }
-
-  /** @throws ChatError `rate_limited` for a user with too many */
-  function assertFree(userId: string): void {
-    if ((taken.get(userId) ?? 0) < limit()) return
-    throw new ChatError('rate_limited', {
-      message: `You are reading ${limit()} files already.`,
-      retry_after_seconds: RETRY_SECONDS,
-    })
+  async function* take(userId: string, bytes: AsyncIterable<Uint8Array>, ending: AbortController) {
+    const slot = await slots.take({ user_id: userId, bytes: 0, ending })
+    const { signal } = ending
+    signal.addEventListener('abort', slot.free)
+    try {
+      for await (const piece of bytes)
+        for (let at = 0; at < piece.length; at += STEP_BYTES) {
+          signal.throwIfAborted()
+          const step = piece.subarray(at, at + STEP_BYTES)
+          yield step
+          slot.moved(step.length)
+        }
+    } finally {
+      slot.free()
+    }
   }
 
   return {
-    assertFree,
+    /** @throws ChatError `rate_limited` for a user with too many */
+    assertRoom: slots.assertRoom,
 
-    /** The same bytes, which count from the first one that is read to the last, or until the reader leaves. */
-    async *hold(userId: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-      assertFree(userId)
-      taken.set(userId, (taken.get(userId) ?? 0) + 1)
-      try {
-        yield* bytes
-      } finally {
-        free(userId)
-      }
+    /**
+     * The same bytes, in steps of 64 KiB. They have a slot from the first one that is read to the last, or until the reader
+     * leaves; the first one waits for it.
+     *
+     * @throws ChatError when they are read: `rate_limited`, `unavailable` without a slot; `request_timeout` for one that loses it
+     */
+    hold(userId: string, bytes: AsyncIterable<Uint8Array>): HeldBytes {
+      const ending = new AbortController()
+      return { bytes: take(userId, bytes, ending), signal: ending.signal }
     },
+
+    /** Ends the readers that are too slow for those that wait; it runs by itself. */
+    check: slots.check,
   }
 }

@@ -5,7 +5,7 @@ import { ChatError } from '../../core/errors.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import { assertEnabled, requireAttachment } from './access.ts'
-import { answerWith, type FileAnswer, type Readable, type RequestHeaders } from './content.ts'
+import { answerWith, type FileAnswer, type Readable, type RequestHeaders, type Source } from './content.ts'
 import type { FoundAttachment } from './store.ts'
 import { findBlob } from './store-verdicts.ts'
 
@@ -25,10 +25,12 @@ const NO_HEADERS = { get: () => null }
 
 /**
  * The bytes of a file, with the headers of a response. The rights are those at the time of the call. A user reads up to
- * `attachments.max_reads_per_user` files at once; one counts until its bytes are read, or left.
+ * `attachments.max_reads_per_user` files at once, and the first bytes of a further one wait; one counts until its bytes are
+ * read, or left. What takes fewer than 64 KiB in 10 seconds while others wait for its place loses it.
  *
  * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
- *   `range_not_satisfiable`; `rate_limited`, also when the bytes are read; `unavailable`
+ *   `range_not_satisfiable`; `rate_limited`; when the bytes are read, `rate_limited` or `unavailable` without a place,
+ *   `request_timeout` for one that is lost, and `not_found` if the bytes are missing
  */
 export async function open(
   ctx: Context,
@@ -39,16 +41,16 @@ export async function open(
   assertKnown(options, READ_OPTIONS)
   assertEnabled(ctx)
   // Before anything is read.
-  ctx.readSlots.assertFree(actor.user_id)
+  ctx.readSlots.assertRoom(actor.user_id)
   const file = await read(ctx, actor, attachmentId, options)
-  return { ...file, bytes: ctx.readSlots.hold(actor.user_id, file.bytes) }
+  return { ...file, ...ctx.readSlots.hold(actor.user_id, file.bytes) }
 }
 
 async function read(ctx: Context, actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer> {
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
-  return answerWith(await ctx.files(), file, { inline, is_shared, headers })
+  return answerWith(await sourceOf(ctx), file, { inline, is_shared, headers })
 }
 
 /**
@@ -78,15 +80,20 @@ export async function openThumbnail(
 ): Promise<FileAnswer> {
   assertKnown(options, READ_OPTIONS)
   assertEnabled(ctx)
-  ctx.thumbnailSlots.assertFree(actor.user_id)
+  ctx.thumbnailSlots.assertRoom(actor.user_id)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const blob = row.thumbnail_blob_id === null ? undefined : await findBlob(ctx.db, row.thumbnail_blob_id)
   if (!blob) throw new ChatError('not_found')
   const thumbnail = { ...file, type: row.thumbnail_type!, size: blob.size, blob_id: blob.id, digest: blob.id }
   const { headers = NO_HEADERS, is_shared = false } = options ?? {}
-  const answer = await answerWith(await ctx.files(), thumbnail, { inline: true, is_shared, headers })
-  return { ...answer, bytes: ctx.thumbnailSlots.hold(actor.user_id, answer.bytes) }
+  const answer = await answerWith(await sourceOf(ctx), thumbnail, { inline: true, is_shared, headers })
+  return { ...answer, ...ctx.thumbnailSlots.hold(actor.user_id, answer.bytes) }
+}
+
+/** Where the bytes of files are read from. */
+export async function sourceOf({ files, pieceMemory }: Context): Promise<Source> {
+  return { files: await files(), memory: pieceMemory }
 }
 
 /** @throws ChatError `not_found`, `attachment_not_ready`, `attachment_refused` */

@@ -36,7 +36,9 @@ export function createObjectsOf(storage: FilesLike): Objects {
 
     async get(key, { start = 0, end } = {}) {
       const bytes = await read(key)
-      return bytes && one(bytes.subarray(start, end === undefined ? undefined : end + 1))
+      const part = bytes?.subarray(start, end === undefined ? undefined : end + 1)
+      // Copied, if it is small: a reader of it would hold the whole value in memory.
+      return part && one(part.length * 2 < bytes!.length ? Uint8Array.from(part) : part)
     },
 
     async head(key) {

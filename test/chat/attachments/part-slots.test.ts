@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest'
 import { createPartBuffers } from '../../../lib/chat/attachments/part-buffers.ts'
-import { createPartSlots } from '../../../lib/chat/attachments/part-slots.ts'
+import { createPartSlots, type PartSlots } from '../../../lib/chat/attachments/part-slots.ts'
 import { codeOf, times } from '../../support/service.ts'
 import { withResolvers } from '../../support/with-resolvers.ts'
 import { PART } from './files.ts'
 
 /** A part of `length` bytes of a user, from its request to `end`. */
-function startPart(slots: ReturnType<typeof createPartSlots>, userId: string, length: number) {
+function startPart(slots: PartSlots, userId: string, length: number) {
   const { promise, resolve } = withResolvers()
-  const part = { hasBuffer: false, end: resolve, done: Promise.resolve() }
-  part.done = slots.take(userId, length, async (buffer) => {
+  const part = { isRunning: false, end: resolve, done: Promise.resolve() }
+  part.done = slots.take(userId, length, async ({ buffer }) => {
     expect(buffer).toHaveLength(length)
-    part.hasBuffer = true
+    part.isRunning = true
     await promise
   })
   return part
@@ -19,38 +19,110 @@ function startPart(slots: ReturnType<typeof createPartSlots>, userId: string, le
 
 const flushed = () => new Promise((resolve) => setImmediate(resolve))
 
-it('lets parts of a user wait for memory in the order of their requests, and those of others begin', async () => {
-  const slots = createPartSlots({ per_user: 9, in_all: 20, bytes_per_user: 100 })
-  const parts = [60, 40, 30, 10, 200].map((length) => startPart(slots, 'ada', length))
-  const other = startPart(slots, 'grace', 100)
+const KIB = 1024
+
+it('lets parts wait for memory, whose next place is of the user with the fewest', async () => {
+  const slots = createPartSlots(() => 400 * KIB, { per_user: () => 3 })
+  const ofAda = times(4, () => startPart(slots, 'ada', 100 * KIB))
+  const ofEve = times(2, () => startPart(slots, 'eve', 100 * KIB))
+  const ofGrace = [startPart(slots, 'grace', 100 * KIB)]
   const begun = async () => {
     await flushed()
-    return parts.map(({ hasBuffer }) => hasBuffer)
+    return [ofAda, ofEve, ofGrace].map((parts) => parts.filter(({ isRunning }) => isRunning).length)
   }
-  expect([await begun(), other.hasBuffer]).toEqual([[true, true, false, false, false], true])
-  // 30 fit, and the 10 behind them.
-  parts[1]!.end()
-  expect(await begun()).toEqual([true, true, true, true, false])
-  for (const n of [0, 2]) parts[n]!.end()
-  expect(await begun()).toEqual([true, true, true, true, false])
-  // One that is larger than all the memory of a user has it alone.
-  parts[3]!.end()
-  expect(await begun()).toEqual([true, true, true, true, true])
-  parts[4]!.end()
-  other.end()
-  await Promise.all([...parts, other].map(({ done }) => done))
+  // Three are the share of a user, however many bytes are left for others; then all of these are used.
+  expect(await begun()).toEqual([3, 1, 0])
+  expect(slots.bytes()).toBe(400 * KIB)
+  ofAda[0]!.end()
+  expect(await begun()).toEqual([3, 1, 1])
+  ofAda[1]!.end()
+  // Both have one: it is the first that came.
+  expect(await begun()).toEqual([4, 1, 1])
+  for (const part of [...ofAda, ...ofEve, ...ofGrace]) part.end()
+  await Promise.all([...ofAda, ...ofEve, ...ofGrace].map(({ done }) => done))
+  expect(slots.bytes()).toBe(0)
 })
 
-it('refuses more parts than a user, or all, may have under way; those that wait count, and failed ones no more', async () => {
-  const slots = createPartSlots({ per_user: 2, in_all: 3, bytes_per_user: 10 })
-  const parts = [startPart(slots, 'ada', 10), startPart(slots, 'ada', 10), startPart(slots, 'grace', 10)]
-  const code = (userId: string) => codeOf(slots.take(userId, 1, async () => {}))
-  expect([await code('ada'), await code('eve')]).toEqual(['rate_limited', 'unavailable'])
+it('takes a part that is larger than all the memory when no other one is there', async () => {
+  const slots = createPartSlots(() => 1, {})
+  const [first, second] = [startPart(slots, 'ada', 100), startPart(slots, 'grace', 100)]
+  await flushed()
+  expect([first.isRunning, second.isRunning]).toEqual([true, false])
+  first.end()
+  await flushed()
+  expect(second.isRunning).toBe(true)
+  second.end()
+  await second.done
+})
+
+it('refuses a user who lets too many wait, and failed ones count no more', async () => {
+  const slots = createPartSlots(() => 100 * PART, { per_user: () => 1, waiting_per_user: 1 })
+  const parts = [startPart(slots, 'ada', 10), startPart(slots, 'ada', 10)]
+  expect(await codeOf(slots.take('ada', 1, async () => {}))).toBe('rate_limited')
+  await slots.take('eve', 10, async () => {})
   for (const part of parts) part.end()
   await Promise.all(parts.map(({ done }) => done))
   for (let n = 0; n < 4; n++)
     await expect(slots.take('ada', 10, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   await slots.take('ada', 10, async () => {})
+})
+
+it('a full queue makes room for a user who has fewer in it, at the cost of the one with the most', async () => {
+  const slots = createPartSlots(() => 1, { waiting: 3 })
+  const running = startPart(slots, 'ada', 10)
+  const ofEve = times(3, () => startPart(slots, 'eve', 10))
+  const refused = codeOf(ofEve[2]!.done)
+  const ofGrace = startPart(slots, 'grace', 10)
+  expect(await refused).toBe('unavailable')
+  // Both have as many now.
+  expect(await codeOf(slots.take('grace', 10, async () => {}))).toBe('unavailable')
+  for (const part of [running, ofEve[0]!, ofEve[1]!, ofGrace]) part.end()
+  await Promise.all([running, ofEve[0]!, ofEve[1]!, ofGrace].map(({ done }) => done))
+})
+
+/** A part that arrives as a test lets it. */
+function startArriving(slots: PartSlots, userId: string, length: number) {
+  let send: (count: number) => void = () => {}
+  const done = slots.take(userId, length, ({ signal, onBytes }) => {
+    send = onBytes
+    return new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  })
+  return { send: (count: number) => send(count), code: codeOf(done) }
+}
+
+it('a part that moves too little loses its place, only while others wait for that place', async () => {
+  const slots = createPartSlots(() => 300 * KIB, { per_user: () => 2 })
+  const [still, slow, fast] = [
+    startArriving(slots, 'ada', 100 * KIB),
+    startArriving(slots, 'ada', 100 * KIB),
+    startArriving(slots, 'eve', 100 * KIB),
+  ]
+  await flushed()
+  for (let n = 0; n < 3; n++) slots.check()
+  // Of one user only: the place of another one is not in its way.
+  const own = startPart(slots, 'ada', 1)
+  slow.send(64 * KIB)
+  slots.check()
+  expect(await still.code).toBe('request_timeout')
+  await flushed()
+  expect(own.isRunning).toBe(true)
+  own.end()
+  await own.done
+  // The third place.
+  const third = startArriving(slots, 'ada', 100 * KIB)
+  await flushed()
+  // Nothing is left: now every place is in the way.
+  const grace = startPart(slots, 'grace', 100 * KIB)
+  fast.send(64 * KIB)
+  third.send(64 * KIB)
+  slots.check()
+  expect(await slow.code).toBe('request_timeout')
+  await flushed()
+  expect(grace.isRunning).toBe(true)
+  slots.close()
+  expect([await fast.code, await third.code]).toEqual(['unavailable', 'unavailable'])
+  grace.end()
+  await grace.done
 })
 
 it('uses the buffers of whole parts again while parts are under way, never one twice at once, and keeps none', async () => {

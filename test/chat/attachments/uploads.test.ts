@@ -257,6 +257,34 @@ describeOnEachDatabase('uploads', (openUrl) => {
     await expect.poll(async () => (await ofAda.put(attachment.id, 1, Buffer.from('xy'))).status).toBe(200)
   })
 
+  it('takes parts of others while users hold theirs without sending them', async () => {
+    const holders = await Promise.all(times(3, (n) => service.signIn(`holder${n}`)))
+    const { port } = new URL(service.base_url)
+    const sockets = await Promise.all(
+      holders.map(async (holder) => {
+        await ada.participants.add(place, { user_id: holder.id })
+        const { attachment } = await holder.attachments.create(place, { name: 'a', size: 1 })
+        const { key } = await service.chat.keys.create(await service.chat.users.actor(holder.id), { name: 'slow' })
+        return times(43, () => {
+          const socket = connect(Number(port), '127.0.0.1')
+          socket.write(
+            `PUT /api/attachments/${attachment.id}/parts/1 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/octet-stream\r\ncontent-length: 1\r\n\r\n`,
+          )
+          return socket
+        })
+      }),
+    )
+    // Each of the three has all of its places.
+    const held = () => service.nodes.reduce((sum, { context }) => sum + context.partSlots.bytes(), 0)
+    await expect.poll(held).toBe(3 * 12 * service.nodes.length * 64 * 1024)
+    const id = await upload(grace, ofGrace, place)
+    expect((await grace.attachments.get(id)).attachment.status).toBe('ready')
+    const closed = sockets.flat().map((socket) => once(socket, 'close'))
+    for (const socket of sockets.flat()) socket.destroy()
+    await Promise.all(closed)
+    await expect.poll(held).toBe(0)
+  })
+
   it('has at most twenty of a user under way', async () => {
     const ken = await service.signIn('ken')
     await ada.participants.add(place, { user_id: ken.id })
