@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { addAbortSignal } from 'node:stream'
 import { openTarget } from '../lib/backups/backups.ts'
 import { openFilesFolder } from '../lib/backups/files.ts'
 import { filesKeyOf } from '../lib/backups/files-key.ts'
@@ -23,16 +24,26 @@ export interface BackupSource {
   openFiles?: (keys: Keys) => Promise<Objects>
 }
 
-/** Opens a backup: a file, `-` for standard input, or the name of one in `backup.target`. */
-export async function findBackup(name: string, config: Config): Promise<BackupSource> {
+/**
+ * Opens a backup: a file, `-` for standard input, or the name of one in `backup.target`.
+ *
+ * @param signal ends what reads it, with an error
+ */
+export async function findBackup(name: string, config: Config, signal: AbortSignal): Promise<BackupSource> {
   if (name === STANDARD) {
     assertPipedIn()
-    return { bytes: process.stdin }
+    return {
+      bytes: addAbortSignal(
+        signal,
+        process.stdin.on('error', () => {}),
+      ),
+    }
   }
-  if (existsSync(name)) return { bytes: createReadStream(name), path: name }
+  // Its reader gets the error. Without one it would end the process.
+  if (existsSync(name)) return { bytes: createReadStream(name, { signal }).on('error', () => {}), path: name }
   if (isBackupName(name) && config.backup.target !== undefined) {
     const objects = openTarget(config)
-    const bytes = await objects.get(name)
+    const bytes = await objects.get(name, { signal })
     if (bytes) return { bytes, ...(config.backup.files && { openFiles: (keys) => openFilesOf(name, config, keys) }) }
     throw new Error(`There is no backup ${name} in ${objects.place}: "chat-server backup list" lists them`)
   }

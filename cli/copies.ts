@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../lib/config/parse.ts'
 import type { LogFields } from '../lib/context.ts'
@@ -12,9 +12,6 @@ import { sqliteFile } from './doctor/files.ts'
 /** Deleted data is to leave the machine: copies made before a migration stay as long as it takes to notice a failure. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
 const KEEP = 2
-
-/** A copy in progress grows all the time: one that has not for so long was left by a process that was killed. */
-const STALLED_MS = 60_000
 
 /**
  * Before a database with data is migrated, copies a SQLite file beside it. Copies that are too old are deleted.
@@ -46,6 +43,7 @@ export async function copyBeforeMigration(
     say('Copied the database before its migration', { copy, bytes })
   } catch (cause) {
     // Another process has started in the same second: its copy has the same name.
+    if (existsSync(copy)) return copy
     if (!(await storage.migrations()).some(isPending)) return
     throw new Error(`The schema was not migrated, because the copy made before failed; ${REMEDY}`, { cause })
   }
@@ -69,8 +67,8 @@ function assertRoom(path: string): void {
 }
 
 /**
- * Deletes the copies of a SQLite file that are too old, all but the last two, and those that were never finished. Never
- * throws: other processes may delete them too, and a service does without.
+ * Deletes the copies of a SQLite file that are too old, and all but the last two. Never throws: other processes may delete
+ * them too, and a service does without.
  *
  * @param say logs what could not be deleted
  */
@@ -80,24 +78,21 @@ export function deleteOldCopies(
   now = Date.now(),
 ): void {
   try {
-    const files = filesBeside(path)
-    const copies = files.filter(({ file }) => COMPLETE.test(file)).toSorted((a, b) => b.at - a.at)
+    const copies = filesBeside(path).toSorted((a, b) => b.at - a.at)
     const old = copies.filter(({ at }, n) => n >= KEEP || now - at > KEEP_MS)
-    const unfinished = files.filter(({ file, at }) => UNFINISHED.test(file) && now - at > STALLED_MS)
-    for (const { file } of [...old, ...unfinished]) rmSync(file, { force: true })
+    for (const { file } of old) rmSync(file, { force: true })
   } catch (error) {
     say('Old copies of the database could not be deleted', { cause: causeText(error) })
   }
 }
 
 const COMPLETE = /\.\d{8}T\d{6}Z$/
-const UNFINISHED = /\.\d{8}T\d{6}Z\.partial(-\w+)?$/
 
-/** The files whose names begin like those of copies, and when they were changed. */
+/** The copies of a SQLite file, and when they were made. */
 function filesBeside(path: string): { file: string; at: number }[] {
   const folder = dirname(path)
   return readdirSync(folder)
-    .filter((name) => name.startsWith(`${basename(path)}.before-`))
+    .filter((name) => name.startsWith(`${basename(path)}.before-`) && COMPLETE.test(name))
     .flatMap((name) => {
       const file = join(folder, name)
       const found = statSync(file, { throwIfNoEntry: false })

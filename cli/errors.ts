@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { ConfigError } from '../lib/config/parse.ts'
 import { ChatError, ERRORS } from '../lib/core/errors.ts'
+import { targetOf } from '../lib/storage/temporary.ts'
 import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
 import { describeRefusal } from './permission.ts'
@@ -88,7 +89,7 @@ export function describeSystemError(error: unknown): string | undefined {
   const named = dest ?? path
   if (typeof named !== 'string' || typeof code !== 'string') return undefined
   // What is being written has this name until it is complete.
-  const file = named.replace(/\.partial$/, '')
+  const file = targetOf(named)
   const folder = dirname(resolve(file))
   if (code === 'ENOENT' && file !== named && !existsSync(folder)) return `the folder ${folder} does not exist`
   return SYSTEM_ERRORS[code]?.(file)

@@ -8,6 +8,7 @@ import { UsageError } from './args/command.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
 import { printNote } from './output.ts'
 import { showProgress } from './progress.ts'
+import { untilInterrupted } from './signals.ts'
 import { withChat, withStorage } from './with-chat.ts'
 
 /** The folder with the files of messages, beside a backup or an archive. */
@@ -61,7 +62,9 @@ async function copyBetween(
   const between = places(openFileStore(filesPlace(config)))
   const onProgress = ({ files, bytes }: CopiedFiles) =>
     showProgress(`${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
-  const copied = await copyFiles(db, between, { onProgress })
+  const copied = await untilInterrupted('The copy of the files', (signal) =>
+    copyFiles(db, between, { onProgress, signal }),
+  )
   showProgress('')
   if (copied.missing > 0) {
     printNote(`${between.from.place} lacks ${copied.missing} files: ${copied.missing_ids.join(', ')}`)

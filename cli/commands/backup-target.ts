@@ -1,4 +1,4 @@
-import { type Backups, createBackups, listBackups, type MadeBackup, openTarget } from '../../lib/backups/backups.ts'
+import { createBackups, listBackups, openTarget } from '../../lib/backups/backups.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
 import { filesPlace } from '../../lib/config/attachments.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
@@ -8,6 +8,7 @@ import { loadConfig } from '../config/load.ts'
 import { filesText } from '../files.ts'
 import { createLogger } from '../logging/logger.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
+import { untilInterrupted } from '../signals.ts'
 import { withStorage } from '../with-chat.ts'
 
 export const run = defineCommand({
@@ -22,24 +23,16 @@ export const run = defineCommand({
       const metrics = { backupFailed() {} }
       const files = async () => openFileStore(filesPlace(config))
       const backups = createBackups({ config, db, metrics, log: createLogger(config.log), now, files })
-      const made = await untilInterrupted(backups)
+      const made = await untilInterrupted('The backup', (signal) => {
+        // It leaves no copy and no lease, so the next one may begin at once.
+        signal.addEventListener('abort', () => backups.stop('The backup was interrupted'))
+        return backups.run()
+      })
       if (made.files_error !== undefined) process.exitCode = 1
       const text = `Written to ${objects.place} as ${made.name}, ${made.bytes} bytes${filesText(made)}; deleted ${made.deleted.length} old ones.`
       print(args, { target: objects.place, ...made }, oneLine(text))
     }),
 })
-
-/** Makes a backup. An interrupted one leaves no copy and no lease, so the next one may begin at once. */
-async function untilInterrupted(backups: Backups): Promise<MadeBackup> {
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  const stop = () => backups.stop('The backup was interrupted')
-  for (const signal of signals) process.once(signal, stop)
-  try {
-    return await backups.run()
-  } finally {
-    for (const signal of signals) process.off(signal, stop)
-  }
-}
 
 export const list = defineCommand({
   meta: { name: 'list', description: 'List the backups in backup.target, oldest first' },
@@ -71,14 +64,16 @@ export const verify = defineCommand({
     ...identityArg,
     ...commonArgs,
   },
-  run: async ({ args }) => {
-    const { config, warnings } = loadConfig(args)
-    warnings.forEach(printNote)
-    const { bytes } = await findBackup(args.file, config)
-    const verified = await verifyBackup(bytes, keysOf(config, args.identity), config.database)
-    const { kind, users, conversations, messages } = verified
-    const what = kind === 'sqlite' ? 'a SQLite database' : 'an export'
-    const text = `${args.file} is whole: ${what} with ${users} users, ${conversations} conversations, ${messages} messages.`
-    print(args, { file: args.file, ...verified }, oneLine(text))
-  },
+  run: ({ args }) =>
+    untilInterrupted('The check', async (signal) => {
+      const { config, warnings } = loadConfig(args)
+      warnings.forEach(printNote)
+      const { bytes } = await findBackup(args.file, config, signal)
+      const { prefix } = config.database
+      const verified = await verifyBackup(bytes, keysOf(config, args.identity), { prefix, signal })
+      const { kind, users, conversations, messages } = verified
+      const what = kind === 'sqlite' ? 'a SQLite database' : 'an export'
+      const text = `${args.file} is whole: ${what} with ${users} users, ${conversations} conversations, ${messages} messages.`
+      print(args, { file: args.file, ...verified }, oneLine(text))
+    }),
 })

@@ -1,13 +1,14 @@
-import { createReadStream } from 'node:fs'
-import { assertBackUpable } from '../../lib/storage/archive/backup.ts'
-import { fileOf, withCopy } from '../../lib/storage/archive/copy.ts'
-import { partialOf } from '../../lib/storage/archive/files.ts'
-import type { Queries } from '../../lib/storage/database.ts'
+import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
+import { assertBackUpable, assertOther } from '../../lib/storage/archive/backup.ts'
+import { fileOf, openCopy } from '../../lib/storage/archive/copy.ts'
+import { type Overwriting, replaceFile } from '../../lib/storage/archive/files.ts'
+import type { Database, Queries } from '../../lib/storage/database.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { showGrowth } from '../progress.ts'
+import { untilInterrupted } from '../signals.ts'
 import { assertOnlyData, STANDARD, writeOutput } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
 import { list, run, verify } from './backup-target.ts'
@@ -36,9 +37,7 @@ export default defineCommand({
         await saveFiles(args, storage.db)
         return
       }
-      const work = () => storage.backup(args.file, { force: args.force === true })
-      const growth = { file: partialOf(args.file), bytes: await usedBytes(storage.db) }
-      const bytes = await showGrowth('Copied', growth, work)
+      const bytes = await copyToFile(storage, args.file, { force: args.force === true })
       // After the database: whatever the copy names is still there.
       const saved = await saveFiles(args, storage.db)
       const text = `Written to ${args.file}, ${bytes} bytes${filesText(saved)}.`
@@ -47,18 +46,31 @@ export default defineCommand({
   },
 })
 
+async function copyToFile({ db }: Storage, file: string, options: Overwriting): Promise<number> {
+  await assertOther(db, file)
+  await assertBackUpable(db)
+  return untilInterrupted('The backup', (signal) =>
+    replaceFile(file, options, (partial) => copyTo(db, partial, signal)),
+  )
+}
+
 async function copyToOutput({ db }: Storage): Promise<void> {
   await assertBackUpable(db)
-  const size = await usedBytes(db)
-  const copy = (file: string) => showGrowth('Copied', { file, bytes: size }, () => db.run('VACUUM INTO ?', file))
-  let bytes = 0
-  await withCopy(await fileOf(db), copy, async (path) => {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      await writeOutput(chunk)
-      bytes += chunk.length
-    }
+  const file = await fileOf(db)
+  const { bytes, size } = await untilInterrupted('The backup', async (signal) => {
+    const copy = await openCopy(file, (path) => copyTo(db, path, signal))
+    signal.throwIfAborted()
+    return copy
   })
-  printNote(`Written to standard output, ${bytes} bytes.`)
+  // From here on a signal ends the process at once: it may be blocked by the reader of its output.
+  for await (const chunk of bytes) await writeOutput(chunk)
+  printNote(`Written to standard output, ${size} bytes.`)
+}
+
+/** Copies the database into an empty file, and shows how it grows. */
+async function copyTo(db: Database, path: string, signal: AbortSignal): Promise<void> {
+  const [file, bytes] = [await fileOf(db), await usedBytes(db)]
+  await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
 }
 
 /** The used size of a SQLite file, which is the size of a copy. */

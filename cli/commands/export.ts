@@ -1,4 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
+import { setImmediate as turn } from 'node:timers/promises'
 import { assertOther } from '../../lib/storage/archive/backup.ts'
 import { estimateRows } from '../../lib/storage/archive/export.ts'
 import { replaceFile } from '../../lib/storage/archive/files.ts'
@@ -9,6 +10,7 @@ import { commonArgs, defineCommand } from '../args/command.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { createMeter } from '../progress.ts'
+import { untilInterrupted } from '../signals.ts'
 import { assertOnlyData, STANDARD, writeOutput } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
 
@@ -43,9 +45,11 @@ export default defineCommand({
       }
       await assertOther(storage.db, args.file)
       let counts = {}
-      await replaceFile(args.file, { force: args.force === true }, async (partial) => {
-        counts = await writeArchive(storage, partial)
-      })
+      await untilInterrupted('The export', (signal) =>
+        replaceFile(args.file, { force: args.force === true }, async (partial) => {
+          counts = await writeArchive(storage, partial, signal)
+        }),
+      )
       const saved = await saveFiles(args, storage.db)
       const text = `Written to ${args.file}, ${sumOf(counts)} rows${filesText(saved)}.`
       print(args, { file: args.file, counts, ...saved }, oneLine(text))
@@ -65,10 +69,15 @@ async function exportWith(storage: Storage, write: (lines: string) => void | Pro
   }
 }
 
-async function writeArchive(storage: Storage, path: string) {
+async function writeArchive(storage: Storage, path: string, signal: AbortSignal) {
   const file = openSync(path, 'w')
   try {
-    return await exportWith(storage, (lines) => writeAll(file, lines))
+    return await exportWith(storage, async (lines) => {
+      // With SQLite nothing else takes a turn, in which a signal arrives.
+      await turn()
+      signal.throwIfAborted()
+      writeAll(file, lines)
+    })
   } finally {
     closeSync(file)
   }

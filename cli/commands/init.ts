@@ -17,7 +17,7 @@ const forProgram = (name: string, target: Target) =>
       stdout: { type: 'boolean', description: 'Print the file instead of writing it' },
       ...commonArgs,
     },
-    run: ({ args }) => {
+    run: async ({ args }) => {
       const { config, file, warnings } = loadConfig(args)
       warnings.forEach(printNote)
       const facts = { config, file: file && resolve(file), output: resolve(args.output), root: packageRoot() }
@@ -29,7 +29,7 @@ const forProgram = (name: string, target: Target) =>
         print(args, { files, next }, files[0]!.text.trimEnd())
         return
       }
-      writeAll(files, { force: args.force ?? false })
+      await writeAll(files, { force: args.force ?? false })
       const written = files.map(({ path }) => path)
       const lines = [
         'Written:',

@@ -8,6 +8,7 @@ import { sqliteFile } from '../doctor/files.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
 import { fill } from '../fill.ts'
 import { oneLine, print, printNote } from '../output.ts'
+import { untilInterrupted } from '../signals.ts'
 import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
@@ -25,25 +26,26 @@ export default defineCommand({
     ...identityArg,
     ...commonArgs,
   },
-  run: async ({ args }) => {
-    const { config, warnings } = loadConfig(args)
-    warnings.forEach(printNote)
-    const { bytes, path, openFiles } = await findBackup(args.file, config)
-    const keys = keysOf(config, args.identity)
-    const backup = await openBackup(bytes, keys)
-    // An export fills an empty database, of either kind.
-    if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
-    else await restoreFile(backup, config.database, { path, force: args.force === true })
-    const loaded = await loadFiles(args, await openFiles?.(keys))
-    const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
-    print(args, { restored: args.file, ...loaded }, oneLine(text))
-  },
+  run: ({ args }) =>
+    untilInterrupted('The restore', async (signal) => {
+      const { config, warnings } = loadConfig(args)
+      warnings.forEach(printNote)
+      const { bytes, path, openFiles } = await findBackup(args.file, config, signal)
+      const keys = keysOf(config, args.identity)
+      const backup = await openBackup(bytes, keys)
+      // An export fills an empty database, of either kind.
+      if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
+      else await restoreFile(backup, config.database, { path, force: args.force === true, signal })
+      const loaded = await loadFiles(args, await openFiles?.(keys))
+      const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
+      print(args, { restored: args.file, ...loaded }, oneLine(text))
+    }),
 })
 
 async function restoreFile(
   { bytes }: OpenedBackup,
   { url, prefix }: Config['database'],
-  { path, force }: { path: string | undefined; force: boolean },
+  { path, force, signal }: { path: string | undefined; force: boolean; signal: AbortSignal },
 ): Promise<void> {
   if (!sqliteFile(url))
     throw new Error(
@@ -51,7 +53,7 @@ async function restoreFile(
     )
   const { restoreStorage } = await import('../../lib/index.ts')
   // By its path if it is not packed: its WAL may be beside it.
-  await restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force, prefix })
+  await restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force, prefix, signal })
 }
 
 function isSqlite(path: string): boolean {

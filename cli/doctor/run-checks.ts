@@ -14,6 +14,7 @@ import { remedyOfConnection } from './connecting.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
 import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
+import { checkLeftovers } from './leftovers.ts'
 import { checkFailedMails, checkMailServer } from './mail.ts'
 import { checkPasswords } from './passwords.ts'
 import { checkPooler } from './pooler.ts'
@@ -32,7 +33,8 @@ import { checkUpstreams } from './upstreams.ts'
 export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded
   const here = [...checkConfiguration(loaded), ...checkAddresses(config)]
-  const [passwords, server, upstreams, mail] = await Promise.all([
+  const [leftovers, passwords, server, upstreams, mail] = await Promise.all([
+    checkLeftovers(config),
     checkPasswords(),
     checkServer(config),
     checkUpstreams(config),
@@ -44,7 +46,7 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
     if (options.readOnly) return [skipped('stream', 'With --read-only no test user is created to open a stream.')]
     return testStream(loaded, storage, server.url)
   })
-  return [...here, ...passwords, ...server.findings, ...database, ...upstreams, mail]
+  return [...here, ...passwords, ...server.findings, ...leftovers, ...database, ...upstreams, mail]
 }
 
 /** The findings about the database and, if it can be used, the findings of `next`. */

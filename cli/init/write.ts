@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { replaceFile } from '../../lib/storage/archive/files.ts'
 import type { Facts } from './facts.ts'
 import type { Target, TargetFile } from './target.ts'
 
@@ -34,7 +36,7 @@ function textOf({ example, replace }: TargetFile, root: string): string {
  *
  * @throws Error with the names of those that exist, unless `force`
  */
-export function writeAll(files: FilledFile[], { force }: { force: boolean }): void {
+export async function writeAll(files: FilledFile[], { force }: { force: boolean }): Promise<void> {
   const taken = files.filter(({ path }) => existsSync(path)).map(({ path }) => path)
   if (taken.length > 0 && !force) {
     const exist = taken.length === 1 ? 'already exists; --force replaces it' : 'already exist; --force replaces them'
@@ -42,7 +44,8 @@ export function writeAll(files: FilledFile[], { force }: { force: boolean }): vo
   }
   for (const { path, text } of files) {
     mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text, { flag: force ? 'w' : 'wx' })
+    // Programs of other users read them.
+    await replaceFile(path, { force, mode: 0o666 }, (partial) => writeFile(partial, text))
   }
 }
 

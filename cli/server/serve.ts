@@ -11,6 +11,7 @@ import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { deleteOldCopies } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
+import { removeLeftovers } from '../leftovers.ts'
 import { createLogger, type Logger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { firstSignal } from '../signals.ts'
@@ -52,7 +53,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   if (inherited === undefined) await assertFree(config.server)
   else if (config.cluster.workers > 1) throw new UsageError('cluster.workers cannot share the socket of systemd')
   await waitForDatabase(config, flags, log.info)
-  const stopDeleting = deleteCopiesHourly(config.database.url, log)
+  const stopDeleting = deleteHourly(config, log)
   service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({
     config,
     log,
@@ -91,11 +92,18 @@ async function assertFree({ host, port, socket, socket_mode }: Config['server'])
   await new Promise((resolve) => server.close(resolve))
 }
 
-function deleteCopiesHourly(url: string, log: Log): () => void {
-  const path = sqliteFile(url)
-  const timer = setInterval(() => path && existsSync(path) && deleteOldCopies(path, log.warn), 60 * 60 * 1000).unref()
+/** Deletes old copies of the database, and what killed commands have left; the latter also now. */
+function deleteHourly(config: Config, log: Log): () => void {
+  const path = sqliteFile(config.database.url)
+  void removeLeftovers(config)
+  const timer = setInterval(() => {
+    if (path && existsSync(path)) deleteOldCopies(path, log.warn)
+    void removeLeftovers(config)
+  }, HOUR_MS).unref()
   return () => clearInterval(timer)
 }
+
+const HOUR_MS = 60 * 60 * 1000
 
 /** The service, in this process or in several. */
 interface Serving {

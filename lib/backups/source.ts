@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { createReadStream, statSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { assertBackUpable } from '../storage/archive/backup.ts'
-import { fileOf, withCopy } from '../storage/archive/copy.ts'
+import { fileOf, openCopy } from '../storage/archive/copy.ts'
 import { exportArchive } from '../storage/archive/export.ts'
 import type { Database } from '../storage/database.ts'
 import { bytesOf } from '../storage/size.ts'
@@ -28,14 +27,8 @@ export async function withSource<T>(
   }
   await assertBackUpable(db)
   const file = await fileOf(db)
-  return withCopy(
-    file,
-    (copy) => copySqlite(file, copy, signal),
-    (copy) => {
-      const bytes = createReadStream(copy).on('error', () => {})
-      return use({ ends: '.db', bytes, about_bytes: statSync(copy).size }).finally(() => bytes.destroy())
-    },
-  )
+  const { bytes, size, close } = await openCopy(file, (copy) => copySqlite(file, copy, signal))
+  return use({ ends: '.db', bytes, about_bytes: size }).finally(close)
 }
 
 /** Writes lines, and waits until the reader wants more. @throws Error when the stream is closed */

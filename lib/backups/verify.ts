@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,6 +8,7 @@ import { assertRestorable } from '../storage/archive/backup.ts'
 import { checkArchive } from '../storage/archive/check.ts'
 import { linesOf } from '../storage/archive/lines.ts'
 import { openStorage } from '../storage/open.ts'
+import { holdTemporary, removeAbandoned, temporaryOf } from '../storage/temporary.ts'
 import { type Keys, peek, unpack } from './packing.ts'
 
 /** What a backup contains when it is unpacked. */
@@ -40,41 +41,52 @@ export interface VerifiedBackup {
   messages: number
 }
 
+/** Options of {@link verifyBackup}. */
+export interface VerifyOptions {
+  /** The prefix of the tables in a SQLite file. */
+  prefix?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Reads a backup to its end and checks it as `restore` does. A SQLite file needs room in the folder for temporary files.
  *
- * @param options.prefix of the tables in a SQLite file
  * @throws Error when it could not be restored
  */
 export async function verifyBackup(
   bytes: AsyncIterable<Uint8Array>,
   keys: Keys,
-  { prefix }: { prefix?: string } = {},
+  { prefix, signal }: VerifyOptions = {},
 ): Promise<VerifiedBackup> {
   const backup = await openBackup(bytes, keys)
   if (backup.kind === 'archive') {
     const { users = 0, conversations = 0, messages = 0 } = await checkArchive(linesOf(backup.bytes))
     return { kind: 'archive', users, conversations, messages }
   }
-  const folder = await mkdtemp(join(tmpdir(), 'chat-server-verify-'))
+  await removeAbandoned(tmpdir())
+  const temporary = temporaryOf(join(tmpdir(), 'chat-server-verify'))
+  await mkdir(temporary, { mode: 0o700 })
+  return holdTemporary(temporary, (folder) => verifyFile(join(folder, 'chat.db'), backup.bytes, { prefix, signal }))
+}
+
+async function verifyFile(
+  file: string,
+  bytes: AsyncIterable<Uint8Array>,
+  { prefix, signal }: VerifyOptions,
+): Promise<VerifiedBackup> {
+  await pipeline(Readable.from(bytes), createWriteStream(file, { mode: 0o600 }), { ...(signal && { signal }) })
+  const storage = await openStorage({ database: `sqlite:${file}`, create: false, prefix })
   try {
-    const file = join(folder, 'chat.db')
-    await pipeline(Readable.from(backup.bytes), createWriteStream(file, { mode: 0o600 }))
-    const storage = await openStorage({ database: `sqlite:${file}`, create: false, prefix })
-    try {
-      await assertRestorable(storage.db, 'The backup')
-      const count = async (table: string) =>
-        (await storage.db.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
-      return {
-        kind: 'sqlite',
-        users: await count('users'),
-        conversations: await count('conversations'),
-        messages: await count('messages'),
-      }
-    } finally {
-      await storage.close()
+    await assertRestorable(storage.db, 'The backup', signal)
+    const count = async (table: string) =>
+      (await storage.db.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
+    return {
+      kind: 'sqlite',
+      users: await count('users'),
+      conversations: await count('conversations'),
+      messages: await count('messages'),
     }
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await storage.close()
   }
 }

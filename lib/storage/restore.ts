@@ -12,9 +12,11 @@ import { sqlitePath } from './sqlite/file.ts'
 export interface RestoreOptions extends Overwriting {
   /** The prefix of the tables in the backup. */
   prefix?: string
+  /** Ends it; nothing of it remains. */
+  signal?: AbortSignal
 }
 
-const RESTORE_OPTIONS: NamesOf<RestoreOptions> = { force: 0, prefix: 0 }
+const RESTORE_OPTIONS: NamesOf<RestoreOptions> = { force: 0, prefix: 0, signal: 0 }
 
 /**
  * Puts a backup in the place of a SQLite database that is not in use.

@@ -93,14 +93,6 @@ it('the last two copies are kept, for a week', () => {
   expect(readdirSync(cwd)).toContain('other.db.before-0009-x.20260101T000000Z')
 })
 
-it('a copy that a killed process left unfinished is deleted, one in progress is not', () => {
-  const partial = (second: number) => `chat.db.before-0009-x.20260101T00000${second}Z.partial`
-  const cwd = folder({ 'chat.db': '', [partial(1)]: 'half', [`${partial(1)}-journal`]: '', [partial(2)]: 'half' })
-  for (const name of [partial(1), `${partial(1)}-journal`]) utimesSync(join(cwd, name), 0, 0)
-  deleteOldCopies(join(cwd, 'chat.db'), fail)
-  expect(readdirSync(cwd).sort()).toEqual(['chat.db', partial(2)])
-})
-
 it('a copy that cannot be deleted does not end the service', () => {
   const name = 'chat.db.before-0009-x.20260101T000000Z'
   const cwd = folder({ 'chat.db': '' })

@@ -17,6 +17,7 @@ import type { Objects } from '../../lib/storage/objects/objects.ts'
 import { openObjects } from '../../lib/storage/objects/open.ts'
 import { createBucket } from '../../lib/storage/objects/s3.ts'
 import { createObjectsOf } from '../../lib/storage/objects/unstorage.ts'
+import { temporaryOf } from '../../lib/storage/temporary.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'
 
 const MIB = 1024 * 1024
@@ -143,6 +144,25 @@ it('a folder of a folder goes with its last object, and what a killed process wa
   await objects.delete('blob/1')
   expect(readdirSync(path)).toEqual(['blob'])
   await objects.delete('blob/2')
+  expect(readdirSync(path)).toEqual([])
+})
+
+it('what a killed process of this machine was writing goes with the next object of its folder, or with the last one', async () => {
+  const path = mkdtempSync(join(folder, 'place-'))
+  const objects = createFolder(path)
+  const ended = spawnSync(process.execPath, ['--version']).pid
+  const leave = (id: string) => {
+    const name = temporaryOf('.1').replace(/-\d+-\d+-/, `-${ended}-1-`)
+    mkdirSync(join(path, id), { recursive: true })
+    writeFileSync(join(path, id, name), 'half')
+  }
+  leave('one')
+  await objects.put('one/1', chunks(1, 1))
+  expect(readdirSync(join(path, 'one'))).toEqual(['1'])
+  leave('one')
+  leave('none')
+  // An upload that ran out, of which no part was stored.
+  for (const key of ['one/1', 'none/1']) await objects.delete(key)
   expect(readdirSync(path)).toEqual([])
 })
 

@@ -1,4 +1,4 @@
-import { copyFileSync, createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,7 +8,9 @@ import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
+import { runApart } from '../sqlite/apart.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
+import { fileOf } from './copy.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 
 /** An open SQLite file. */
@@ -60,7 +62,7 @@ export async function restoreTo(
   file: string,
   backup: string | AsyncIterable<Uint8Array>,
   open: (file: string) => Promise<OpenFile>,
-  { force = false }: Overwriting,
+  { force = false, signal }: Overwriting & { signal?: AbortSignal | undefined },
 ): Promise<void> {
   const isFile = typeof backup === 'string'
   if (isFile && !existsSync(backup)) throw new Error(`There is no backup at ${backup}`)
@@ -68,11 +70,11 @@ export async function restoreTo(
   assertFree(file, { force })
   if (existsSync(file)) await assertUnused(file, open)
   await replaceFile(file, { force }, async (partial) => {
-    if (isFile) copyFileSync(backup, partial)
-    else await pipeline(Readable.from(backup), createWriteStream(partial))
+    const bytes = isFile ? createReadStream(backup) : Readable.from(backup)
+    await pipeline(bytes, createWriteStream(partial), { ...(signal && { signal }) })
     const { db } = await open(partial)
     try {
-      await assertRestorable(db, isFile ? backup : 'The backup')
+      await assertRestorable(db, isFile ? backup : 'The backup', signal)
       await renewEpoch(db)
       await deleteMails(db)
     } finally {
@@ -84,8 +86,8 @@ export async function restoreTo(
 }
 
 /** @throws Error for a copy that is damaged, is newer than this program, or has other tables than chat-server's */
-export async function assertRestorable(db: Database, name: string): Promise<void> {
-  await assertWhole(db, name)
+export async function assertRestorable(db: Database, name: string, signal?: AbortSignal): Promise<void> {
+  await assertWhole(await fileOf(db), name, signal)
   await assertMigratable(db)
   await assertAlone(db)
   await assertOurs(db)
@@ -119,9 +121,17 @@ function assertComplete(backup: string): void {
   }
 }
 
-async function assertWhole(db: Queries, name: string): Promise<void> {
-  const rows = await db.all<{ integrity_check: string }>('PRAGMA integrity_check')
-  if (rows[0]?.integrity_check !== 'ok') throw new Error(`${name} is damaged: ${rows[0]?.integrity_check}`)
+const CHECK = `
+try {
+  process.stdout.write(open(args[0]).prepare('PRAGMA integrity_check').get().integrity_check)
+} catch (error) {
+  process.stdout.write(error.message)
+}
+`
+
+async function assertWhole(file: string, name: string, signal?: AbortSignal): Promise<void> {
+  const found = await runApart(CHECK, [file], signal)
+  if (found !== 'ok') throw new Error(`${name} is damaged: ${found}`)
 }
 
 /** A database can leave WAL mode only while no other process has it open. A damaged database cannot be in use. */

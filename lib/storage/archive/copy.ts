@@ -1,11 +1,6 @@
-import { closeSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { newId } from '../../core/ids.ts'
+import { open } from 'node:fs/promises'
 import type { Queries } from '../database.ts'
-import { partsOf } from './files.ts'
-
-/** A copy grows until it is complete, and is then read: one without a change for so long was left by a killed process. */
-const STALLED_MS = 10 * 60_000
+import { withTemporary } from '../temporary.ts'
 
 /** The file of an open SQLite database. @throws Error for another database, and for one in memory */
 export async function fileOf(db: Queries): Promise<string> {
@@ -15,35 +10,33 @@ export async function fileOf(db: Queries): Promise<string> {
   return main.file
 }
 
+/** A copy of a database in one consistent state, until it is closed. */
+export interface Copy {
+  bytes: AsyncIterable<Uint8Array>
+  size: number
+  close(): Promise<void>
+}
+
 /**
- * Lets `use` read a copy of the database in one consistent state. The copy is next to the database, where there is a disk
- * with room for it that only this user reads, and is deleted at the end.
+ * Makes a copy of a database next to it, where there is a disk with room for it that only this user reads. The copy has no
+ * name any more when it is complete: when this process ends, in whatever way, the system deletes it.
  *
  * @param copy writes the copy into the empty file at this path
  */
-export async function withCopy<T>(
-  file: string,
-  copy: (path: string) => Promise<unknown>,
-  use: (path: string) => Promise<T>,
-): Promise<T> {
-  deleteStalled(file)
-  const path = `${file}.copy-${newId()}`
-  closeSync(openSync(path, 'wx', 0o600))
-  try {
+export async function openCopy(file: string, copy: (path: string) => Promise<unknown>): Promise<Copy> {
+  const handle = await withTemporary(file, async (path) => {
     await copy(path)
-    return await use(path)
-  } finally {
-    for (const part of partsOf(path)) rmSync(part, { force: true })
-  }
-}
-
-function deleteStalled(file: string): void {
-  const folder = dirname(file)
-  const start = `${basename(file)}.copy-`
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name)
-    if (!name.startsWith(start)) continue
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (found && Date.now() - found.mtimeMs > STALLED_MS) rmSync(path, { force: true })
+    return open(path)
+  })
+  const { size } = await handle.stat()
+  // Its reader gets the error. Without a reader it would end the process.
+  const bytes = handle.createReadStream({ autoClose: false }).on('error', () => {})
+  return {
+    bytes,
+    size,
+    async close() {
+      bytes.destroy()
+      await handle.close()
+    },
   }
 }

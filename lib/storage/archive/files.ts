@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { withTemporary } from '../temporary.ts'
 
 /** What to do if a file exists. */
 export interface Overwriting {
@@ -22,28 +23,25 @@ export function partsOf(file: string): string[] {
   return [file, ...BESIDE.map((end) => `${file}${end}`)]
 }
 
-/** The name of a file until it is complete. */
-export function partialOf(file: string): string {
-  return `${file}.partial`
+/** How a file is written. */
+export interface Writing extends Overwriting {
+  /** The permissions, from which the umask takes. Default: only the current user may read it. */
+  mode?: number
 }
 
 /**
- * Lets `write` fill a file that only the current user may read, and renames it once the disk has all of it: an existing
- * file stays until then.
+ * Lets `write` fill a file, and renames it once the disk has all of it: an existing file stays until then.
  *
  * @returns its size in bytes
  * @throws Error as {@link assertFree}
  */
 export async function replaceFile(
   file: string,
-  options: Overwriting,
+  options: Writing,
   write: (partial: string) => Promise<unknown>,
 ): Promise<number> {
   assertFree(file, options)
-  const partial = partialOf(file)
-  rmSync(partial, { force: true })
-  closeSync(openSync(partial, 'wx', 0o600))
-  try {
+  const use = async (partial: string) => {
     await write(partial)
     sync(partial)
     const { size } = statSync(partial)
@@ -51,9 +49,8 @@ export async function replaceFile(
     else nameOnce(partial, file)
     sync(dirname(file))
     return size
-  } finally {
-    for (const part of partsOf(partial)) rmSync(part, { force: true })
   }
+  return withTemporary(file, use, options)
 }
 
 /**

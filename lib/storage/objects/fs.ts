@@ -1,13 +1,10 @@
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { newId } from '../../core/ids.ts'
+import { isAbandoned, temporaryOf } from '../temporary.ts'
 import { assertKey, type ObjectInfo, type Objects } from './objects.ts'
 
 /** The names of files that are not complete begin with a dot, as no key does. */
 const UNFINISHED = /^\..+\.partial$/
-
-/** A file that is being written changes all the time: one that has not for so long was left by a killed process. */
-const STALLED_MS = 60 * 60_000
 
 const ATTEMPTS = 100
 
@@ -31,10 +28,10 @@ export function createFolder(path: string): Objects {
     async put(key, bytes, { signal } = {}) {
       const file = fileOf(key)
       const folder = dirname(file)
-      const partial = join(folder, `.${basename(file)}.${newId()}.partial`)
+      const partial = temporaryOf(join(folder, `.${basename(file)}`))
       try {
         const handle = await create(partial, root)
-        await eachStalled(folder, (path) => rm(path, { force: true }))
+        await eachAbandoned(folder, (path) => rm(path, { force: true }))
         const size = await write(handle, bytes, signal)
         await rename(partial, file)
         await sync(folder)
@@ -59,7 +56,7 @@ export function createFolder(path: string): Objects {
     async delete(key) {
       const file = fileOf(key)
       await rm(file, { force: true })
-      if (dirname(file) !== root) await rmdir(dirname(file)).catch(ifInUse)
+      if (dirname(file) !== root) await removeEmpty(dirname(file))
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
@@ -73,7 +70,7 @@ export function createFolder(path: string): Objects {
     keys: () => walk(root, ''),
 
     async removeUnfinished({ dry_run = false } = {}) {
-      return removeStalled(root, dry_run)
+      return removeAbandoned(root, dry_run)
     },
   }
 }
@@ -90,9 +87,9 @@ async function* walk(root: string, path: string): AsyncGenerator<string> {
 }
 
 /** @returns how many files of interrupted writes there are in a folder and those in it */
-async function removeStalled(folder: string, dryRun: boolean): Promise<number> {
+async function removeAbandoned(folder: string, dryRun: boolean): Promise<number> {
   let count = 0
-  await eachStalled(folder, async (partial) => {
+  await eachAbandoned(folder, async (partial) => {
     if (!dryRun) await rm(partial, { force: true })
     count++
   })
@@ -100,7 +97,7 @@ async function removeStalled(folder: string, dryRun: boolean): Promise<number> {
   for await (const entry of entries) {
     if (!entry.isDirectory()) continue
     const path = join(folder, entry.name)
-    const found = await removeStalled(path, dryRun).catch(noneIfForbidden)
+    const found = await removeAbandoned(path, dryRun).catch(noneIfForbidden)
     if (found > 0 && !dryRun) await rmdir(path).catch(ifInUse)
     count += found
   }
@@ -137,6 +134,18 @@ function ifForbidden(error: NodeJS.ErrnoException): [] {
 function noneIfForbidden(error: NodeJS.ErrnoException): 0 {
   ifForbidden(error)
   return 0
+}
+
+/** Removes a folder unless it has an object. What a killed process was writing there goes, too. */
+async function removeEmpty(folder: string): Promise<void> {
+  try {
+    await rmdir(folder)
+  } catch (error) {
+    ifInUse(error as NodeJS.ErrnoException)
+    for await (const { name } of (await opendir(folder).catch(ifMissing)) ?? []) if (!UNFINISHED.test(name)) return
+    await eachAbandoned(folder, (path) => rm(path, { force: true }))
+    await rmdir(folder).catch(ifInUse)
+  }
 }
 
 /** Another object of the folder is there, or it is gone already. */
@@ -200,11 +209,11 @@ async function createDurably(folder: string, root: string): Promise<void> {
   for (let created = folder; created.length >= highest; created = dirname(created)) await sync(dirname(created))
 }
 
-async function eachStalled(folder: string, act: (path: string) => Promise<void>): Promise<void> {
+async function eachAbandoned(folder: string, act: (path: string) => Promise<void>): Promise<void> {
   for (const name of (await readdir(folder).catch(ifMissing)) ?? []) {
     if (!UNFINISHED.test(name)) continue
     const found = await stat(join(folder, name)).catch(ifMissing)
-    if (found && Date.now() - found.mtimeMs > STALLED_MS) await act(join(folder, name))
+    if (found && isAbandoned(name, found.mtimeMs)) await act(join(folder, name))
   }
 }
 

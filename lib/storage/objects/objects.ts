@@ -44,7 +44,8 @@ export interface Objects {
   /** Every key, in any order; what is stored or deleted meanwhile may be among them. */
   keys(): AsyncIterable<string>
   /**
-   * Deletes what interrupted writes have left, an hour after them; with `dry_run` only counts.
+   * Deletes what killed processes were writing: at once if it was a process of this machine, otherwise an hour later. With
+   * `dry_run` only counts.
    *
    * @returns how many there were
    */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { addonTrouble, BASE } from './driver.ts'
 
@@ -31,6 +32,13 @@ function open(path) {
 export async function runApart(script: string, args: string[], signal?: AbortSignal): Promise<string> {
   const { NODE_OPTIONS: _, ...env } = process.env
   const all = ['--no-warnings', '-e', OPEN + script, BASE, addonTrouble() ? '' : 'yes', ...args]
-  const { stdout } = await run(process.execPath, all, { env, maxBuffer: MAX_OUTPUT, ...(signal && { signal }) })
-  return stdout
+  const running = run(process.execPath, all, { env, maxBuffer: MAX_OUTPUT, ...(signal && { signal }) })
+  try {
+    return (await running).stdout
+  } catch (error) {
+    // An abort rejects at once, while the process may still write a file that the caller deletes.
+    const { pid, exitCode, signalCode } = running.child
+    if (pid !== undefined && exitCode === null && signalCode === null) await once(running.child, 'exit')
+    throw error
+  }
 }
