@@ -14,7 +14,7 @@ const OUT = `${ROOT}dist/web`
 const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
 /** What the first screen consists of, besides `main.tsx`, which waits for a part. */
 const FIRST = ['app/start.ts', 'app/worker.ts', 'root.tsx']
-const PACKAGES = ['preact', '@preact/signals', 'marked', 'lowlight', 'highlight.js', 'esbuild']
+const PACKAGES = ['preact', '@preact/signals', 'lowlight', 'highlight.js', 'esbuild']
 
 /** What of the packages that build it is not installed. */
 export function missingPackages() {
@@ -60,6 +60,7 @@ const LISTED = {
 /** Writes the module. @returns the files of the first screen, compressed, in bytes */
 export async function buildWeb() {
   const { build } = await import('esbuild')
+  const highlight = await buildHighlight(build)
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: { app: `${SOURCE}/src/main.tsx`, docs: `${SOURCE}/src/docs/main.tsx` },
@@ -76,6 +77,7 @@ export async function buildWeb() {
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
     plugins: [LISTED, JOINED],
+    define: { HIGHLIGHT: JSON.stringify(highlight.name) },
     metafile: true,
     write: false,
     logLevel: 'warning',
@@ -86,6 +88,7 @@ export async function buildWeb() {
       compressed(path.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8', contents),
     ]),
   )
+  files[`/assets/${highlight.name}`] = compressed('text/javascript; charset=utf-8', highlight.contents)
   files['/icon.svg'] = compressed('image/svg+xml', await readFile(`${SOURCE}/icon.svg`))
   files['/sw.js'] = compressed('text/javascript; charset=utf-8', await buildWorker(build, Object.keys(files)))
   // After the worker, which need not keep them: systems load them when the page is installed.
@@ -105,6 +108,23 @@ export async function buildWeb() {
     (sum, path) => sum + Buffer.from(files[`/${path}`].gzip, 'base64').length,
     0,
   )
+}
+
+/** The worker that finds the colors of code, under a name that changes with it. */
+async function buildHighlight(build) {
+  const { outputFiles } = await build({
+    entryPoints: { highlight: `${SOURCE}/src/markdown/highlight.ts` },
+    outdir: 'assets',
+    entryNames: '[name]-[hash]',
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: ['chrome114', 'firefox125', 'safari17'],
+    write: false,
+    logLevel: 'warning',
+  })
+  const [{ path, contents }] = outputFiles
+  return { name: path.split(/[\\/]/).at(-1), contents }
 }
 
 /** The service worker, which has the files of the chat in it, and a version that changes with them. */

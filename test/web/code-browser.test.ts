@@ -76,11 +76,12 @@ describe.skipIf(!hasBrowser)('code in the web chat', () => {
     })
     await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}`)
     await page.waitForSelector('pre .hljs-keyword')
-    expect(
-      await page.evaluate(
-        `[...document.querySelectorAll('pre code')].filter((code) => code.children.length === 0).length`,
-      ),
-    ).toBe(0)
+    // One block after the other gets its colors.
+    await expect
+      .poll(() =>
+        page.evaluate(`[...document.querySelectorAll('pre code')].filter((code) => code.children.length === 0).length`),
+      )
+      .toBe(0)
     await look(page, 'code')
     await page.emulateMedia({ colorScheme: 'dark' })
     await look(page, 'code-dark')

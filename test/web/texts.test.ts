@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
-import { decodeEntities } from '../../examples/web-chat/src/markdown/entities.ts'
+import { decodeText } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
 import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
 import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
@@ -29,10 +29,11 @@ it.each([
 it.each([
   ['a &amp; b &lt;i&gt; &quot;&apos;', 'a & b <i> "\''],
   ['&#65;&#x42;&#128077;', 'AB👍'],
-  ['&copy; &constructor; &;&#;&#x;&#0;&#9999999;', '&copy; &constructor; &;&#;&#x;&#0;&#9999999;'],
+  ['&copy; &constructor; &;&#;&#x;&#0;&#9999999;&#xD800;', '© &constructor; &;&#;&#x;\ufffd\ufffd\ufffd'],
+  ['&EURO; &euro; \\&amp;', '&EURO; € &amp;'],
   ['&amp;lt;', '&lt;'],
 ])('resolves the references in %j once', (text, resolved) => {
-  expect(decodeEntities(text)).toBe(resolved)
+  expect(decodeText(text)).toBe(resolved)
 })
 
 it.each([

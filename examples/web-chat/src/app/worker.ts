@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { scriptAddress } from './script-address.ts'
 
 /** How often an open page asks for a new version. */
 const ASK_MS = 60 * 60 * 1000
@@ -14,7 +15,7 @@ export async function registerWorker(): Promise<void> {
   const manifest = document.querySelector<HTMLLinkElement>('link[rel=manifest]')
   if (!serviceWorker || !manifest) return
   const registration = await serviceWorker
-    .register(trusted(new URL('sw.js', manifest.href).href))
+    .register(scriptAddress(new URL('sw.js', manifest.href).href))
     .catch(() => undefined)
   if (!registration) return
   const look = () => {
@@ -32,21 +33,4 @@ export async function registerWorker(): Promise<void> {
 export function update(): void {
   navigator.serviceWorker.addEventListener('controllerchange', () => location.reload())
   waiting?.postMessage('activate')
-}
-
-/** The address of a script has to be of a policy: this one knows the one script. */
-function trusted(address: string): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
-  const policy = trustedTypes?.createPolicy('chat-worker', {
-    createScriptURL(url) {
-      if (url !== address) throw new TypeError('not the service worker')
-      return url
-    },
-  })
-  return policy ? policy.createScriptURL(address) : address
-}
-
-/** What TypeScript has no types of yet; the address is one of an own type, which takes the place of a text. */
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
 }

@@ -1,62 +1,68 @@
-import type { Token, Tokens } from 'marked'
 import { CodeBlock } from './code-block.tsx'
-import { Inline } from './inline.tsx'
+import { Lines } from './inline.tsx'
+import type { Block, Inline } from './tokens.ts'
 
-/** A block of Markdown. What is unknown is shown as its text. */
-export function BlockToken({ token }: { token: Token }) {
-  switch (token.type) {
+/** A block of Markdown. HTML is shown as its text. */
+export function BlockView({ block }: { block: Block }) {
+  switch (block.type) {
     case 'paragraph':
       return (
         <p>
-          <Inline tokens={token.tokens} />
+          <Lines inlines={block.lines} />
         </p>
       )
     case 'heading':
       // Not a heading of the page, whose outline is ours.
       return (
-        <p class="heading" data-depth={token.depth}>
-          <Inline tokens={token.tokens} />
+        <p class="heading" data-depth={block.depth}>
+          <Lines inlines={block.lines} />
         </p>
       )
     case 'code':
-      return <CodeBlock text={token.text} language={token.lang} />
-    case 'blockquote':
-      return <blockquote>{blocksOf(token.tokens)}</blockquote>
+      return <CodeBlock text={block.text} language={block.language} />
+    case 'quote':
+      return <blockquote>{viewsOf(block.blocks)}</blockquote>
     case 'list':
-      return <List token={token as Tokens.List} />
+      return <List list={block} />
     case 'table':
-      return <Table token={token as Tokens.Table} />
-    case 'hr':
+      return <Table table={block} />
+    case 'rule':
       return <hr />
-    case 'space':
-    case 'def':
-      return null
-    case 'text':
-      return <Inline tokens={token.tokens ?? [token]} />
-    default:
-      return <p>{token.raw}</p>
+    case 'html':
+      return <p>{block.text}</p>
   }
 }
 
-function blocksOf(tokens: readonly Token[] = []) {
-  return tokens.map((token, index) => <BlockToken key={index} token={token} />)
+function viewsOf(blocks: readonly Block[]) {
+  return blocks.map((block, index) => <BlockView key={index} block={block} />)
 }
 
-function List({ token: { ordered, start, items } }: { token: Tokens.List }) {
-  const children = items.map(({ task, checked, tokens }, index) => (
-    <li key={index} class={task ? 'task' : undefined}>
-      {task && (checked ? '☑ ' : '☐ ')}
-      {blocksOf(tokens.filter(({ type }) => type !== 'checkbox'))}
+type Kind<Type extends Block['type']> = Extract<Block, { type: Type }>
+
+function List({ list: { start, isTight, items } }: { list: Kind<'list'> }) {
+  const children = items.map(({ isDone, blocks }, index) => (
+    <li key={index} class={isDone === undefined ? undefined : 'task'}>
+      {isDone !== undefined && (isDone ? '☑ ' : '☐ ')}
+      {isTight ? blocks.map(tightView) : viewsOf(blocks)}
     </li>
   ))
-  return ordered ? <ol start={Number(start) || 1}>{children}</ol> : <ul>{children}</ul>
+  return start === undefined ? <ul>{children}</ul> : <ol start={start}>{children}</ol>
 }
 
-function Table({ token: { header, rows } }: { token: Tokens.Table }) {
-  const cellsOf = (cells: Tokens.TableCell[], Cell: 'th' | 'td') =>
-    cells.map(({ align, tokens }, index) => (
-      <Cell key={index} data-align={align}>
-        <Inline tokens={tokens} />
+/** The lines of an item whose list has no empty ones are no paragraph. */
+function tightView(block: Block, index: number) {
+  return block.type === 'paragraph' ? (
+    <Lines key={index} inlines={block.lines} />
+  ) : (
+    <BlockView key={index} block={block} />
+  )
+}
+
+function Table({ table: { aligns, header, rows } }: { table: Kind<'table'> }) {
+  const cellsOf = (cells: Inline[][], Cell: 'th' | 'td') =>
+    cells.map((inlines, index) => (
+      <Cell key={index} data-align={aligns[index]}>
+        <Lines inlines={inlines} />
       </Cell>
     ))
   return (

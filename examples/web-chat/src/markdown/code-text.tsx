@@ -1,40 +1,39 @@
-import { signal } from '@preact/signals'
 import type { ElementContent } from 'hast'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
-import type { highlight as Highlight } from './highlight.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { colorsOf } from './colors.ts'
 
 /** Longer code stays plain: while it is streamed, it is read again with each part. */
 const MAX_LENGTH = 20_000
 
-const loaded = signal<typeof Highlight>()
+/** A code, and its parts. */
+interface Colored {
+  text: string
+  name: string
+  parts: readonly ElementContent[]
+}
 
 /**
- * The text of a code block, in colors once these are loaded. They change nothing else, so nothing moves then.
+ * The text of a code block, in colors once these are found. They change nothing else, so nothing moves then. While a text
+ * grows, what is new of it is plain for a moment.
  *
  * @param language as the writer named it, with anything behind it
  */
 export function CodeText({ text, language }: { text: string; language: string | undefined }) {
   const name = /^[^\s{,]+/.exec(language ?? '')?.[0].toLowerCase()
-  const highlight = loaded.value
+  const [colored, setColored] = useState<Colored>()
   useEffect(() => {
-    if (name !== undefined) load()
-  }, [name])
-  const parts = useMemo(
-    () => (name !== undefined && text.length <= MAX_LENGTH ? highlight?.(text, name) : undefined),
-    [highlight, text, name],
-  )
-  return <code>{parts ? elementsOf(parts) : text}</code>
-}
-
-/** After a failure it is loaded with the next block that is shown. */
-function load(): void {
-  if (loaded.peek()) return
-  import('./highlight.ts').then(
-    ({ highlight }) => {
-      loaded.value = highlight
-    },
-    () => {},
+    if (name === undefined || text.length > MAX_LENGTH) return
+    const shown = new AbortController()
+    void colorsOf(text, name, shown.signal).then((parts) => parts && setColored({ text, name, parts }))
+    return () => shown.abort()
+  }, [text, name])
+  if (!colored || colored.name !== name || !text.startsWith(colored.text)) return <code>{text}</code>
+  return (
+    <code>
+      {elementsOf(colored.parts)}
+      {text.slice(colored.text.length)}
+    </code>
   )
 }
 

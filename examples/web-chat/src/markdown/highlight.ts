@@ -1,3 +1,4 @@
+// Finds the colors of code, as a worker: what takes too long is ended with it, and the page responds meanwhile.
 import type { ElementContent } from 'hast'
 import bash from 'highlight.js/lib/languages/bash'
 import cpp from 'highlight.js/lib/languages/cpp'
@@ -27,8 +28,25 @@ const lowlight = createLowlight(LANGUAGES)
 // Besides the aliases that the grammars have.
 lowlight.registerAlias({ cpp: ['c', 'h'], bash: ['shell', 'console'] })
 
+/** More parts are not shown in colors: each is an element of the page. */
+const MAX_PARTS = 3000
+
+/** What TypeScript has no types of beside those of a page. */
+const worker = self as unknown as {
+  postMessage(message: unknown): void
+  addEventListener(type: 'message', listener: (event: MessageEvent<{ text: string; language: string }>) => void): void
+}
+
+worker.addEventListener('message', ({ data: { text, language } }) => worker.postMessage(highlight(text, language)))
+worker.postMessage('ready')
+
 /** The parts of a code, or `undefined` if its language is unknown: it is never guessed. */
-export function highlight(code: string, language: string): ElementContent[] | undefined {
+function highlight(code: string, language: string): ElementContent[] | undefined {
   if (!lowlight.registered(language)) return undefined
-  return lowlight.highlight(language, code).children as ElementContent[]
+  const parts = lowlight.highlight(language, code).children as ElementContent[]
+  return countOf(parts) > MAX_PARTS ? undefined : parts
+}
+
+function countOf(parts: readonly ElementContent[]): number {
+  return parts.reduce((sum, part) => sum + 1 + (part.type === 'element' ? countOf(part.children) : 0), 0)
 }

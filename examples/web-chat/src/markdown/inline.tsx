@@ -1,58 +1,48 @@
-import type { Token } from 'marked'
-import { decodeEntities } from './entities.ts'
 import { safeHref } from './links.ts'
 import { MentionText } from './mentions.tsx'
+import { type Inline, textOf } from './tokens.ts'
 
-/** The parts of a line of Markdown. What is unknown, HTML above all, is shown as its text. */
-export function Inline({ tokens = [] }: { tokens?: readonly Token[] | undefined }) {
+/** The lines of a block of Markdown. HTML is shown as its text. */
+export function Lines({ inlines }: { inlines: readonly Inline[] }) {
   return (
     <>
-      {tokens.map((token, index) => (
-        <InlineToken key={index} token={token} />
-      ))}
+      {inlines.map((inline, index) =>
+        typeof inline === 'string' ? (
+          <MentionText key={index} text={inline} />
+        ) : (
+          <InlineView key={index} inline={inline} />
+        ),
+      )}
     </>
   )
 }
 
-function InlineToken({ token }: { token: Token }) {
-  switch (token.type) {
-    case 'strong':
-      return (
-        <strong>
-          <Inline tokens={token.tokens} />
-        </strong>
-      )
-    case 'em':
-      return (
-        <em>
-          <Inline tokens={token.tokens} />
-        </em>
-      )
-    case 'del':
-      return (
-        <del>
-          <Inline tokens={token.tokens} />
-        </del>
-      )
-    case 'codespan':
-      return <code>{token.text}</code>
-    case 'br':
+function InlineView({ inline }: { inline: Exclude<Inline, string> }) {
+  switch (inline.type) {
+    case 'code':
+      return <code>{inline.text}</code>
+    case 'html':
+      return <>{inline.text}</>
+    case 'break':
+      // One that was only typed as well: a message is not set in lines of another length.
       return <br />
     case 'link':
       return (
-        <Link href={token.href}>
-          <Inline tokens={token.tokens} />
+        <Link href={inline.href}>
+          <Lines inlines={inline.inlines} />
         </Link>
       )
     case 'image':
       // Loading it would tell its host who reads the message.
-      return <Link href={token.href}>{decodeEntities(token.text || token.href)}</Link>
-    case 'escape':
-      return token.text
-    case 'text':
-      return token.tokens ? <Inline tokens={token.tokens} /> : <MentionText text={decodeEntities(token.text)} />
-    default:
-      return token.raw
+      return <Link href={inline.href}>{textOf(inline.inlines) || inline.href}</Link>
+    default: {
+      const Mark = inline.type
+      return (
+        <Mark>
+          <Lines inlines={inline.inlines} />
+        </Mark>
+      )
+    }
   }
 }
 

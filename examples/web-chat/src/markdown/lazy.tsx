@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals'
+import { Boundary } from '../parts/boundary.tsx'
 import type { Markdown as Loaded } from './markdown.tsx'
+import { PlainText } from './plain-text.tsx'
 
 const loaded = signal<typeof Loaded>()
 
@@ -14,13 +16,14 @@ export function loadMarkdown(): void {
   )
 }
 
-/** Markdown as elements; as it was typed, until the parser is there. */
+/** Markdown as elements; as it was typed, until the parser is there, and where it fails. */
 export function Markdown({ text, isGrowing = false }: { text: string; isGrowing?: boolean }) {
   const Parsed = loaded.value
-  if (Parsed) return <Parsed text={text} isGrowing={isGrowing} />
+  const typed = <PlainText text={text} />
+  if (!Parsed) return typed
   return (
-    <div class="markdown plain" dir="auto">
-      {text}
-    </div>
+    <Boundary subject={text} fallback={typed}>
+      <Parsed text={text} isGrowing={isGrowing} />
+    </Boundary>
   )
 }

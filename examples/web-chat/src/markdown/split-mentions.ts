@@ -7,13 +7,13 @@ export interface Mention {
   isSelf: boolean
 }
 
+/** The patterns of names: a message may have thousands of texts, and a pattern of many names takes long to make. */
+const patterns = new WeakMap<MentionedNames, RegExp>()
+
 /** A text in parts: what stands between mentions, and these. The longest name counts, and it ends where a word does. */
 export function splitMentions(text: string, names: MentionedNames): (string | Mention)[] {
-  const all = [...names.keys()].sort((one, other) => other.length - one.length).map(escapeOf)
-  const pattern = new RegExp(
-    `(?<![\\p{L}\\p{N}\\p{M}@./_-])@(?:${all.join('|')})(?![\\p{L}\\p{N}\\p{M}_]|[-.@]+[\\p{L}\\p{N}_])`,
-    'giu',
-  )
+  const pattern = patterns.get(names) ?? patternOf(names)
+  patterns.set(names, pattern)
   const parts: (string | Mention)[] = []
   let end = 0
   for (const { 0: found, index } of text.matchAll(pattern)) {
@@ -23,6 +23,14 @@ export function splitMentions(text: string, names: MentionedNames): (string | Me
   }
   if (end < text.length) parts.push(text.slice(end))
   return parts
+}
+
+function patternOf(names: MentionedNames): RegExp {
+  const all = [...names.keys()].sort((one, other) => other.length - one.length).map(escapeOf)
+  return new RegExp(
+    `(?<![\\p{L}\\p{N}\\p{M}@./_-])@(?:${all.join('|')})(?![\\p{L}\\p{N}\\p{M}_]|[-.@]+[\\p{L}\\p{N}_])`,
+    'giu',
+  )
 }
 
 /** A name as a part of a pattern, in which `-` needs no escape outside of a class. */

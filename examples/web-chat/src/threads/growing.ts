@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { afterFrame } from '../parts/after-frame.ts'
 
 /** How many rows are rendered at first, and at most in a step: more would keep the page from responding. */
 const STEP = 12
@@ -8,9 +9,6 @@ const LEAST = 3
 
 /** How long a step may take, in milliseconds: the browser then takes twice as long to lay it out and to paint it. */
 const BUDGET_MS = 5
-
-/** The time between two steps while nothing is painted, in milliseconds. */
-const HIDDEN_PAUSE_MS = 20
 
 /**
  * How many of some rows to render now: a few, and more of them with each frame, fewer at once where they take long. A row
@@ -36,15 +34,4 @@ export function useGrowing(count: number): number {
     })
   }, [shown, count])
   return shown
-}
-
-/** Calls it once the frame that comes is painted. @returns a function that cancels it */
-function afterFrame(act: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  if (document.hidden) timer = setTimeout(act, HIDDEN_PAUSE_MS)
-  const frame = document.hidden ? 0 : requestAnimationFrame(() => (timer = setTimeout(act)))
-  return () => {
-    cancelAnimationFrame(frame)
-    clearTimeout(timer)
-  }
 }

@@ -1,6 +1,9 @@
 /** How many people are offered at once. */
 const MAX_CHOICES = 6
 
+/** The longest name that is looked for. */
+const MAX_QUERY = 64
+
 /** A name that is being typed: its beginning, and where its `@` is. */
 export interface MentionQuery {
   start: number
@@ -17,8 +20,10 @@ export interface MentionChoice {
 
 /** The name that is being typed before the caret: behind an `@` that is not inside of a word, an address or a path. */
 export function mentionQueryOf(text: string, caret: number): MentionQuery | undefined {
-  const match = /(?<![\p{L}\p{N}\p{M}@./_-])@([^\s@]{0,64})$/u.exec(text.slice(0, caret))
-  return match ? { start: match.index, query: match[1]! } : undefined
+  // With the `@`, and what is before that: no more of a long text is looked at.
+  const from = Math.max(0, caret - MAX_QUERY - 3)
+  const match = /(?<![\p{L}\p{N}\p{M}@./_-])@([^\s@]{0,64})$/u.exec(text.slice(from, caret))
+  return match ? { start: from + match.index, query: match[1]! } : undefined
 }
 
 /** Those whose username, or a word of whose name, begins so; usernames first. */

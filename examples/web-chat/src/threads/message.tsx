@@ -3,7 +3,9 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { Component } from 'preact'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
+import { PlainText } from '../markdown/plain-text.tsx'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
+import { Boundary } from '../parts/boundary.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
@@ -57,7 +59,9 @@ export class MessageRow extends Component<MessageProps> {
     return (
       <li data-id={message.id} data-level={Math.min(level, MAX_LEVEL)} data-target={isTarget} tabIndex={-1}>
         {isFirstNew && <p class="unread-from">{texts.value.threads.unread_from}</p>}
-        <MessageArticle {...this.props} />
+        <Boundary subject={message} fallback={<PlainText text={message.content} />}>
+          <MessageArticle {...this.props} />
+        </Boundary>
       </li>
     )
   }

@@ -1,0 +1,99 @@
+import { type Budget, OverBudget } from './budget.ts'
+import { type Part, parseBlocks } from './parse-blocks.ts'
+import type { Definition } from './references.ts'
+import { resolveBlock } from './resolve.ts'
+import type { Block, References } from './tokens.ts'
+
+/** How many lines and blocks a message may have: about 40 ms of work, with all else, on a slow laptop. */
+const MAX_BLOCK_STEPS = 8000
+
+/** How many parts of lines, and elements, in steps of `resolveBlock`. */
+const MAX_INLINE_STEPS = 16_000
+
+/** What is shown of a part of a message: the same object as long as it looks the same. */
+export interface Shown {
+  /** Without one there are only definitions. */
+  block: Block | { type: 'plain' } | undefined
+  text: string
+}
+
+/** A message, parsed as far as its budget went. */
+export interface Document {
+  text: string
+  parts: readonly Part[]
+  /** Where the text begins that is not parsed. */
+  end: number
+  definitions: readonly Definition[]
+  shown: readonly Shown[]
+  /** Of each part, how many steps its lines took. */
+  steps: readonly number[]
+  /** How many steps it took to parse what was new. */
+  cost: number
+}
+
+/**
+ * Parses a message. Of one that has grown, only what may have changed is parsed: the last block, and those with links by
+ * references, if these are others.
+ */
+export function parseDocument(written: string, before?: Document): Document {
+  const text = written.replace(/\r\n?/g, '\n')
+  if (before?.text === text) return before
+  const last = before && text.startsWith(before.text) ? before.parts.at(-1) : undefined
+  const kept = last ? before!.parts.slice(0, -1) : []
+  const budget: Budget = { left: last?.left ?? MAX_BLOCK_STEPS }
+  const { parts: read, end } = parseBlocks(text, last?.at ?? 0, budget)
+  const parts = [...kept, ...read]
+  const definitions = parts.flatMap((part) => part.definitions)
+  const isSame = before !== undefined && isEqual(definitions, before.definitions)
+  const references = toReferences(definitions)
+  const lines = { left: MAX_INLINE_STEPS }
+  const shown: Shown[] = []
+  const steps: number[] = []
+  let cost = (last?.left ?? MAX_BLOCK_STEPS) - budget.left
+  for (const [index, part] of parts.entries()) {
+    const partText = text.slice(part.at, parts[index + 1]?.at ?? end)
+    const old = index < kept.length && (isSame || !partText.includes('[')) ? before?.shown[index] : undefined
+    const { left } = lines
+    const block = old ? old.block : tryResolve(part, references, lines)
+    if (old) lines.left -= before!.steps[index] ?? 0
+    else cost += left - lines.left
+    // Nothing behind what exceeds the budget is parsed either.
+    if (block?.type === 'plain' || lines.left < 0) {
+      shown.push(plain(text.slice(part.at)))
+      return { text, parts, end, definitions, shown, steps, cost }
+    }
+    shown.push(old ?? { block, text: partText })
+    steps.push(left - lines.left)
+  }
+  if (end < text.length) shown.push(plain(text.slice(end)))
+  return { text, parts, end, definitions, shown, steps, cost }
+}
+
+function plain(text: string): Shown {
+  return { block: { type: 'plain' }, text }
+}
+
+function tryResolve({ block }: Part, references: References, budget: Budget): Shown['block'] {
+  try {
+    return block && resolveBlock(block, references, budget)
+  } catch (error) {
+    if (error instanceof OverBudget) return { type: 'plain' }
+    throw error
+  }
+}
+
+/** The first definition of a label holds. */
+function toReferences(definitions: readonly Definition[]): References {
+  const references = new Map<string, Definition['reference']>()
+  for (const { label, reference } of definitions) if (!references.has(label)) references.set(label, reference)
+  return references
+}
+
+function isEqual(one: readonly Definition[], other: readonly Definition[]): boolean {
+  return one.length === other.length && one.every((definition, index) => isSameDefinition(definition, other[index]!))
+}
+
+function isSameDefinition({ label, reference }: Definition, other: Definition): boolean {
+  const { href, title } = other.reference
+  return label === other.label && reference.href === href && reference.title === title
+}
