@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createStorage } from 'unstorage'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../lib/client/admin.ts'
 import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
 import { createChatClient } from '../lib/client/index.ts'
@@ -89,18 +89,8 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'ChatClient.upload(options)': (bad) => client.upload('x', new Blob(['x']), bad),
   'createChatStore(options)': (bad) => createChatStore(client, bad),
   'ChatStore.post(post)': (bad) => store.post(bad),
-  'ChatStore.openDirect(partner)': (bad) => store.openDirect(bad),
-  'ChatStore.setSettings(change)': (bad) => store.setSettings('x', bad),
   'StoreInbox.notifications(filter)': (bad) => inboxOf(store).notifications(bad),
-  'StoreInbox.markRead(mark)': (bad) => inboxOf(store).markRead(bad),
   'createMessageSearch(options)': (bad) => createMessageSearch(client, bad),
-  'MessageSearch.set(query)': async (bad) => {
-    const search = createMessageSearch(client, { debounce_ms: 0 })
-    search.set({ q: 'steam', ...(bad as object) })
-    await vi.waitFor(() => expect(search.getSnapshot().status).toBe('failed'))
-    throw search.getSnapshot().error
-  },
-  'searchMessages(query)': (bad) => first(searchMessages(client, bad)),
   'searchMessages(options)': (bad) => first(searchMessages(client, { q: 'steam' }, bad)),
   'searchOf(options)': (bad) => searchOf(store, bad),
   'useConversations(options)': (bad) => render(() => useConversations(bad)),
@@ -110,7 +100,8 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
 }
 
 const MADE_BY_US = 'a value that another function of the package returns'
-const CALLS_STORE = 'passed on to the store, or the client, which refuses it'
+const CALLS_STORE = 'passed on to the store, which refuses it'
+const SENT = 'sent over HTTP, where unknown fields are ignored: a page may be newer than the service'
 
 /** The others, and why. */
 const ACCEPTING: Record<string, string> = {
@@ -133,10 +124,15 @@ const ACCEPTING: Record<string, string> = {
   'searchMessages(client)': MADE_BY_US,
   'Chat.limits.createAssignment(endpoints)': MADE_BY_US,
   'useNotifications(filter)': CALLS_STORE,
-  'useSearch(query)': CALLS_STORE,
-  'ConversationsActions.openDirect(partner)': CALLS_STORE,
-  'ConversationSettingsActions.setSettings(change)': CALLS_STORE,
-  'InboxActions.markRead(mark)': CALLS_STORE,
+  'useSearch(query)': SENT,
+  'searchMessages(query)': SENT,
+  'MessageSearch.set(query)': SENT,
+  'ChatStore.openDirect(partner)': SENT,
+  'ChatStore.setSettings(change)': SENT,
+  'StoreInbox.markRead(mark)': SENT,
+  'ConversationsActions.openDirect(partner)': SENT,
+  'ConversationSettingsActions.setSettings(change)': SENT,
+  'InboxActions.markRead(mark)': SENT,
   'ThreadMessages.reply(options)': CALLS_STORE,
   'ThreadAssistant.ask(options)': CALLS_STORE,
   'StartThread(options)': CALLS_STORE,
@@ -258,7 +254,7 @@ describe('a function of a feature', () => {
   })
 })
 
-it('every method of a client refuses an unknown field and an unknown option', async () => {
+it('every method of a client refuses an unknown option', async () => {
   const admin = createAdminClient({ base_url: 'http://127.0.0.1:9', fetch: () => Promise.reject(new Error('sent')) })
   const all: Record<string, Record<string, Operation>>[] = [OPERATIONS, ADMIN_OPERATIONS]
   for (const operations of all) {
@@ -269,7 +265,6 @@ it('every method of a client refuses an unknown field and an unknown option', as
           feature
         ]![verb]!
         const ids = [...path.matchAll(/\{\w+\}/g)].map(() => 'x')
-        if (input) await expect(call(...ids, { zzzz: 1 })).rejects.toThrow('has no field "zzzz"')
         await expect(call(...ids, ...(input ? [{}] : []), { signa: 1 })).rejects.toThrow('did you mean "signal"?')
       }
     }

@@ -4,8 +4,6 @@ export interface Operation {
   path: string
   /** How the input is sent, if there is any. */
   input?: 'query' | 'body'
-  /** The names that the input may have, for `unknownNames`. */
-  names?: object
   /** Whether the body is optional. */
   is_optional?: true
   /** The kind of response, if it is neither JSON nor empty. */

@@ -14,11 +14,7 @@ export interface ClientCall {
  *
  * @throws TypeError that names a missing or unknown argument: the service would misread or ignore it
  */
-export function toCall(
-  name: string,
-  { path, input: takesInput, names: fields }: Operation,
-  args: unknown[],
-): ClientCall {
+export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): ClientCall {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => each!)
   const ids = args.slice(0, names.length)
   const [input, options = {}] = takesInput ? args.slice(names.length) : [undefined, ...args.slice(names.length)]
@@ -31,8 +27,6 @@ export function toCall(
   })
   if (args.length > names.length + (takesInput ? 2 : 1)) fail(`was called with ${args.length} arguments`)
   if (input !== undefined && (typeof input !== 'object' || input === null)) fail('needs an object as its input')
-  const [field] = fields ? unknownNames(input, fields) : []
-  if (field) fail(`has no field "${field.path}"${field.hint}`)
   const [option] = unknownNames(options, CALL_OPTIONS)
   if (option) fail(`has no option "${option.path}"${option.hint}`)
   return { ids: ids as string[], input: input as ClientCall['input'], options: options as CallOptions }

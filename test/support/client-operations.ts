@@ -1,5 +1,4 @@
 import type { Operation } from '../../lib/client/operation.ts'
-import { namesIn } from '../../lib/core/schema-names.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
 import { isAdministration } from './api-types/members.ts'
@@ -53,7 +52,6 @@ function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
     path,
     ...(route.query && { input: 'query' }),
     ...(route.body && { input: 'body' }),
-    ...((route.query ?? route.body) && { names: namesIn(route.query ?? route.body) }),
     ...(route.body_optional && { is_optional: true }),
     ...(answer === 'document' && { answer: 'text' }),
     ...((answer === 'session' || answer === 'redirect' || answer === 'text' || answer === 'stream') && { answer }),
@@ -63,14 +61,10 @@ function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
   }
 }
 
-function toText(value: unknown): string {
-  if (typeof value !== 'object') return JSON.stringify(value).replaceAll('"', "'")
-  const names = Object.entries(value as object).map(([name, inner]) => `${name}: ${toText(inner)}`)
-  return names.length > 0 ? `{ ${names.join(', ')} }` : '{}'
-}
-
 function toSource(name: string, operation: Operation): string {
-  const fields = Object.entries(operation).map(([field, value]) => `${field}: ${toText(value)}`)
+  const fields = Object.entries(operation).map(
+    ([field, value]) => `${field}: ${JSON.stringify(value).replaceAll('"', "'")}`,
+  )
   const line = `    ${name}: { ${fields.join(', ')} },\n`
   if (line.length <= MAX_WIDTH) return line
   return `    ${name}: {\n${fields.map((field) => `      ${field},\n`).join('')}    },\n`
