@@ -9,7 +9,9 @@ import { ProviderProfile } from '../../lib/accounts/oauth/schema.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { LONGEST } from '../../lib/core/lengths.ts'
 import { type AnyUseCase, parseInput } from '../../lib/core/use-case.ts'
+import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { allRoutes } from '../support/all-routes.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 import { boundOf, inputWith, textsOf } from '../support/texts.ts'
@@ -48,7 +50,7 @@ const FIELDS = SCHEMAS.flatMap(([name, schema]) => textsOf(schema).map((field) =
 /** Every function that has read a text, by the length of the text. */
 const seen: { by: string; length: number }[] = []
 const note = (by: string, text: unknown) => {
-  if (typeof text === 'string' && /\u0345\u0315/.test(text.slice(0, 9))) seen.push({ by, length: text.length })
+  if (typeof text === 'string' && /\u0345\u0315/.test(text.slice(0, 99))) seen.push({ by, length: text.length })
 }
 
 /** Instruments the real functions of strings and hashes to record their arguments. */
@@ -60,6 +62,11 @@ function watch(): void {
       return real.apply(this, args) as never
     })
   }
+  const { segment } = Intl.Segmenter.prototype
+  vi.spyOn(Intl.Segmenter.prototype, 'segment').mockImplementation(function (this: Intl.Segmenter, text: string) {
+    note('segment', text)
+    return segment.call(this, text)
+  })
   const { hash } = crypto
   vi.spyOn(crypto, 'hash').mockImplementation((...args: Parameters<typeof hash>) => {
     note('hash', args[1])
@@ -167,5 +174,66 @@ describe('over HTTP', () => {
     // A path may be as long as an address; what is looked up by it is not normalised.
     const allowed = { normalize: 0, toLowerCase: 0, hash: LONGEST.url } as Record<string, number>
     expect(seen.filter(({ by, length }) => length > (allowed[by] ?? 0))).toEqual([])
+  })
+})
+
+describeOnEachDatabase('a text that is stored', (openUrl) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startWithFiles(await openUrl())
+  })
+  afterAll(() => service.close())
+
+  it('is normalised and segmented in pieces of at most 64 units, whatever is done with it', async () => {
+    const ada = await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const { conversation_id } = await ada.conversations.create({ title: `t${marks(150)}` })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const bytes = await bytesFor(service, ada)
+    watch()
+    const longest = (by: string) => Math.max(0, ...seen.filter((each) => each.by === by).map(({ length }) => length))
+
+    // Runs of marks behind each kind of letter, behind words and in mentions, as long as a message may be.
+    const run = marks(20_000)
+    const texts = ['a', 'م', 'क', '京', '\u1100', '1', '👨', 'needle '].map((letter) => `${letter}${run} needle`)
+    const mention = `${`@grace${marks(60)} `.repeat(300)}@grace needle`
+    const ids: string[] = []
+    for (const content of [...texts, mention])
+      ids.push((await ada.messages.postRoot(conversation_id, { content })).message_id)
+    const [first, second] = ids as [string, string]
+    await ada.messages.reply(first, { content: texts[1]! })
+    await ada.messages.edit(first, { content: texts[2]! })
+    await ada.messages.remove(second, { reason: marks(100) })
+    await ada.messages.restore(second)
+    await ada.reactions.add(first, ':tada:')
+    await ada.pins.add(first)
+    const search = async () => {
+      for (const q of ['needle', 'needle -nothing', `"a${marks(400)}"`, 'from:@grace needle', 'needle has:mention'])
+        await grace.search.messages({ q })
+    }
+    await search()
+    await Promise.all(service.nodes.map((node) => node.context.search.move()))
+    await search()
+    expect((await grace.search.messages({ q: 'needle' })).results.length).toBeGreaterThanOrEqual(9)
+    await grace.threads.list(conversation_id)
+    await grace.threads.tree(first)
+    await grace.messages.listRevisions(first)
+    await grace.notifications.list()
+    await grace.conversations.list()
+    expect(longest('segment')).toBeGreaterThan(0)
+    expect(longest('segment')).toBeLessThanOrEqual(64)
+    // What stands behind an @ may be a username that is decomposed.
+    expect(longest('normalize')).toBeGreaterThan(60)
+    expect(longest('normalize')).toBeLessThanOrEqual(2 * LONGEST.username)
+
+    // The name of a file is searched, and sent in a header.
+    const file = await upload(ada, bytes, conversation_id, { name: `f${marks(200)}.txt` })
+    await ada.messages.postRoot(conversation_id, { content: '', attachment_ids: [file] })
+    await bytes.read(`/api/attachments/${file}/content`)
+    await grace.search.messages({ q: 'txt' })
+    expect(longest('normalize')).toBeGreaterThan(2 * LONGEST.username)
+    expect(longest('normalize')).toBeLessThanOrEqual(LONGEST.file_name)
+    for (const by of ['toLowerCase', 'toUpperCase', 'localeCompare'])
+      expect(longest(by)).toBeLessThanOrEqual(LONGEST.file_name)
   })
 })

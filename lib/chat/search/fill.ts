@@ -1,11 +1,12 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import { createStepRunner } from '../../core/steps.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { inBatches, type Pace } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { insertTask } from '../../tasks/store.ts'
-import { entryWords } from './rules.ts'
+import { type Entry, entryWords } from './rules.ts'
 import { noteChanged } from './store.ts'
 import { type Older, takeOlder } from './store-fill.ts'
 import { listTexts } from './store-texts.ts'
@@ -16,6 +17,9 @@ const TOP = 'g'
 
 /** The size of the texts of a batch, of which the first is taken whatever its size: the mover takes the others. */
 const BATCH_BYTES = 256 * 1024
+
+/** How long texts are analysed before others have a turn of the event loop. */
+const TURN_MS = 5
 
 /** On SQLite a post may have to wait for a batch. On PostgreSQL only a change of one of its messages does. */
 const PACE: Record<Database['dialect'], Pace> = {
@@ -80,8 +84,9 @@ async function index(tx: Queries, { messages }: Older): Promise<void> {
       tx,
       left.map(({ id }) => id),
     )
-  await writeEntries(
-    tx,
-    texts.map((text) => ({ doc: text.doc, words: text.is_live === 1 ? entryWords(text) : [] })),
-  )
+  const run = createStepRunner(TURN_MS)
+  const entries: Entry[] = []
+  for (const text of texts)
+    entries.push({ doc: text.doc, words: text.is_live === 1 ? await run(entryWords(text)) : [] })
+  await writeEntries(tx, entries)
 }

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { fit, PAGE_BYTES } from '../../core/pages.ts'
+import { createStepRunner, type Steps } from '../../core/steps.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOutOfTime } from '../../storage/errors.ts'
 import { listLightMessages, type MessageRow, toMessage, withTexts } from '../messages/store.ts'
@@ -10,8 +11,8 @@ import { findEntries } from './lookup.ts'
 import { fileNames, hasLink } from './rules.ts'
 import { excerptOf } from './rules-excerpt.ts'
 import { expectedHits, FIRST_SPAN, nextSpan, type Span, type Wanted } from './rules-lookup.ts'
-import { findPhrase, type Phrase } from './rules-query.ts'
-import { atomsOf } from './rules-words.ts'
+import { findPlaces } from './rules-places.ts'
+import type { Phrase } from './rules-query.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
 import { listChangedBetween, listReadable, listTitles, type Narrowed, type Readable } from './store.ts'
 
@@ -38,6 +39,9 @@ const NARROW_LOOKS = [50, 200, 800] as const
 
 /** How many messages are read at once. */
 const TEXTS = 20
+
+/** How long texts are compared before others have a turn of the event loop. */
+const TURN_MS = 5
 
 /** How long texts are compared in one step: on SQLite the other calls of the process wait for its end. */
 const STEP_MS = 20
@@ -169,10 +173,11 @@ async function readHits(
   const long = places.filter(({ content }) => content === null)
   const rowBy = await readRows(db, long)
   const found: { place: Readable; excerpts: SearchExcerpt[] }[] = []
+  const run = createStepRunner(TURN_MS)
   let read = 0
   for (const place of places) {
     const text = place.content === null ? rowBy.get(place.id) : place
-    const excerpts = text && match(text as Compared, hunt)
+    const excerpts = text && (await run(match(text as Compared, hunt)))
     if (excerpts) found.push({ place, excerpts })
     read++
     if (performance.now() > deadline) break
@@ -210,7 +215,7 @@ async function toHits(
 type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'status'>
 
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */
-function match(row: Compared, { all, none, needs_link }: Hunt): SearchExcerpt[] | undefined {
+function* match(row: Compared, { all, none, needs_link }: Hunt): Steps<SearchExcerpt[] | undefined> {
   // An answer is searched once it is written.
   const content = row.status === 'streaming' ? '' : row.content
   if (needs_link && !hasLink({ content, prompt: row.prompt })) return undefined
@@ -219,13 +224,20 @@ function match(row: Compared, { all, none, needs_link }: Hunt): SearchExcerpt[] 
     { field: 'prompt', text: row.prompt },
     ...fileNames(row.attachment_list).map((text) => ({ field: 'attachment' as const, text })),
   ]
-  const fields = texts.flatMap(({ field, text }) => (text ? [{ field, text, atoms: atomsOf(text) }] : []))
-  const has = (phrase: Phrase) => fields.some(({ atoms }) => findPhrase(atoms, phrase) !== undefined)
-  if (!all.every(has) || none.some(has)) return undefined
-  const excerpts = fields.flatMap(({ field, text, atoms }) => {
-    const excerpt = excerptOf(text, atoms, all)
-    return excerpt ? [{ field, ...excerpt }] : []
-  })
-  // Of several files whose names match, the first.
-  return excerpts.filter(({ field }, n) => excerpts.findIndex((each) => each.field === field) === n)
+  const excerpts: SearchExcerpt[] = []
+  const missing = new Set(all)
+  for (const { field, text } of texts) {
+    if (!text) continue
+    const places = yield* findPlaces(text, [...all, ...none])
+    if (places.slice(all.length).some((place) => place !== undefined)) return undefined
+    const found = places.slice(0, all.length)
+    for (const [n, phrase] of all.entries()) if (found[n]) missing.delete(phrase)
+    const excerpt = excerptOf(
+      text,
+      found.filter((place) => place !== undefined),
+    )
+    // Of several files whose names match, the first.
+    if (excerpt && !excerpts.some((each) => each.field === field)) excerpts.push({ field, ...excerpt })
+  }
+  return missing.size > 0 ? undefined : excerpts
 }

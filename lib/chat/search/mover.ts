@@ -1,8 +1,9 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../context.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { singleFlight, warnOnce } from '../../core/once.ts'
+import { createStepRunner } from '../../core/steps.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { insertTask } from '../../tasks/store.ts'
@@ -205,13 +206,8 @@ async function read(db: Queries, size: number): Promise<Batch> {
 
 async function analyse(texts: readonly IndexedText[]): Promise<Map<number, readonly string[]>> {
   const words = new Map<number, readonly string[]>()
-  let began = performance.now()
-  for (const text of texts) {
-    if (text.is_live === 1) words.set(text.doc, entryWords(text))
-    if (performance.now() - began < TURN_MS) continue
-    await turn()
-    began = performance.now()
-  }
+  const run = createStepRunner(TURN_MS)
+  for (const text of texts) if (text.is_live === 1) words.set(text.doc, await run(entryWords(text)))
   return words
 }
 

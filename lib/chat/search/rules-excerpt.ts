@@ -1,5 +1,4 @@
-import { findPhrase, type Phrase } from './rules-query.ts'
-import type { Atom } from './rules-words.ts'
+import type { Place } from './rules-places.ts'
 
 /** A part of a text around the first match. */
 export interface Excerpt {
@@ -12,15 +11,11 @@ export interface Excerpt {
 const LONGEST = 200
 const BEFORE = 60
 
-/** The excerpt of a text that has some of these phrases; `undefined` if it has none. */
-export function excerptOf(text: string, atoms: readonly Atom[], phrases: readonly Phrase[]): Excerpt | undefined {
-  const found = phrases.flatMap((phrase) => {
-    const place = findPhrase(atoms, phrase)
-    return place ? [[atoms[place[0]]!.start, atoms[place[1] - 1]!.end] as [number, number]] : []
-  })
-  if (found.length === 0) return undefined
-  const matches = found.sort((a, b) => a[0] - b[0])
-  const [first] = matches as [[number, number]]
+/** The excerpt of a text around places in it; `undefined` if there are none. */
+export function excerptOf(text: string, places: readonly Place[]): Excerpt | undefined {
+  const matches = places.toSorted((a, b) => a[0] - b[0])
+  const [first] = matches
+  if (!first) return undefined
   const from = boundary(text, Math.max(0, Math.min(first[0] - BEFORE, text.length - LONGEST)), 1)
   const to = boundary(text, Math.min(text.length, from + LONGEST), -1)
   const ranges = matches
@@ -31,13 +26,21 @@ export function excerptOf(text: string, atoms: readonly Atom[], phrases: readonl
 
 const GRAPHEMES = new Intl.Segmenter('en')
 
+/** How far a grapheme is looked for before and behind a place. None in use is longer. */
+const NEAR = 32
+
 /** The next boundary between graphemes at or after (`1`), or at or before (`-1`) a place. */
 function boundary(text: string, at: number, direction: 1 | -1): number {
   if (at <= 0 || at >= text.length) return Math.max(0, Math.min(at, text.length))
-  // No grapheme in use is longer than this.
-  const from = Math.max(0, at - 100)
-  const near = text.slice(from, at + 100)
-  const segment = GRAPHEMES.segment(near).containing(at - from)!
+  const from = Math.max(0, at - NEAR)
+  const segment = GRAPHEMES.segment(text.slice(from, at + NEAR)).containing(at - from)!
   if (segment.index + from === at) return at
-  return from + (direction < 0 ? segment.index : segment.index + segment.segment.length)
+  const end = from + (direction < 0 ? segment.index : segment.index + segment.segment.length)
+  // A longer one, such as a letter with a hundred marks, is cut, but no character is.
+  return isSplit(text, end) ? end + direction : end
+}
+
+/** Whether a place is between the two halves of a character. */
+function isSplit(text: string, at: number): boolean {
+  return at > 0 && text.codePointAt(at - 1)! > 0xffff
 }

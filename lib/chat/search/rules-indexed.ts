@@ -1,4 +1,5 @@
-import { type Atom, MAX_WORD } from './rules-words.ts'
+import type { Steps } from '../../core/steps.ts'
+import { type Atom, atomParts, MAX_WORD } from './rules-words.ts'
 
 /** Of a text, so many different words are indexed, up to so many UTF-16 units of them together. */
 const MAX_WORDS = 10_000
@@ -19,7 +20,7 @@ export interface IndexWords {
  * The words by which an index finds a text: its words and emoji; of each run of a dense script every two neighbours, and
  * its last character. Its other characters are also words by themselves, which have no place in the order.
  */
-export function indexWords(atoms: readonly Atom[]): IndexWords {
+export function* indexWords(text: string): Steps<IndexWords> {
   const inOrder: string[] = []
   const others: string[] = []
   const known = new Set<string>()
@@ -30,15 +31,24 @@ export function indexWords(atoms: readonly Atom[]): IndexWords {
     known.add(word)
     return true
   }
-  for (const [n, { text, isDense }] of atoms.entries()) {
-    if (known.size >= MAX_WORDS || units > MAX_UNITS - MAX_WORD) break
-    const next = atoms[n + 1]
-    const isPair = isDense && next?.isDense === true && next.isJoined
-    const word = isPair ? text + next.text : text
+  const isFull = () => known.size >= MAX_WORDS || units > MAX_UNITS - MAX_WORD
+  const take = (atom: Atom, next: Atom | undefined) => {
+    const isPair = atom.isDense && next?.isDense === true && next.isJoined
+    const word = isPair ? atom.text + next.text : atom.text
     const isOther = isNew(word) && inOrder.length === MAX_IN_ORDER
     if (inOrder.length < MAX_IN_ORDER) inOrder.push(word)
     else if (isOther) others.push(word)
-    if (isPair && isNew(text)) others.push(text)
+    if (isPair && isNew(atom.text)) others.push(atom.text)
   }
+  let before: Atom | undefined
+  for (const atoms of atomParts(text)) {
+    for (const atom of atoms) {
+      if (before) take(before, atom)
+      before = atom
+      if (isFull()) return { inOrder, others }
+    }
+    yield
+  }
+  if (before) take(before, undefined)
   return { inOrder, others }
 }

@@ -64,20 +64,6 @@ export function invalid(message: string, path = 'q'): ChatError {
   return new ChatError('validation_failed', { errors: [{ path, message }] })
 }
 
-/** The first place of a phrase in a text: the numbers of its first atom and of the one behind its last; or `undefined`. */
-export function findPhrase(text: readonly Atom[], { atoms, isPrefix }: Phrase): [number, number] | undefined {
-  const last = atoms.length - 1
-  const isHere = (start: number) =>
-    atoms.every((wanted, n) => {
-      const found = text[start + n]!
-      // Two characters of a dense script are a word only without anything between them.
-      if (n > 0 && wanted.isDense && wanted.isJoined && atoms[n - 1]!.isDense && !found.isJoined) return false
-      return isPrefix && n === last ? found.text.startsWith(wanted.text) : found.text === wanted.text
-    })
-  for (let start = 0; start + last < text.length; start++) if (isHere(start)) return [start, start + last + 1]
-  return undefined
-}
-
 /** Words of the index that follow each other in a hit; with `isPrefix` the last one is only the beginning of a word. */
 export interface IndexTerm {
   words: readonly string[]

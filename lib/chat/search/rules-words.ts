@@ -1,8 +1,10 @@
+import { foldedUnit, KIND, type Kind, partsOf, pieceAt, UNIT, unitKind } from './rules-folding.ts'
+
 /**
  * The analysis of texts for the search, the same on both databases: none of their parsers, dictionaries or locales is
  * used. This number changes with its results: then the index is built anew.
  */
-export const ANALYSIS = 2
+export const ANALYSIS = 3
 
 /** The smallest part of a text that is compared: a word, an emoji, or one character of a dense script. */
 export interface Atom {
@@ -20,91 +22,98 @@ export interface Atom {
 /** A word is cut at this length, in UTF-16 units. */
 export const MAX_WORD = 64
 
-type Kind = 'letter' | 'digit' | 'dense' | 'emoji'
+/** How much of a text is read at a time, in UTF-16 units: about a millisecond, also of the slowest texts. */
+const PART_UNITS = 1_024
 
-const EMOJI =
-  '\\p{RI}{2}|[0-9#*]\\uFE0F?\\u20E3|(?!\\p{ASCII})\\p{Extended_Pictographic}[\\uFE0F\\p{Emoji_Modifier}]*(?:\\u200D\\p{Extended_Pictographic}[\\uFE0F\\p{Emoji_Modifier}]*)*'
+/** How far a text has been read. */
+interface Reading {
+  /** The index from which it is read on. */
+  at: number
+  /** Where the last atom and the invisible characters behind it end. */
+  end: number
+  /** What the last atom is. */
+  kind: Kind | undefined
+  atoms: Atom[]
+}
 
-/** The conjoining letters of a Korean syllable. */
-const SYLLABLE = '[\\u1100-\\u115F\\uA960-\\uA97C][\\u1160-\\u11A7\\uD7B0-\\uD7C6]*[\\u11A8-\\u11FF\\uD7CB-\\uD7FB]*'
-
-/** Invisible characters within words: soft hyphens, joiners, directions; marks of no letter; and the Arabic tatweel. */
-const IGNORED = '[\\p{M}\\u00AD\\u0640\\u200C-\\u200F\\u2060\\uFEFF]+'
-
-/** ASCII letters and digits, of which most texts are; an emoji; or a character with its marks. */
-const PIECE = new RegExp(
-  `[A-Za-z]+(?!\\p{M})|[0-9]+(?![\\p{M}\\uFE0F\\u20E3])|${EMOJI}|${IGNORED}|${SYLLABLE}|[\\p{L}\\p{N}\\p{So}][\\p{M}\\uFF9E\\uFF9F]*`,
-  'gu',
-)
-const ASCII_LETTERS = /^[A-Za-z]+$/
-const IS_EMOJI = new RegExp(`^(?:${EMOJI})$`, 'u')
-const IS_IGNORED = new RegExp(`^${IGNORED}$`, 'u')
-const ACCENTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
-const DENSE =
-  '(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmr}\\p{scx=Mymr}]'
-
-/** Parts of what was one character, such as `½` or `㈱`; the vowel `am` of Thai and Lao becomes a mark and a letter. */
-const PART = new RegExp(
-  `(?<dense>\\p{M}*${DENSE}\\p{M}*)|(?<digit>\\p{N}+)|(?<letter>(?:(?!\\p{M}*${DENSE})[\\p{L}\\p{M}])+)`,
-  'gu',
-)
-
-/** The atoms of a text, in their order. */
+/** The atoms of a short text, in their order. */
 export function atomsOf(text: string): Atom[] {
-  return plainAtoms(text) ?? anyAtoms(text)
+  const reading: Reading = { at: 0, end: -1, kind: undefined, atoms: [] }
+  readOn(text, reading, text.length)
+  return reading.atoms
 }
 
-/** The same of a text of which each character is an atom, a part of a word, or nothing, whatever is next to it; else `undefined`. */
-function plainAtoms(text: string): Atom[] | undefined {
-  const atoms: Atom[] = []
-  const { length } = text
-  let end = -1
-  for (let start = 0; start < length; ) {
-    const code = text.charCodeAt(start)
-    const kind = unitKind(code)
-    if (kind === UNIT.special) return undefined
-    let at = start + 1
-    if (kind !== UNIT.none) {
-      let folded = unitFolded[code]!
-      if (kind !== UNIT.dense)
-        for (let next = 0; at < length; at++) {
-          next = text.charCodeAt(at)
-          if (unitKind(next) !== kind) break
-          folded += unitFolded[next]!
-        }
-      atoms.push({ text: cut(folded), start, end: at, isDense: kind === UNIT.dense, isJoined: end === start })
-      end = at
-    }
-    start = at
+/**
+ * The atoms of a text of any length, in their order: those of one part of it after another, so that others can have a turn
+ * between two parts. A word that goes on in the next part is in that one.
+ */
+export function* atomParts(text: string, units = PART_UNITS): Generator<Atom[], void, void> {
+  const reading: Reading = { at: 0, end: -1, kind: undefined, atoms: [] }
+  while (reading.at < text.length) {
+    readOn(text, reading, Math.min(text.length, reading.at + units))
+    const last = reading.at < text.length ? reading.atoms.pop() : undefined
+    yield reading.atoms
+    reading.atoms = last ? [last] : []
   }
-  return atoms
 }
 
-/** The atoms of any text. */
-function anyAtoms(text: string): Atom[] {
-  const atoms: Atom[] = []
-  let last: Kind | undefined
-  let end = -1
-  PIECE.lastIndex = 0
-  for (let match = PIECE.exec(text); match; match = PIECE.exec(text)) {
-    const [piece] = match
-    const start = match.index
-    const isNext = end === start
-    const parts = partsOf(piece)
-    if (isNext || parts.length > 0) end = start + piece.length
-    for (const [n, [kind, folded]] of parts.entries()) {
-      const word = atoms.at(-1)
-      if (isNext && n === 0 && word && kind === last && (kind === 'letter' || kind === 'digit')) {
-        word.text = cut(word.text + folded)
-        word.end = end
-      } else {
-        const isJoined = isNext || n > 0
-        atoms.push({ text: cut(folded), start, end, isDense: kind === 'dense', isJoined })
+const kindAt = (text: string, index: number) => (index < text.length ? unitKind(text.charCodeAt(index)) : UNIT.none)
+
+/** Reads up to an index, or to the end of the piece there. Most units are read one by one, whatever is next to them. */
+function readOn(text: string, reading: Reading, until: number): void {
+  let { at } = reading
+  let kind = kindAt(text, at)
+  while (at < until) {
+    let next = at + 1
+    let nextKind = kindAt(text, next)
+    if (kind === UNIT.letter || kind === UNIT.digit)
+      while (nextKind === kind && next < until) nextKind = kindAt(text, ++next)
+    // The unit before a special one may be a piece with it.
+    if (nextKind === UNIT.special && next > at + 1) [next, nextKind] = [next - 1, kind]
+    if (kind === UNIT.special || nextKind === UNIT.special) {
+      at = readPiece(text, reading, at)
+      kind = kindAt(text, at)
+    } else {
+      if (kind !== UNIT.none) {
+        let folded = foldedUnit(text.charCodeAt(at))
+        for (let index = at + 1; index < next; index++) folded += foldedUnit(text.charCodeAt(index))
+        add(reading, kind as Kind, folded, at, next)
       }
-      last = kind
+      at = next
+      kind = nextKind
     }
   }
-  return atoms
+  reading.at = at
+}
+
+/** Reads the piece that begins at an index, if one does. @returns where it ends */
+function readPiece(text: string, reading: Reading, at: number): number {
+  const piece = pieceAt(text, at)
+  if (piece === undefined) return at + (text.codePointAt(at)! > 0xffff ? 2 : 1)
+  const end = at + piece.length
+  const parts = partsOf(piece)
+  if (parts.length === 0 && reading.end === at) reading.end = end
+  for (const [n, [kind, folded]] of parts.entries()) {
+    // Further parts of one character are words of their own.
+    if (n > 0) reading.atoms.push({ text: cut(folded), start: at, end, isDense: kind === KIND.dense, isJoined: true })
+    else add(reading, kind, folded, at, end)
+    reading.kind = kind
+  }
+  return end
+}
+
+/** A letter or a digit behind another one goes on with its word. */
+function add(reading: Reading, kind: Kind, folded: string, start: number, end: number): void {
+  const isJoined = reading.end === start
+  reading.end = end
+  if (isJoined && kind === reading.kind && kind <= KIND.digit) {
+    const word = reading.atoms.at(-1)!
+    word.text = cut(word.text + folded)
+    word.end = end
+    return
+  }
+  reading.kind = kind
+  reading.atoms.push({ text: cut(folded), start, end, isDense: kind === KIND.dense, isJoined })
 }
 
 /** Half of a character would be no text for PostgreSQL. */
@@ -112,64 +121,4 @@ function cut(word: string): string {
   if (word.length <= MAX_WORD) return word
   const end = MAX_WORD - (word.codePointAt(MAX_WORD - 1)! > 0xffff ? 1 : 0)
   return word.slice(0, end)
-}
-
-type Part = readonly [Kind, string]
-
-/** The parts of the characters that were seen last: there are about as many in use. */
-const seen = new Map<string, Part[]>()
-const MAX_SEEN = 10_000
-
-/** The parts of a piece as they are compared: none of invisible characters, several of one such as `½` or `㈱`. */
-function partsOf(piece: string): Part[] {
-  if (ASCII_LETTERS.test(piece)) return [['letter', piece.toLowerCase()]]
-  const known = seen.get(piece)
-  if (known) return known
-  const parts = readParts(piece)
-  if (seen.size === MAX_SEEN) seen.clear()
-  if (piece.length <= 2) seen.set(piece, parts)
-  return parts
-}
-
-function readParts(piece: string): Part[] {
-  if (IS_EMOJI.test(piece)) return [['emoji', piece.replaceAll('\uFE0F', '')]]
-  if (IS_IGNORED.test(piece)) return []
-  return [...fold(piece).matchAll(PART)].map(({ 0: each, groups }) => [
-    groups!.dense ? 'dense' : groups!.digit ? 'digit' : 'letter',
-    each,
-  ])
-}
-
-/** Compatible characters are one (NFKC), cases are, and so are Latin, Greek and Cyrillic letters with and without accents. */
-function fold(piece: string): string {
-  const same = piece.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
-  return ACCENTED.test(same) ? same.normalize('NFD').replaceAll(/\p{M}/gu, '') : same
-}
-
-/** What a UTF-16 unit is; `special` ones depend on those next to them, or are several atoms. */
-const UNIT = { unknown: 0, none: 1, letter: 2, digit: 3, dense: 4, special: 5 } as const
-
-/** What each unit is, and how it is compared, as far as it was seen. */
-const unitKinds = new Uint8Array(0x10000)
-const unitFolded: string[] = []
-
-const SPECIAL = new RegExp(
-  `^(?:${IGNORED}|${EMOJI}|[\\uD800-\\uDFFF\\u1100-\\u11FF\\uA960-\\uA97C\\uD7B0-\\uD7CB\\uFF9E\\uFF9F])$`,
-  'u',
-)
-const IS_PIECE = new RegExp(`^(?:${PIECE.source})$`, 'u')
-
-function unitKind(code: number): number {
-  if (unitKinds[code] === UNIT.unknown) unitKinds[code] = readUnit(code)
-  return unitKinds[code]!
-}
-
-function readUnit(code: number): number {
-  const unit = String.fromCharCode(code)
-  if (SPECIAL.test(unit)) return UNIT.special
-  if (!IS_PIECE.test(unit)) return UNIT.none
-  const [part, ...more] = readParts(unit)
-  if (!part || more.length > 0 || part[0] === 'emoji') return UNIT.special
-  unitFolded[code] = part[1]
-  return UNIT[part[0]]
 }

@@ -1,5 +1,6 @@
+import type { Steps } from '../../core/steps.ts'
 import { indexWords, MAX_IN_ORDER } from './rules-indexed.ts'
-import { ANALYSIS, atomsOf } from './rules-words.ts'
+import { ANALYSIS } from './rules-words.ts'
 
 /** Words of what a message belongs to: the end of an id is enough, as each hit is checked. */
 export const scopeWord = {
@@ -70,7 +71,7 @@ export function fileNames(list: string | null | undefined): string[] {
 }
 
 /** The words by which the index finds a message: those of its texts in their order, and what it belongs to. */
-export function entryWords(message: Text): string[] {
+export function* entryWords(message: Text): Steps<string[]> {
   const { conversation_id, root_id, posted_by, content, prompt, attachment_list } = message
   const words = [scopeWord.conversation(conversation_id), scopeWord.thread(root_id)]
   if (posted_by) words.push(scopeWord.author(posted_by))
@@ -79,7 +80,7 @@ export function entryWords(message: Text): string[] {
   if (message.has_mention === 1) words.push(scopeWord.mention)
   // The names of files apart from the text, of which only so many words count.
   for (const text of [prompt === null ? content : `${content}\n${prompt}`, ...fileNames(attachment_list)]) {
-    const { inOrder, others } = indexWords(atomsOf(text))
+    const { inOrder, others } = yield* indexWords(text)
     if (inOrder.length === MAX_IN_ORDER) words.push(scopeWord.long)
     words.push(...inOrder, ...others)
   }

@@ -8,13 +8,13 @@ import { scopeWord } from '../../../lib/chat/search/rules.ts'
 import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
 import { FIRST_SPAN, nextSpan } from '../../../lib/chat/search/rules-lookup.ts'
 import { type IndexTerm, indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
-import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
 import { measureIndex, openIndex, writeEntries } from '../../../lib/chat/search/word-index.ts'
 import { openStorage } from '../../../lib/index.ts'
 import type { Database } from '../../../lib/storage/database.ts'
 import { migrate } from '../../../lib/storage/schema/migrate.ts'
 import { FIRST_DOC } from '../../../lib/storage/sql.ts'
 import { startCluster } from '../../support/postgres.ts'
+import { finish } from '../../support/steps.ts'
 import { createCorpus, random } from './corpus.ts'
 
 const MESSAGES = Number(process.argv[2] ?? 100_000)
@@ -84,7 +84,7 @@ async function measure(name: string, { db, close }: Index) {
     const rows = Array.from({ length: BATCH }, (_, k) => {
       const { text, conversation, author } = corpus.message()
       content += Buffer.byteLength(text)
-      const { inOrder, others } = indexWords(atomsOf(text))
+      const { inOrder, others } = finish(indexWords(text))
       const thread = idOf(Math.floor((n + k) / 20))
       const scope = [
         scopeWord.conversation(idOf(conversation)),

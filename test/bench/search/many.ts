@@ -9,6 +9,7 @@ import { writeEntries } from '../../../lib/chat/search/word-index.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Database } from '../../../lib/storage/database.ts'
+import { finish } from '../../support/steps.ts'
 import { withPostgres } from '../servers/databases.ts'
 import { withChat } from '../servers/people.ts'
 import { newDatabase, urlOf } from '../servers/service.ts'
@@ -38,7 +39,7 @@ async function fillIndex(db: Database): Promise<void> {
       const texts = docs.length > 0 ? await listTexts(tx, docs, Number.MAX_SAFE_INTEGER) : []
       await writeEntries(
         tx,
-        texts.map((text) => ({ doc: text.doc, words: entryWords(text) })),
+        texts.map((text) => ({ doc: text.doc, words: finish(entryWords(text)) })),
       )
       done += docs.length
       return next

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { excerptOf } from '../../../lib/chat/search/rules-excerpt.ts'
 import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
-import { findPhrase, indexTerms, type Phrase, parseQuery } from '../../../lib/chat/search/rules-query.ts'
-import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
+import { findPlaces } from '../../../lib/chat/search/rules-places.ts'
+import { indexTerms, type Phrase, parseQuery } from '../../../lib/chat/search/rules-query.ts'
+import { isStorable } from '../../../lib/core/schema.ts'
+import { finish } from '../../support/steps.ts'
 
 const shown = (phrases: Phrase[]) =>
   phrases.map(({ atoms, isPrefix }) => atoms.map(({ text }) => text).join(' ') + (isPrefix ? '*' : ''))
@@ -70,8 +72,7 @@ describe('a query', () => {
     ['❤', 'I ❤️ it', true],
   ])('%s in "%s": %s', (q, text, isThere) => {
     const { all } = parseQuery(q)
-    const atoms = atomsOf(text)
-    expect(all.every((phrase) => findPhrase(atoms, phrase) !== undefined)).toBe(isThere)
+    expect(finish(findPlaces(text, all)).every((place) => place !== undefined)).toBe(isThere)
   })
 
   it('finds nothing that the words of the index do not propose, and a text finds itself', () => {
@@ -94,13 +95,11 @@ describe('a query', () => {
     fc.assert(
       fc.property(fc.array(character, { maxLength: 14 }), fc.nat(14), fc.nat(14), (characters, start, end) => {
         const text = characters.join('')
-        const atoms = atomsOf(text)
-        const { inOrder, others } = indexWords(atoms)
+        const isIn = (phrase: Phrase) => finish(findPlaces(text, [phrase]))[0] !== undefined
+        const { inOrder, others } = finish(indexWords(text))
         const [whole] = parseQuery(`"${text}"`).all
-        if (whole) expect(findPhrase(atoms, whole)).toBeDefined()
-        for (const phrase of parseQuery(`"${characters.slice(start, end).join('')}"`).all.filter((each) =>
-          findPhrase(atoms, each),
-        ))
+        if (whole) expect(isIn(whole)).toBe(true)
+        for (const phrase of parseQuery(`"${characters.slice(start, end).join('')}"`).all.filter(isIn))
           for (const { words } of indexTerms(phrase)) {
             const isHere = inOrder.some((_, n) => words.every((word, k) => inOrder[n + k] === word))
             expect(isHere || (words.length === 1 && others.includes(words[0]!))).toBe(true)
@@ -129,7 +128,11 @@ describe('a query', () => {
 })
 
 describe('an excerpt', () => {
-  const excerpt = (text: string, q: string) => excerptOf(text, atomsOf(text), parseQuery(q).all)
+  const excerpt = (text: string, q: string) =>
+    excerptOf(
+      text,
+      finish(findPlaces(text, parseQuery(q).all)).filter((place) => place !== undefined),
+    )
 
   it('marks each match', () => {
     const text = 'Ein Straßenfest, sagte Ödön, ist kein Fest.'
@@ -145,6 +148,23 @@ describe('an excerpt', () => {
     expect(found.text.length).toBeLessThanOrEqual(200)
     expect(found.text.replaceAll(family, '').trim()).toBe('needle')
     expect(found.ranges.map(([start, end]) => found.text.slice(start, end))).toEqual(['needle'])
+  })
+
+  it('cuts no character, also of a letter with hundreds of marks', () => {
+    const marks = '\u{1D165}'.repeat(200)
+    for (const before of ['', ' ', 'a ', 'ab ']) {
+      const found = excerpt(`${before}a${marks} needle a${marks}`, 'needle')!
+      expect(isStorable(found.text)).toBe(true)
+      expect(found.ranges.map(([start, end]) => found.text.slice(start, end))).toEqual(['needle'])
+    }
+  })
+
+  it('finds a phrase over the parts in which a long text is read', () => {
+    for (let before = 1_000; before < 1_040; before++) {
+      const text = `${'x '.repeat(before / 2)}${' '.repeat(before % 2)}steam engine ${'y '.repeat(3_000)}`
+      const [place] = finish(findPlaces(text, parseQuery('"steam engine"').all))
+      expect(text.slice(...place!)).toBe('steam engine')
+    }
   })
 
   it('is none without a match', () => {

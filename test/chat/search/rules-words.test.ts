@@ -1,12 +1,13 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
-import { atomsOf } from '../../../lib/chat/search/rules-words.ts'
+import { atomParts, atomsOf } from '../../../lib/chat/search/rules-words.ts'
 import { times } from '../../support/service.ts'
+import { finish } from '../../support/steps.ts'
 
 const texts = (text: string) => atomsOf(text).map((atom) => atom.text)
 const words = (text: string) => {
-  const { inOrder, others } = indexWords(atomsOf(text))
+  const { inOrder, others } = finish(indexWords(text))
   return [...inOrder, ...others]
 }
 
@@ -102,19 +103,71 @@ describe('the analysis of a text', () => {
 
   it('has a bound on words, their number and their length together', () => {
     expect(texts('a'.repeat(200))).toEqual(['a'.repeat(64)])
-    for (const long of [`a${'𐌰'.repeat(40)}`, times(30, () => '👨').join('\u200D')])
-      expect(texts(long)).toEqual([long.slice(0, 63)])
+    const long = `a${'𐌰'.repeat(40)}`
+    expect(texts(long)).toEqual([long.slice(0, 63)])
+    expect(texts(times(30, () => '👨').join('\u200D')).map(({ length }) => length)).toEqual([26, 26, 26, 8])
     const many = Array.from({ length: 12_000 }, (_, n) => `w${n.toString(36)}`.replaceAll(/\d/g, 'z')).join(' ')
     expect(new Set(words(`${many} ${Array.from({ length: 12_000 }, (_, n) => n).join(' ')}`)).size).toBe(10_000)
     const cut = words('one two '.repeat(2_000).concat('three one two three'))
     expect(cut).toEqual([...times(2_000, (n) => (n % 2 ? 'two' : 'one')), 'three'])
-    const long = Array.from({ length: 9000 }, (_, n) => String(n).padStart(64, '1')).join(' ')
-    expect([...new Set(words(long))].join('').length).toBeLessThanOrEqual(250_000)
+    const numbers = Array.from({ length: 9000 }, (_, n) => String(n).padStart(64, '1')).join(' ')
+    expect([...new Set(words(numbers))].join('').length).toBeLessThanOrEqual(250_000)
   })
 
-  it('takes time in proportion to the text', () => {
-    for (const text of ['a\u0301', '👨‍👩‍👧‍', '北', '\u00AD', '\u0301', '1\uFE0F', '\u1100\u1160']) {
-      expect(atomsOf(text.repeat(100_000)).length).toBeLessThanOrEqual(200_000)
+  it('is the same in parts of any size as at once', () => {
+    const some = fc.constantFrom(
+      ...'aZ1 é北京ーｶガ한½㈱❤ß\uD800',
+      '\u0301',
+      '\u0301'.repeat(40),
+      '\u200D',
+      '👍🏽',
+      '🇩🇪',
+      'ff12',
+    )
+    fc.assert(
+      fc.property(fc.array(some, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (all, units) => {
+        const text = all.join('')
+        expect([...atomParts(text, units)].flat()).toEqual(atomsOf(text))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('lets others have a turn after a part of a long text', () => {
+    for (const unit of ['a', 'a ', 'a\u0301', '京', '👨\u200D', ' ', '\uD800', '\u0301', 'é١']) {
+      const parts = [...atomParts(unit.repeat(20_000))]
+      expect(parts.length).toBeGreaterThanOrEqual((unit.length * 20_000) / 1_100)
+      for (const part of parts) expect(part.length).toBeLessThanOrEqual(1_100)
     }
+    let steps = 0
+    for (const _ of indexWords('a b '.repeat(100_000))) steps++
+    expect(steps).toBeGreaterThan(300)
+  })
+
+  it('reads no piece of more than 64 units, whatever the text', () => {
+    const lengths: number[] = []
+    const { normalize } = String.prototype
+    vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string, form?: string) {
+      lengths.push(this.length)
+      return normalize.call(this, form)
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const runs = [
+      '\u0315\u0327',
+      '\u0345\u0301',
+      '👨\u200D',
+      '👍\uFE0F',
+      '\u1161\u11a8',
+      '\u{1D165}',
+      '\uFF9E',
+      'é',
+      '\u200D',
+      '🇩',
+      '𐌰',
+    ]
+    for (const base of ['a', 'م', 'क', '京', 'ท', '\u1100', '1', '#', '👨', '', '𐌰'])
+      for (const run of runs) atomsOf(base + run.repeat(2_000))
+    expect(lengths.length).toBeGreaterThan(500)
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(64)
   })
 })

@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { parseAst } from 'vitest/node'
+
+/** Why a text is short enough for what is slow on long ones: the square of its length, or worse. */
+const BOUNDS = {
+  piece: 'a piece of at most 64 UTF-16 units',
+  input: 'a field of an input, which was measured before: at most 1,024 units',
+  line: 'a short text whose length is limited where it is read',
+  linear: 'of any length: the time is in proportion to it',
+  own: 'a text that the program itself wrote',
+  operator: 'configuration, arguments, and files of the operator',
+  server: 'the answer of a server that the operator configured',
+} as const
+
+type Bound = keyof typeof BOUNDS
+
+/** What normalises, compares or segments texts, or takes apart those of others; by file: the calls, and the bound of the text. */
+const CALLS: Record<string, Record<string, Bound>> = {
+  'cli/config/file.ts': { 'parse ×1': 'operator' },
+  'cli/user-list.ts': { 'parse ×2': 'line' },
+  'lib/accounts/administration/service.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/host-identity/rules.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/oauth/rules.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/passwords/hash.ts': { 'normalize ×2': 'input' },
+  'lib/accounts/profile/service.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/users/rules.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/users/schema.ts': { 'normalize ×2': 'input' },
+  'lib/accounts/users/service.ts': { 'normalize ×1': 'input' },
+  'lib/assistant/openai/chunk.ts': { 'parse ×1': 'line' },
+  'lib/backups/rules.ts': { 'localeCompare ×1': 'own' },
+  'lib/chat/attachments/service.ts': { 'normalize ×1': 'input' },
+  'lib/chat/search/rules-excerpt.ts': { 'segment ×1': 'piece' },
+  'lib/chat/search/rules-folding.ts': { 'normalize ×2': 'piece' },
+  'lib/core/characters.ts': { 'normalize ×1': 'input' },
+  'lib/files/names.ts': { 'normalize ×1': 'input' },
+}
+
+/** Folders whose slow regular expressions read what the operator wrote, or the program itself. */
+const TRUSTED: Record<string, Bound> = {
+  'cli/': 'operator',
+  'lib/backups/': 'own',
+  'lib/config/': 'operator',
+  'lib/http/openapi/': 'own',
+  'lib/mail/': 'operator',
+  'lib/metrics/': 'own',
+  'lib/storage/names/': 'own',
+  'lib/storage/objects/': 'server',
+  'lib/storage/schema/': 'own',
+}
+
+/** Regular expressions elsewhere that may take more than linear time, or are not written out. */
+const PATTERNS: Record<string, Record<string, Bound>> = {
+  'lib/assistant/echo.ts': { '/\\S+\\s*|\\s+/': 'linear' },
+  'lib/assistant/openai/provider.ts': { '/\\/+$/': 'operator' },
+  'lib/chat/attachments/rules.ts': { '/(?:^|[,\\s])sha-256=:([^:]*):/': 'linear' },
+  'lib/chat/mentions/rules-code.ts': { '/^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/': 'linear' },
+  'lib/chat/messages/rules.ts': { 'new RegExp(…)': 'own' },
+  'lib/chat/search/rules-folding.ts': { 'new RegExp(…)': 'piece' },
+  'lib/chat/search/rules-query.ts': {
+    '/(?<minus>-?)(?:"(?<quoted>[^"]*)"?|(?<plain>[^\\s"]+))/': 'input',
+    '/^(?<key>[A-Za-z]+):(?<value>.+)$/': 'input',
+  },
+  'lib/client/backoff.ts': { '/^\\d+(\\.\\d+)?$/': 'linear' },
+  'lib/client/path.ts': { '/\\{(\\w+)\\}/': 'own', '/\\{\\w+\\}/': 'own' },
+  'lib/core/characters.ts': { 'new RegExp(…)': 'input' },
+  'lib/core/emoji.ts': { 'new RegExp(…)': 'input' },
+  'lib/core/time.ts': { '/^(.{19})(?:\\.(\\d+))?(.+)$/': 'input' },
+  'lib/files/ranges.ts': { '/^bytes=[ \\t]*(\\d{0,20})-(\\d{0,20})[ \\t]*$/': 'linear' },
+  'lib/files/schema.ts': { 'new RegExp(…)': 'input' },
+  'lib/files/sniff.ts': { '/\\0+$/': 'line' },
+  'lib/http/app.ts': { '/\\{(\\w+)\\}/': 'own' },
+  'lib/http/body.ts': {
+    '/^application\\/json\\s*(?:;\\s*charset\\s*=\\s*"?([^";\\s]+)"?\\s*)?$/': 'linear',
+    '/^application\\/x-www-form-urlencoded\\s*(?:;\\s*charset\\s*=\\s*utf-8\\s*)?$/': 'linear',
+  },
+  'lib/http/client-address.ts': {
+    '/%.*$/': 'linear',
+    '/^(?:\\[([^\\]]*)\\](?::\\d{1,5})?|([\\d.]+):\\d{1,5})$/': 'linear',
+  },
+  'lib/http/malformed.ts': {
+    '/^[a-z][a-z0-9+.-]*:\\/\\/[^/?#]*/': 'linear',
+    '/#.*$/': 'linear',
+    '/^(?:\\/[\\w-]+)+(?:\\?|$)/': 'linear',
+  },
+  'lib/http/query.ts': { '/^-?\\d+(\\.\\d+)?$/': 'linear' },
+  'lib/limits/buckets.ts': { '/^([^:]*):[^:/]*\\/[^:]*:(.*)$/': 'linear' },
+  'lib/live/postgres-order.ts': { '/^([0-9a-z_]+)(?:-([0-9a-z_]+)-([0-9a-z]+))?$/': 'linear' },
+  'lib/web/brand.ts': { '/^(\\/(?![/\\\\])\\S*|data:image\\/[\\w.+-]+[;,]\\S*)$/': 'operator' },
+  'lib/web/document.ts': {
+    '/\\/+$/': 'operator',
+    "/^(?:\\/(?!\\.{1,2}(?:\\/|$))[\\w.~!$&'()*+,;=:@%-]+)*$/": 'linear',
+  },
+}
+
+const SLOW_METHODS = new Set(['normalize', 'localeCompare', 'segment'])
+
+interface Node {
+  type: string
+  start: number
+  end: number
+  [key: string]: unknown
+}
+
+/** Every expression of a file, outermost first. */
+function* nodesOf(node: unknown): Generator<Node> {
+  if (Array.isArray(node)) for (const each of node) yield* nodesOf(each)
+  else if (node !== null && typeof node === 'object') {
+    if ('type' in node) yield node as Node
+    for (const value of Object.values(node)) yield* nodesOf(value)
+  }
+}
+
+const FILES = ['lib', 'cli'].flatMap((folder) =>
+  (readdirSync(folder, { recursive: true }) as string[])
+    .filter((file) => /\.tsx?$/.test(file) && !/^api\//.test(file))
+    .map((file) => `${folder}/${file}`),
+)
+
+/** By file: what `find` returns of its nodes. */
+function findAll(find: (node: Node) => string | undefined): [file: string, found: string[]][] {
+  return FILES.map((file) => {
+    const nodes = nodesOf(parseAst(readFileSync(file, 'utf8'), { lang: file.endsWith('x') ? 'tsx' : 'ts' }))
+    return [file, [...nodes].flatMap((node) => find(node) ?? [])]
+  })
+}
+
+/** What is found and has no decision, and each decision on what is not found. */
+function undecided(found: [file: string, found: string[]][], decided: Record<string, Record<string, Bound>>): string[] {
+  const is = new Set(found.flatMap(([file, each]) => each.map((what) => `${file}: ${what}`)))
+  const has = new Set(
+    Object.entries(decided).flatMap(([file, each]) => Object.keys(each).map((what) => `${file}: ${what}`)),
+  )
+  return [
+    ...[...is].filter((each) => !has.has(each)).map((each) => `has no decision: ${each}`),
+    ...[...has].filter((each) => !is.has(each)).map((each) => `does not exist: ${each}`),
+  ]
+}
+
+it('knows the bound of every text that is normalised, segmented or parsed', () => {
+  const found = findAll((node) => {
+    if (node.type !== 'CallExpression') return undefined
+    const { type, property, name } = node.callee as Node & { property?: { name?: string }; name?: string }
+    if (type === 'MemberExpression' && SLOW_METHODS.has(property?.name ?? '')) return property!.name
+    return type === 'Identifier' && name === 'parse' ? name : undefined
+  })
+  const counted = found.map(([file, names]): [string, string[]] => [
+    file,
+    names.map((name) => `${name} ×${names.filter((each) => each === name).length}`),
+  ])
+  expect(undecided(counted, CALLS)).toEqual([])
+})
+
+/**
+ * Whether a pattern may take more than linear time: it has several repetitions without a bound, or one that begins anywhere
+ * and after which something must follow.
+ */
+function mayBeSlow(pattern: string, flags: string): boolean {
+  const plain = pattern.replace(/\\p\{[^}]*\}|\\./gi, 'C').replace(/\[[^\]]*\]/g, 'C')
+  const repeated = [...plain.matchAll(/(?<!\()[*+]|\{\d+,\}/g)]
+  const [first] = repeated
+  if (!first || repeated.length > 1) return repeated.length > 1
+  const behind = plain.slice(first.index + first[0].length).replace(/^[?)]+/, '')
+  return behind !== '' && !plain.startsWith('^') && !flags.includes('y')
+}
+
+it('knows the bound of every text that a slow regular expression reads', () => {
+  const found = findAll((node) => {
+    const { regex, callee } = node as Node & { regex?: { pattern: string; flags: string }; callee?: { name?: string } }
+    if (node.type === 'NewExpression' && callee?.name === 'RegExp') return 'new RegExp(…)'
+    if (node.type !== 'Literal' || !regex || !mayBeSlow(regex.pattern, regex.flags)) return undefined
+    return `/${regex.pattern}/`
+  })
+  const isTrusted = (file: string) => Object.keys(TRUSTED).some((folder) => file.startsWith(folder))
+  const untrusted = found.filter(([file]) => !isTrusted(file))
+  expect(undecided(untrusted, PATTERNS)).toEqual([])
+})
+
+it('knows which patterns may be slow', () => {
+  const slow = [/a+b/, /^a*a*$/, /(a+)+$/, /=+$/, /[^"]+"/g, /\s*\n/]
+  const quick = [/a+/g, /^a+b/, /a{3}b/, /^[^@]*@/, /x(?:a|b)*/g, /a{1,64}b/]
+  for (const { source, flags } of slow) expect([source, mayBeSlow(source, flags)]).toEqual([source, true])
+  for (const { source, flags } of quick) expect([source, mayBeSlow(source, flags)]).toEqual([source, false])
+})
