@@ -23,6 +23,9 @@ export interface ListProblem {
 /** About 100,000 users. */
 const MAX_BYTES = 16 * 2 ** 20
 
+/** More than four times what a valid line has: a file with a quote that does not end is not one line. */
+const MAX_LINE_BYTES = 16_384
+
 const ROLES: readonly Role[] = ['admin', 'member', 'read_only']
 
 const COLUMNS = ['email', 'username', 'display_name', 'roles']
@@ -57,6 +60,7 @@ export async function parseUserList(text: string): Promise<{ users: ListedUser[]
     columns: checkHeadings,
     delimiter: first.includes(';') ? ';' : ',',
     info: true as const,
+    max_record_size: MAX_LINE_BYTES,
     skip_empty_lines: true,
     trim: true,
   }

@@ -1,3 +1,5 @@
+import { LONGEST } from './lengths.ts'
+
 /**
  * Classes of characters, each as the inside of a class in a regular expression.
  *
@@ -86,7 +88,11 @@ export function withoutUnseen(text: string): string {
   return text.replaceAll(new RegExp(HIDDEN, 'gu'), '')
 }
 
-/** The key under which two names or addresses are equal. Computed here only: `lower()` of the databases differ. */
+/**
+ * The key under which two names or addresses are equal. Computed here only: `lower()` of the databases differ. A text that
+ * is longer than each of them may be equals none, and is not normalised.
+ */
 export function uniqueKey(name: string): string {
-  return name.trim().normalize('NFKC').toLowerCase()
+  const trimmed = name.trim()
+  return trimmed.length > LONGEST.email ? trimmed : trimmed.normalize('NFKC').toLowerCase()
 }

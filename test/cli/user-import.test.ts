@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseUserList } from '../../cli/user-list.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { folder, run } from './process.ts'
@@ -21,6 +21,22 @@ describe('a list of users', () => {
     ])
     const semicolons = await parseUserList('email;roles\nada@example.org;read_only\n')
     expect(semicolons.users).toMatchObject([{ input: { roles: ['read_only'] } }])
+  })
+
+  it('has lines of at most 16 KiB, of which no longer part is normalised than an address may be', async () => {
+    const lengths: number[] = []
+    const { normalize } = String.prototype
+    vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string, form?: string) {
+      lengths.push(this.length)
+      return normalize.call(this, form)
+    })
+    onTestFinished(() => void vi.restoreAllMocks())
+    const marks = '\u0315\u0327'.repeat(2_000)
+    const { problems } = await parseUserList(`email,username,display_name\n${marks},,\nb@example.org,${marks},${marks}\n`)
+    expect(problems.map(({ line }) => line)).toEqual([2, 3])
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(254)
+    const endless = parseUserList(`email\n"${'a\n'.repeat(10_000)}`)
+    await expect(endless).rejects.toThrow('The file is not CSV')
   })
 
   it('names the line of each problem', async () => {

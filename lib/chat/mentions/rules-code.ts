@@ -13,42 +13,62 @@ export function findCode(text: string): Range[] {
   for (let at = 0; at < text.length; ) {
     const end = text.indexOf('\n', at)
     const next = end < 0 ? text.length : end + 1
-    const line = text.slice(at, next).trimEnd()
-    const [, mark] = FENCE.exec(line) ?? []
+    // Any other line changes nothing: most are not taken apart.
+    const line = isBlankOrFence(text, at) ? text.slice(at, next).trimEnd() : undefined
+    const [, mark] = line ? (FENCE.exec(line) ?? []) : []
     if (fence) {
-      if (mark && mark[0] === fence.mark[0] && mark.length >= fence.mark.length && line.trimStart() === mark) {
+      if (mark && mark[0] === fence.mark[0] && mark.length >= fence.mark.length && line!.trimStart() === mark) {
         code.push([fence.start, next])
         fence = undefined
         paragraph = next
       }
     } else if (mark || line === '') {
-      code.push(...findSpans(text, paragraph, at))
+      if (paragraph < at) addSpans(code, text, paragraph, at)
       paragraph = next
       if (mark) fence = { mark, start: at }
     }
     at = next
   }
-  code.push(...(fence ? [[fence.start, text.length] as Range] : findSpans(text, paragraph, text.length)))
+  if (fence) code.push([fence.start, text.length])
+  else addSpans(code, text, paragraph, text.length)
   return code
 }
 
-/** The spans of a paragraph: from a run of backticks to the next one of the same length. */
-function findSpans(text: string, start: number, end: number): Range[] {
-  const runs = [...text.slice(start, end).matchAll(/`+/g)].map(({ 0: run, index }) => {
-    return { at: start + index, length: run.length, partner: -1 }
-  })
+/** Whether the line that begins at an index may be blank or a fence. */
+function isBlankOrFence(text: string, index: number): boolean {
+  const first = text.charCodeAt(index)
+  if (first === BACKTICK || first === TILDE)
+    return text.charCodeAt(index + 1) === first && text.charCodeAt(index + 2) === first
+  return first <= SPACE || first >= NO_BREAK_SPACE
+}
+
+const BACKTICK = 0x60
+const TILDE = 0x7e
+const SPACE = 0x20
+const NO_BREAK_SPACE = 0xa0
+
+/** Adds the spans of a paragraph: from a run of backticks to the next one of the same length. */
+function addSpans(code: Range[], text: string, start: number, end: number): void {
+  const runs: Range[] = []
+  for (let at = start; at < end; at++) {
+    if (text.charCodeAt(at) !== BACKTICK) continue
+    const run = at
+    while (at < end && text.charCodeAt(at) === BACKTICK) at++
+    runs.push([run, at])
+  }
+  if (runs.length < 2) return
   // From the end, so that the search takes one pass, whatever the text.
+  const partners: number[] = []
   const latest = new Map<number, number>()
-  for (const [index, run] of [...runs.entries()].reverse()) {
-    run.partner = latest.get(run.length) ?? -1
-    latest.set(run.length, index)
+  for (let n = runs.length - 1; n >= 0; n--) {
+    const length = runs[n]![1] - runs[n]![0]
+    partners[n] = latest.get(length) ?? -1
+    latest.set(length, n)
   }
-  const spans: Range[] = []
-  for (let index = 0; index < runs.length; index++) {
-    const { at, length, partner } = runs[index]!
+  for (let n = 0; n < runs.length; n++) {
+    const partner = partners[n]!
     if (partner < 0) continue
-    spans.push([at, runs[partner]!.at + length])
-    index = partner
+    code.push([runs[n]![0], runs[partner]![1]])
+    n = partner
   }
-  return spans
 }

@@ -19,8 +19,8 @@ const LONGEST_WRITTEN = 2 * LONGEST.username
 /** Not inside of a word, an address or a path. */
 const BEGINNING = /(?<![\p{L}\p{N}\p{M}@./_-])@(?=\S)/gu
 
-/** A word goes on here: with a letter, a digit or `_`, or with `-`, `.` or `@` inside of it. */
-const CONTINUATION = /[\p{L}\p{N}\p{M}_]|[-.@]+[\p{L}\p{N}_]/uy
+/** A word goes on here: with a letter, a digit or `_`, or with some `-`, `.` or `@` inside of it. */
+const CONTINUATION = /[\p{L}\p{N}\p{M}_]|[-.@]{1,64}[\p{L}\p{N}_]/uy
 
 /** A line break or another control character ends a name, and so does the next mention. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no username has one.

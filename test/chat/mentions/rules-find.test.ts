@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { chooseNamed, findNames } from '../../../lib/chat/mentions/rules-find.ts'
 import { uniqueKey } from '../../../lib/core/characters.ts'
 
@@ -73,6 +73,7 @@ describe('the persons that a text mentions', () => {
     ['one behind a backtick that is not closed', 'a ` b @ada', ['ada'], ['ada']],
     ['one where a backtick is closed in another paragraph', 'a ` b\n\n@ada `', ['ada'], ['ada']],
     ['one between two spans', '`a` @ada `b`', ['ada'], ['ada']],
+    ['one before more signs than a word has inside of it', `@ada${'-'.repeat(65)}x`, ['ada'], ['ada']],
     ['all', 'Hello @all, lunch', ['ada'], ['(all)']],
     ['all, also in capitals', '@ALL', [], ['(all)']],
     ['all and a person', '@all and @ada', ['ada'], ['ada', '(all)']],
@@ -96,6 +97,13 @@ describe('the persons that a text mentions', () => {
     ]) {
       expect(findNames(text).flat().length).toBeLessThanOrEqual(4_000)
     }
+  })
+
+  it('takes apart no line for its code that is neither blank nor a fence', () => {
+    const trimEnd = vi.spyOn(String.prototype, 'trimEnd')
+    onTestFinished(() => void trimEnd.mockRestore())
+    findNames(`@ada ${'`a\n'.repeat(10_000)}`)
+    expect(trimEnd).not.toHaveBeenCalled()
   })
 
   it('finds every username behind an @ and before a space, whatever it consists of', () => {
