@@ -55,7 +55,8 @@ function gather(posts: MayMention[]): Map<string, Wanted> {
   for (const { wanted, ...place } of posts) {
     const known = places.get(keyOf(place)) ?? { ...placeOf(place), keys: new Set(), ids: new Set(), all: false }
     places.set(keyOf(place), known)
-    if ('places' in wanted) for (const keys of wanted.places) for (const key of keys) known.keys.add(key)
+    if ('names' in wanted)
+      for (const { ends } of wanted.names.places) for (const key of ends.keys()) known.keys.add(key)
     else for (const id of wanted.user_ids) known.ids.add(id)
     known.all ||= wanted.all
   }

@@ -26,39 +26,66 @@ const CONTINUATION = /[\p{L}\p{N}\p{M}_]|[-.@]{1,64}[\p{L}\p{N}_]/uy
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no username has one.
 const STOP = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]|(?<![\p{L}\p{N}\p{M}@./_-])@/u
 
+/** An `@` of a text, and the keys of the names that may stand behind it, longest first: where each of them ends. */
+export interface NamePlace {
+  at: number
+  ends: ReadonlyMap<string, number>
+  /** Whether it is in code, unless names with backticks change that. */
+  isCode: boolean
+}
+
+/** The names that a text may mention. */
+export interface WrittenNames {
+  text: string
+  places: NamePlace[]
+}
+
 /**
- * The names that a text may mention: for each `@` outside of code, the keys of the names that may stand behind it,
- * longest first. A name ends at the end of a word.
+ * The names that a text may mention: behind each `@` outside of code. A name ends at the end of a word. If names outside of
+ * code may have backticks, those in code are listed, too: a backtick in the name of a participant begins or ends no code.
  */
-export function findNames(text: string): string[][] {
-  if (!text.includes('@')) return []
+export function findNames(text: string): WrittenNames {
+  if (!text.includes('@')) return { text, places: [] }
   const code = findCode(text)
-  const places: string[][] = []
-  let left = MOST_CANDIDATES
+  const outside: number[] = []
+  const inside: number[] = []
   let next = 0
   for (const { index } of text.matchAll(BEGINNING)) {
     while (next < code.length && code[next]![1] <= index) next++
-    if (next < code.length && code[next]![0] <= index) continue
-    const keys = namesAt(text, index + 1, left > 0 ? undefined : 1)
-    left -= keys.length
+    const isCode = next < code.length && code[next]![0] <= index
+    ;(isCode ? inside : outside).push(index)
+  }
+  const places = placesAt(text, outside, false)
+  if (places.some(({ ends }) => [...ends.keys()].some(hasBacktick))) places.push(...placesAt(text, inside, true))
+  return { text, places: places.sort((a, b) => a.at - b.at) }
+}
+
+const hasBacktick = (text: string) => text.includes('`')
+
+function placesAt(text: string, indexes: readonly number[], isCode: boolean): NamePlace[] {
+  const places: NamePlace[] = []
+  let left = MOST_CANDIDATES
+  for (const at of indexes) {
+    const ends = namesAt(text, at + 1, left > 0 ? undefined : 1)
+    left -= ends.size
     if (left < -MOST_WORDS) break
-    if (keys.length > 0) places.push(keys)
+    if (ends.size > 0) places.push({ at, ends, isCode })
   }
   return places
 }
 
 /** The keys of the names that begin at an index and end at the end of a word, longest first: all, or the `most` shortest. */
-function namesAt(text: string, start: number, most = Number.POSITIVE_INFINITY): string[] {
+function namesAt(text: string, start: number, most = Number.POSITIVE_INFINITY): Map<string, number> {
   const window = text.slice(start, start + LONGEST_WRITTEN)
   const stop = STOP.exec(window)
   const written = stop ? window.slice(0, stop.index) : window
-  const keys = new Set<string>()
-  for (let end = 1; end <= written.length && keys.size < most; end++) {
+  const ends = new Map<string, number>()
+  for (let end = 1; end <= written.length && ends.size < most; end++) {
     if (/\s/.test(written[end - 1]!) || goesOn(text, start + end)) continue
     const key = uniqueKey(written.slice(0, end))
-    if (key !== '') keys.add(key)
+    if (key !== '' && !ends.has(key)) ends.set(key, start + end)
   }
-  return [...keys].reverse()
+  return new Map([...ends].reverse())
 }
 
 function goesOn(text: string, index: number): boolean {
@@ -74,18 +101,39 @@ export interface Named {
 }
 
 /**
- * Decides which users the names of a text mean: behind each `@` the longest one that is a user's.
+ * Decides which users the names of a text mean: behind each `@` outside of code the longest one that is a user's.
  *
  * @param idOf the users with these keys
  * @param author who counts for nothing
  */
-export function chooseNamed(places: string[][], idOf: ReadonlyMap<string, string>, author?: string): Named {
+export function chooseNamed({ text, places }: WrittenNames, idOf: ReadonlyMap<string, string>, author?: string): Named {
   const user_ids = new Set<string>()
   let all = false
-  for (const keys of places) {
-    const key = keys.find((each) => each === ALL || idOf.has(each))
+  const chosen = places.flatMap(({ at, ends, isCode }) => {
+    const key = [...ends.keys()].find((each) => each === ALL || idOf.has(each))
+    return key === undefined ? [] : { at, end: ends.get(key)!, key, isCode }
+  })
+  for (const { key } of outsideCode(text, chosen)) {
     if (key === ALL) all = true
-    else if (key !== undefined && idOf.get(key) !== author && user_ids.size < MOST_PERSONS) user_ids.add(idOf.get(key)!)
+    else if (idOf.get(key) !== author && user_ids.size < MOST_PERSONS) user_ids.add(idOf.get(key)!)
   }
   return { user_ids: [...user_ids], all }
+}
+
+/** Those of the names that are not in code, in which no backtick of theirs counts. */
+function outsideCode<Name extends { at: number; end: number; isCode: boolean }>(text: string, names: Name[]): Name[] {
+  if (!names.some(({ at, end }) => hasBacktick(text.slice(at, end)))) return names.filter(({ isCode }) => !isCode)
+  let masked = ''
+  let from = 0
+  for (const { at, end } of names) {
+    if (at < from) continue
+    masked += text.slice(from, at) + text.slice(at, end).replaceAll('`', '_')
+    from = end
+  }
+  const code = findCode(masked + text.slice(from))
+  let next = 0
+  return names.filter(({ at }) => {
+    while (next < code.length && code[next]![1] <= at) next++
+    return next === code.length || code[next]![0] > at
+  })
 }

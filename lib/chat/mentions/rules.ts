@@ -3,14 +3,14 @@ import { ChatError } from '../../core/errors.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { type ParticipantSettings, type PolicyColumns, policyOf } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { ALL, chooseNamed, findNames } from './rules-find.ts'
+import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
 import type { MentionsInput } from './schema.ts'
 
 /** What a message may mention, before it is known who participates. */
 export type WantedMentions =
   | { user_ids: string[]; all: boolean }
-  /** Found in a text: the keys behind each `@`. */
-  | { places: string[][]; all: boolean }
+  /** Found in a text. */
+  | { names: WrittenNames; all: boolean }
 
 /** What a post asks for; `undefined` for one that mentions no user: then nothing is looked up. */
 export function wantedOf({
@@ -24,8 +24,8 @@ export function wantedOf({
     const { user_ids = [], all = false } = mentions
     return user_ids.length > 0 || all ? { user_ids, all } : undefined
   }
-  const places = findNames(content)
-  return places.length > 0 ? { places, all: places.some((keys) => keys.includes(ALL)) } : undefined
+  const names = findNames(content)
+  return names.places.length > 0 ? { names, all: names.places.some(({ ends }) => ends.has(ALL)) } : undefined
 }
 
 /** What the database knows of it: who participates. */
@@ -61,8 +61,8 @@ export function decideMentions(
   writer: Writer,
   limits: Pick<Config['limits'], 'mention_all'>,
 ): Mentioned {
-  const named = 'places' in wanted ? chooseNamed(wanted.places, known.idOf, writer.user_id) : wanted
-  const isFound = 'places' in wanted
+  const named = 'names' in wanted ? chooseNamed(wanted.names, known.idOf, writer.user_id) : wanted
+  const isFound = 'names' in wanted
   const all = named.all && mayMentionAll(writer, known.participants, { isFound, most: limits.mention_all })
   if (isFound) return { user_ids: named.user_ids.sort(), all }
   const ids = new Set(named.user_ids.filter((id) => known.participating.has(id) && id !== writer.user_id))
