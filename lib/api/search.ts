@@ -9,8 +9,8 @@ export interface SearchClient {
    *
    * In the conversations that the caller participates in now, also from before they joined; a message is found as
    * soon as its post or edit has been answered, and not found once its deletion has. The names of its files are
-   * searched, too. Letters' case does not matter, nor accents of Latin, Greek and Cyrillic letters. With `in`,
-   * `from`, `thread` or `has`, `q` may be empty. Continue with `cursor`.
+   * searched, too. Letters' case does not matter, nor marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters.
+   * With `in`, `from`, `thread` or `has`, `q` may be empty. Continue with `cursor`.
    *
    * @throws ChatError `not_found`, `invalid_cursor`, `rate_limited`, `validation_failed`
    */

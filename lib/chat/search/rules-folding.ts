@@ -30,7 +30,8 @@ const ASCII_LETTERS = /^[A-Za-z]+$/
 const IS_EMOJI = new RegExp(`^(?:${EMOJI})$`, 'u')
 const IS_IGNORED = new RegExp(`^${IGNORED}$`, 'u')
 
-const ACCENTED = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]/u
+/** Letters whose marks are dropped: their words are also written without. */
+const LOSES_MARKS = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]/u
 const DENSE =
   '(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmr}\\p{scx=Mymr}]'
 
@@ -76,10 +77,18 @@ function readParts(piece: string): Part[] {
   ])
 }
 
-/** Compatible characters are one (NFKC), cases are, and so are Latin, Greek and Cyrillic letters with and without accents. */
+/** Compatible characters are one (NFKC), cases are, and so are letters with and without marks in scripts that lose them. */
 function fold(piece: string): string {
-  const same = piece.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
-  return ACCENTED.test(same) ? same.normalize('NFD').replaceAll(/\p{M}/gu, '') : same
+  const same = piece.normalize('NFKC')
+  return foldCase(LOSES_MARKS.test(same) ? same.normalize('NFD').replaceAll(/\p{M}/gu, '') : same)
+}
+
+/** Full case folding (Unicode Standard, section 3.13): `ß` is `ss`. The dotless `ı` stays, of which `I` is the upper case, too. */
+function foldCase(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^ı]+/g, (some) => some.toUpperCase().toLowerCase())
+    .replaceAll('ς', 'σ')
 }
 
 /** What each unit is, and how it is compared, as far as it was seen. */

@@ -8,7 +8,7 @@ export const ANALYSIS = 3
 
 /** The smallest part of a text that is compared: a word, an emoji, or one character of a dense script. */
 export interface Atom {
-  /** As it is compared: without case, and without accents of Latin, Greek and Cyrillic letters. */
+  /** As it is compared: without case, and without the marks of Latin, Greek, Cyrillic, Arabic and Hebrew letters. */
   text: string
   /** Its place in the text as given, in UTF-16 units. */
   start: number

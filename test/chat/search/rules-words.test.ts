@@ -15,13 +15,14 @@ describe('the analysis of a text', () => {
   it.each([
     ['case and accents', 'Ärger ÉTÉ naïve façade', ['arger', 'ete', 'naive', 'facade']],
     ['decomposed accents', 'e\u0301te\u0301 A\u0308', ['ete', 'a']],
-    ['German', 'Straße GRÖẞE', ['straße', 'große']],
+    ['German', 'Straße GRÖẞE STRASSE', ['strasse', 'grosse', 'strasse']],
     ['Russian', 'Ёлка мой', ['елка', 'мои']],
-    ['Greek with final sigma', 'ΟΔΟΣ οδός', ['οδοσ', 'οδοσ']],
+    ['Greek with final sigma, and an iota below', 'ΟΔΟΣ οδός ᾳ', ['οδοσ', 'οδοσ', 'α']],
     ['Turkish', 'İstanbul ışık', ['istanbul', 'ısık']],
     ['Arabic with tatweel', 'كتـــاب', ['كتاب']],
     ['Persian with a joiner', 'می\u200Cخواهم', ['میخواهم']],
-    ['Hebrew', 'שָׁלוֹם', ['שָׁלוֹם'.normalize('NFKC')]],
+    ['Arabic with marks', 'مُحَمَّد محمد أَحْمَد احمد', ['محمد', 'محمد', 'احمد', 'احمد']],
+    ['Hebrew', 'שָׁלוֹם שלום', ['שלום', 'שלום']],
     ['Hindi', 'हिन्दी में', ['हिन्दी', 'में']],
     ['wide letters, ligatures', 'Ｈｅｌｌｏ ﬁne', ['hello', 'fine']],
     ['a soft hyphen', 'Donau\u00ADdampfer', ['donaudampfer']],
@@ -112,6 +113,19 @@ describe('the analysis of a text', () => {
     expect(cut).toEqual([...times(2_000, (n) => (n % 2 ? 'two' : 'one')), 'three'])
     const numbers = Array.from({ length: 9000 }, (_, n) => String(n).padStart(64, '1')).join(' ')
     expect([...new Set(words(numbers))].join('').length).toBeLessThanOrEqual(250_000)
+  })
+
+  it('is the same for a letter and its other cases', () => {
+    const differing: string[] = []
+    for (let code = 0; code < 0x20000; code++) {
+      const letter = String.fromCodePoint(code)
+      // The upper case of the dotless i is that of another letter, and that of an iota below a letter is a letter.
+      if ((code >= 0xd800 && code < 0xe000) || letter === 'ı' || letter.normalize('NFD').includes('\u0345')) continue
+      for (const other of [letter.toUpperCase(), letter.toLowerCase()])
+        if (other !== letter && texts(other).join() !== texts(letter).join()) differing.push(letter)
+    }
+    // Of these, one is an emoji.
+    expect(differing).toEqual(['Ⓜ', 'ⓜ'])
   })
 
   it('is the same in parts of any size as at once', () => {
