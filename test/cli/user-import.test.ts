@@ -32,7 +32,9 @@ describe('a list of users', () => {
     })
     onTestFinished(() => void vi.restoreAllMocks())
     const marks = '\u0315\u0327'.repeat(2_000)
-    const { problems } = await parseUserList(`email,username,display_name\n${marks},,\nb@example.org,${marks},${marks}\n`)
+    const { problems } = await parseUserList(
+      `email,username,display_name\n${marks},,\nb@example.org,${marks},${marks}\n`,
+    )
     expect(problems.map(({ line }) => line)).toEqual([2, 3])
     expect(Math.max(...lengths)).toBeLessThanOrEqual(254)
     const endless = parseUserList(`email\n"${'a\n'.repeat(10_000)}`)
