@@ -153,11 +153,12 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   const { db, kv, signals } = storage
   const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
   const { broadcast_participants } = config.presence
+  const { dead_seconds } = config.cluster
   const sources = createStreamSources({ db, config, now })
   const arrivals = { count: 0 }
   const announce = cluster.announce
   const hub = createHub({ db, config, log, metrics, now, announce, sources, arrivals: () => arrivals.count })
-  const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
+  const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants, dead_seconds })
   hub.onStreams(presence.streamsChanged)
   const poller = createPoller({ db, hub, log, metrics, poll_ms: config.cluster.poll_ms })
   return { arrivals, cluster, sources, hub, presence, poller }

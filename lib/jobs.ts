@@ -3,6 +3,7 @@ import { sweepOrFail } from './chat/attachments/sweep.ts'
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
+import { LOOKS } from './core/stall.ts'
 import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
@@ -24,7 +25,10 @@ const INBOXES_MS = 100
 /** All jobs of a service. */
 function jobsOf(
   ctx: Context,
-): Record<'heartbeats' | 'callers' | 'presence' | 'leases' | 'retention' | 'files' | 'wal' | 'backups', Job> {
+): Record<
+  'heartbeats' | 'stalled' | 'callers' | 'presence' | 'leases' | 'retention' | 'files' | 'wal' | 'backups',
+  Job
+> {
   const inboxes = { after: '', ms: INBOXES_MS }
   const files = { after: '' }
   return {
@@ -32,6 +36,11 @@ function jobsOf(
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
       run: () => ctx.hub.sendHeartbeats(),
       warning: 'Heartbeats could not be sent to event streams',
+    },
+    stalled: {
+      interval_ms: (ctx.config.server.stalled_seconds * 1000) / LOOKS,
+      run: () => ctx.hub.stalled.look(),
+      warning: 'Event streams whose clients read nothing could not be found',
     },
     // A slow host is asked again when it has answered.
     callers: {

@@ -229,7 +229,7 @@ async function endOwnStreams({ cluster }: Context): Promise<void> {
 }
 
 /** What this process does with the news of others. */
-function neighbourOf({ hub, poller, presence }: Context): Neighbour {
+function neighbourOf({ hub, poller, presence, cluster }: Context): Neighbour {
   return {
     countStreams: hub.size,
     async receive(events) {
@@ -240,6 +240,7 @@ function neighbourOf({ hub, poller, presence }: Context): Neighbour {
       hub.receive(events)
     },
     reconsider: presence.reconsider,
+    endStalled: ({ node_id, user_id }) => void (node_id === cluster.id && presence.endStalled(user_id)),
     meet: presence.renew,
     async renew() {
       await poller.lookAtAll()

@@ -34,6 +34,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'leases',
     'presence',
     'retention',
+    'stalled',
     'wal',
   ])
   expect(new Set(warnings.map(([message]) => message)).size).toBe(failed.size)

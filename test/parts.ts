@@ -14,7 +14,7 @@ export const PARTS: Record<string, string[]> = {
   ],
   /** Two nodes, and readers that change between them. */
   nodes: [
-    'test/cluster/{bus,nodes,posts-at-once}.test.ts',
+    'test/cluster/{bus,nodes,places,posts-at-once}.test.ts',
     'test/live/{all-order,nodes,order,read-then-follow,revocations}.test.ts',
     'test/chat/conversations/deletion-nodes.test.ts',
   ],

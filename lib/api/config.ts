@@ -49,7 +49,8 @@ export interface ConfigInput {
     keep_alive_timeout_seconds?: number | undefined
     /**
      * A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is
-     * closed. Default: `30` seconds.
+     * closed. At sse.max_streams_per_user, an open stream whose client reads nothing for this time gives its place to
+     * a new one. Default: `30` seconds.
      */
     stalled_seconds?: number | undefined
     /**
@@ -151,6 +152,11 @@ export interface ConfigInput {
      * seconds.
      */
     dead_seconds?: number | undefined
+    /**
+     * Containers with one host name: a name for each. A process that starts replaces the one of the same machine and
+     * name that has ended without a stop. Default: `""`.
+     */
+    instance?: string | undefined
   }
   features?: {
     /** Serve /api; if false, all of it is 404. Default: `true`. */
@@ -572,7 +578,8 @@ export interface Config {
     keep_alive_timeout_seconds: number
     /**
      * A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is
-     * closed.
+     * closed. At sse.max_streams_per_user, an open stream whose client reads nothing for this time gives its place to
+     * a new one.
      */
     stalled_seconds: number
     /**
@@ -659,6 +666,11 @@ export interface Config {
     beat_seconds: number
     /** A process without a report for so long is taken for dead. At least twice cluster.beat_seconds. */
     dead_seconds: number
+    /**
+     * Containers with one host name: a name for each. A process that starts replaces the one of the same machine and
+     * name that has ended without a stop.
+     */
+    instance: string
   }
   features: {
     /** Serve /api; if false, all of it is 404. */

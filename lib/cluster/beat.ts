@@ -1,6 +1,7 @@
 import { createSteadiness } from '../core/steadiness.ts'
 import { VERSION } from '../core/version.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { ownPlace } from './process-place.ts'
 import type { Neighbour } from './receiver.ts'
 import * as store from './store.ts'
 import { deleteUnseen } from './store-presence.ts'
@@ -20,7 +21,7 @@ const BEATS_BETWEEN_DELETIONS = 30
 
 interface BeatDeps {
   db: Database
-  config: { cluster: { beat_seconds: number; dead_seconds: number } }
+  config: { cluster: { beat_seconds: number; dead_seconds: number; instance: string } }
   neighbour: Pick<Neighbour, 'countStreams' | 'reconsider' | 'renew'>
 }
 
@@ -41,7 +42,7 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
     const mayRemove = isSteady()
     mustRenew ||= !hasRow
     // First: what a process without a row knows of users does not count, and may be deleted.
-    if (!hasRow) await store.insertNode(db, id, VERSION)
+    if (!hasRow) await store.insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
     if (mustRenew) await neighbour.renew()
     mustRenew = false
     if (mayRemove) await remove(store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))

@@ -6,6 +6,8 @@ import { VERSION } from '../core/version.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createBeat } from './beat.ts'
+import { removeEnded } from './ended.ts'
+import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
@@ -40,24 +42,21 @@ export function createCluster(given: ClusterDeps) {
   // A database in memory has one process.
   const isShared = isApart || db.dialect === 'postgresql'
   const repeated: Repeated[] = []
-  let isStarted = false
+  let neighbour: Neighbour | undefined
   let started_at: number | undefined
   const reloads = createReloadAnswer(id, db)
   const receiver = createReceiver(id, { ...deps, isApart, reload: reloads.handle })
   const publisher = createPublisher(id, receiver, deps)
 
   return {
-    id,
-    db,
-    isShared,
-    isApart,
+    ...{ id, db, isShared, isApart },
     /** Whether processes have met: the first that serves creates the file of signals. */
     hasMet: () => signals?.exists() ?? isShared,
     isAlone: receiver.isAlone,
     /** Whether other processes run, or have run recently: their users may still count. */
-    hasCompany: () => isStarted && receiver.hasCompany(),
+    hasCompany: () => neighbour !== undefined && receiver.hasCompany(),
     /** Whether the signals of others could not be read for a while. */
-    isLate: () => isStarted && !isApart && receiver.isLate(),
+    isLate: () => neighbour !== undefined && !isApart && receiver.isLate(),
     countNodes: receiver.countNodes,
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
@@ -67,21 +66,26 @@ export function createCluster(given: ClusterDeps) {
     announceUsers: publisher.announceUsers,
 
     /** Registers the process, and begins to receive signals of the others. */
-    async start(neighbour: Neighbour): Promise<void> {
+    async start(self: Neighbour): Promise<void> {
       started_at ??= now()
-      if (!isShared || isStarted) return
+      if (!isShared || neighbour) return
       await register(id, deps)
-      isStarted = true
-      await receiver.listen(neighbour)
-      publisher.start((signal) => handleSignals([signal], neighbour))
-      repeated.push(...startRepeated(id, deps, neighbour, { receiver, publisher }))
+      neighbour = self
+      // Of an earlier run that was killed. Its users are published with all others of before.
+      await removeEnded(id, deps)
+      await receiver.listen(self)
+      publisher.start((signal) => handleSignals([signal], self))
+      repeated.push(...startRepeated(id, deps, self, { receiver, publisher }))
     },
+
+    /** Removes the processes of this machine that have ended. It never rejects. */
+    removeEnded: async (): Promise<void> => neighbour?.reconsider(await removeEnded(id, deps)),
 
     /** Removes the process at once, and tells the others. */
     async stop(): Promise<void> {
       await Promise.all(repeated.splice(0).map(({ stop }) => stop()))
-      if (isStarted) {
-        isStarted = false
+      if (neighbour) {
+        neighbour = undefined
         await leave(id, deps)
         await publisher.flush()
       }
@@ -90,9 +94,9 @@ export function createCluster(given: ClusterDeps) {
   }
 }
 
-async function register(id: string, { db, signals }: ClusterDeps): Promise<void> {
+async function register(id: string, { db, signals, config }: ClusterDeps): Promise<void> {
   try {
-    await insertNode(db, id, VERSION)
+    await insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
   } catch (error) {
     // The next beat tries again.
     if (!signals) throw error

@@ -8,6 +8,7 @@ import type { Ephemeral } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import { createLook } from './look.ts'
+import { ownPlace } from './process-place.ts'
 import type { Signal } from './signals.ts'
 import { insertNode } from './store.ts'
 
@@ -23,6 +24,8 @@ export interface Neighbour {
   countStreams(): number
   /** Delivers what other processes have committed, and then ephemeral events of theirs. */
   receive(events: Ephemeral[]): Promise<void>
+  /** The place of a user's oldest stream whose client reads nothing, maybe of this process, was given to a new stream. */
+  endStalled(stalled: NonNullable<Signal['stalled_stream']>): void
   /** Publishes the presence of these users if it has changed. */
   reconsider(userIds: string[]): void
   /**
@@ -38,7 +41,7 @@ interface ReceiverDeps {
   db: Database
   /** Whether the processes meet in a file of their own, without which each is alone. */
   isApart: boolean
-  config: { cluster: Pick<Config['cluster'], 'poll_ms'> }
+  config: { cluster: Pick<Config['cluster'], 'poll_ms' | 'instance'> }
   log: Log
   metrics: Pick<Metrics, 'polled'>
   /** Reads the configuration of this process again. */
@@ -67,8 +70,11 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     const wasAlone = others.size === 0
     if (found) others = new Set(found.others)
     if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
-    if (isFirst || found?.hasOwnRow === false) await comeBack(db, id, neighbour)
-    else if (wasAlone && others.size > 0) await neighbour.meet()
+    if (isFirst || found?.hasOwnRow === false) {
+      // First: after a crash of PostgreSQL the row is gone, and the users of a process without one count as offline.
+      await insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
+      await neighbour.renew()
+    } else if (wasAlone && others.size > 0) await neighbour.meet()
     if (!found || found.bodies.length === 0) return
     const news = found.bodies.map((body) => JSON.parse(body) as Signal)
     // Not awaited: events do not wait for it. A failed answer is asked for again.
@@ -102,15 +108,9 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
   }
 }
 
-/** Reports the process and its users again. */
-async function comeBack(db: Database, id: string, neighbour: Neighbour): Promise<void> {
-  // First: after a crash of PostgreSQL the row is gone, and the users of a process without one count as offline.
-  await insertNode(db, id, VERSION)
-  await neighbour.renew()
-}
-
 /** Acts on signals of others. */
 export async function handleSignals(signals: Signal[], neighbour: Neighbour): Promise<void> {
+  for (const { stalled_stream } of signals) if (stalled_stream) neighbour.endStalled(stalled_stream)
   neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
   await neighbour.receive(signals.flatMap((signal) => signal.events))
 }

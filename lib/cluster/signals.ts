@@ -18,6 +18,8 @@ const MAX_USERS = 5_000
 export interface Signal {
   events: Ephemeral[]
   user_ids: string[]
+  /** A process shall end the user's oldest stream whose client reads nothing. */
+  stalled_stream?: { node_id: string; user_id: string }
   /** All processes shall read their configuration again; the id of the request. */
   reload_request?: string
   /** What became of that in the sender. */

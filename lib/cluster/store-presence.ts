@@ -25,6 +25,8 @@ export interface PresenceRow {
   status: string | null
   status_age: Micros | null
   seen_age: Micros | null
+  /** Of the opening of the oldest stream whose client reads nothing, if there is one. */
+  stalled_age: Micros | null
 }
 
 const UPSERT_PRESENCE = onRows<PresenceRow & { node_id: string }>(
@@ -36,15 +38,18 @@ const UPSERT_PRESENCE = onRows<PresenceRow & { node_id: string }>(
     status: 'text',
     status_age: 'bigint',
     seen_age: 'bigint',
+    stalled_age: 'bigint',
   },
   (given, dialect) =>
-    `INSERT INTO node_presence (node_id, user_id, streams, since, status, status_at, seen_at)
-     SELECT node_id, user_id, streams, clock.now - since_age, status, clock.now - status_age, clock.now - seen_age
+    `INSERT INTO node_presence (node_id, user_id, streams, since, status, status_at, seen_at, stalled_at)
+     SELECT node_id, user_id, streams, clock.now - since_age, status, clock.now - status_age, clock.now - seen_age,
+            clock.now - stalled_age
        FROM (SELECT ${databaseNow(dialect)} AS now) AS clock, ${given} WHERE true
       ORDER BY user_id
      ON CONFLICT (user_id, node_id) DO UPDATE SET
        streams = excluded.streams, since = excluded.since, status = excluded.status,
-       status_at = excluded.status_at, seen_at = excluded.seen_at, left_at = NULL`,
+       status_at = excluded.status_at, seen_at = excluded.seen_at, stalled_at = excluded.stalled_at,
+       left_at = NULL`,
 )
 
 /** Stores what a process knows of users now. */
@@ -55,9 +60,27 @@ export function upsertPresence(db: Queries, node_id: string, rows: readonly Pres
   )
 }
 
+/** The streams of a user at one process. */
+export type StreamCounts = Pick<PresenceRow, 'user_id' | 'streams' | 'stalled_age'>
+
+const UPDATE_COUNTS = onRows<StreamCounts & { node_id: string }>(
+  { node_id: 'text', user_id: 'text', streams: 'bigint', stalled_age: 'bigint' },
+  (given, dialect) =>
+    `UPDATE node_presence SET streams = given.streams, stalled_at = ${databaseNow(dialect)} - given.stalled_age
+       FROM ${given} WHERE node_presence.user_id = given.user_id AND node_presence.node_id = given.node_id`,
+)
+
+/** Stores the numbers of streams of users whom the process has stored before. By primary key. */
+export function updateCounts(db: Queries, node_id: string, rows: readonly StreamCounts[]): Promise<void> {
+  return UPDATE_COUNTS.run(
+    db,
+    rows.map((row) => ({ ...row, node_id })),
+  )
+}
+
 /** What other processes know of these users. `left_age`: the process has stopped or is being removed. By user_id. */
 export function listPresence(db: Queries, nodeId: string, userIds: Iterable<string>) {
-  return db.all<PresenceRow & { left_age: Micros | null }>(
+  return db.all<Omit<PresenceRow, 'stalled_age'> & { left_age: Micros | null }>(
     `SELECT p.user_id, p.streams, clock.now - p.since AS since_age, p.status, clock.now - p.status_at AS status_age,
             clock.now - p.seen_at AS seen_age,
             CASE WHEN n.id IS NULL THEN clock.now - coalesce(p.left_at, 0) END AS left_age
@@ -79,13 +102,52 @@ export async function listPresent(db: Queries, nodeId: string, lapse: Micros): P
   return rows.map((row) => row.user_id)
 }
 
+/** The processes that run beside one, by a report within so many microseconds. Parameters: its id, the time. */
+const otherNodes = (dialect: Queries['dialect']) =>
+  `p.node_id <> ? AND EXISTS (SELECT 1 FROM nodes n WHERE n.id = p.node_id AND n.beat_at >= ${databaseNow(dialect)} - CAST(? AS BIGINT))`
+
+/** Which processes count: all but this one, with a report within `silence`, in microseconds. */
+export interface Others {
+  node_id: string
+  silence: Micros
+}
+
 /** The number of open streams of a user at other processes. By user_id. */
-export async function countStreams(db: Queries, nodeId: string, userId: string): Promise<number> {
+export async function countStreams(db: Queries, { node_id, silence }: Others, userId: string): Promise<number> {
   const row = await db.get<{ streams: number }>(
     `SELECT CAST(coalesce(sum(p.streams), 0) AS BIGINT) AS streams
-       FROM node_presence p JOIN nodes n ON n.id = p.node_id WHERE p.user_id = ? AND p.node_id <> ?`,
+       FROM node_presence p WHERE p.user_id = ? AND ${otherNodes(db.dialect)}`,
     userId,
-    nodeId,
+    node_id,
+    silence,
   )
   return row!.streams
+}
+
+/**
+ * Takes the place of the user's oldest stream at other processes whose client reads nothing; of two calls one gets it.
+ *
+ * @param age it was opened earlier than that, in microseconds
+ * @returns the process that must end the stream
+ */
+export async function takeStalled(
+  tx: Queries,
+  { node_id, silence }: Others,
+  userId: string,
+  age: Micros,
+): Promise<string | undefined> {
+  const rows = await tx.all<{ node_id: string }>(
+    `UPDATE node_presence SET streams = streams - 1, stalled_at = NULL
+      WHERE user_id = ? AND streams > 0 AND stalled_at < ${databaseNow(tx.dialect)} - CAST(? AS BIGINT)
+        AND node_id = (SELECT p.node_id FROM node_presence p
+                        WHERE p.user_id = ? AND p.stalled_at IS NOT NULL AND ${otherNodes(tx.dialect)}
+                        ORDER BY p.stalled_at, p.node_id LIMIT 1)
+     RETURNING node_id`,
+    userId,
+    age,
+    userId,
+    node_id,
+    silence,
+  )
+  return rows[0]?.node_id
 }

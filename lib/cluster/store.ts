@@ -1,5 +1,6 @@
 import type { Database, Primitive, Queries } from '../storage/database.ts'
 import { databaseNow, greatest, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import type { ProcessPlace } from './process-place.ts'
 
 // Times are always the database's, since the clocks of processes may differ.
 
@@ -13,13 +14,20 @@ export interface NodeRow {
 }
 
 /** Adds a process; a repeated call changes nothing but its beat. */
-export async function insertNode(db: Queries, id: string, version: string): Promise<void> {
+export async function insertNode(db: Queries, id: string, version: string, place?: ProcessPlace): Promise<void> {
   await db.run(
-    `INSERT INTO nodes (id, started_at, beat_at, version, streams) VALUES (?, ${databaseNow(db.dialect)}, ${databaseNow(db.dialect)}, ?, 0)
+    `INSERT INTO nodes (id, started_at, beat_at, version, streams, place)
+     VALUES (?, ${databaseNow(db.dialect)}, ${databaseNow(db.dialect)}, ?, 0, ?)
      ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
     id,
     version,
+    place ? JSON.stringify(place) : null,
   )
+}
+
+/** The other processes, with where they run. */
+export async function listPlaces(db: Queries, id: string, limit: number): Promise<{ id: string; place: string }[]> {
+  return db.all('SELECT id, place FROM nodes WHERE id <> ? AND place IS NOT NULL LIMIT ?', id, limit)
 }
 
 /** @returns false if the process has no row any more: others took it for dead */
@@ -106,7 +114,7 @@ async function deletePresence(
   return userIds
 }
 
-/** Removes a process that stops. Its users stay for a moment. @param tell as of {@link Removal}, of those with an open stream */
+/** Removes a process that stops, or has ended. Its users stay for a moment. @param tell as of {@link Removal}, of those with an open stream */
 export async function removeNode(db: Database, id: string, tell: Removal['tell']): Promise<void> {
   await db.write(async (tx) => {
     await tx.run('DELETE FROM nodes WHERE id = ?', id)

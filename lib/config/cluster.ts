@@ -1,4 +1,5 @@
-import { integer, key, section } from './key.ts'
+import * as v from 'valibot'
+import { integer, key, section, text } from './key.ts'
 
 /** The processes of one service. */
 export const ClusterSection = section({
@@ -24,5 +25,10 @@ export const ClusterSection = section({
     10,
     'A process without a report for so long is taken for dead. At least twice cluster.beat_seconds.',
     { unit: 'seconds' },
+  ),
+  instance: key(
+    v.pipe(text, v.maxLength(200, 'is too long')),
+    '',
+    'Containers with one host name: a name for each. A process that starts replaces the one of the same machine and name that has ended without a stop.',
   ),
 })

@@ -84,7 +84,7 @@ export const ServerSection = section({
   stalled_seconds: key(
     integer(1, MAX_TIMER_SECONDS),
     30,
-    'A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is closed.',
+    'A connection that reads nothing of a waiting response, or of the missed events of a stream, for this time is closed. At sse.max_streams_per_user, an open stream whose client reads nothing for this time gives its place to a new one.',
     { unit: 'seconds' },
   ),
   drain_delay_seconds: key(

@@ -21,6 +21,7 @@ import { catchUpFollower } from './replay-all.ts'
 import { createReplaySlots } from './replay-slots.ts'
 import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
+import { createStalledStreams } from './stalled.ts'
 import { createStreams } from './streams.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import { createTail } from './tail.ts'
@@ -51,22 +52,21 @@ export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps) {
-  const { quota, streams, rights, hasReaders, fanOut, start } = createParts(deps)
+  const { quota, streams, stalled, rights, hasReaders, fanOut, start } = createParts(deps)
   const { close } = streams
+  const { reserve, isFull, release, countStreams, onStreams } = quota
   const logins = createLogins({ all: streams.all, close })
   let state: 'open' | 'withdrawn' | 'draining' = 'open'
 
   return {
-    reserve: quota.reserve,
-    release: quota.release,
-    countStreams: quota.countStreams,
-    onStreams: quota.onStreams,
+    ...{ reserve, isFull, release, countStreams, onStreams },
+    stalled,
     hasReaders,
 
     /** Sends a reader the events since `last_event_id`, then live events. @returns a function that closes the stream */
     connect(reader: Reader, last_event_id?: string): () => void {
       streams.add(reader)
-      quota.opened(reader.user_id)
+      quota.report(reader.user_id)
       if (state === 'draining') close(reader, 'draining')
       else void start(reader, last_event_id)
       return () => close(reader)
@@ -121,6 +121,7 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const slots = createReplaySlots(REPLAYS_AT_ONCE)
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
+  const stalled = createStalledStreams({ ...streams, onChange: quota.report })
   const drains = createDrains({ stalled_seconds: config.server.stalled_seconds, close, isLong: slots.leave })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const measure = createMeasure({ metrics, now })
@@ -149,6 +150,7 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   function onClose(reader: Reader): void {
     turns.leave(reader)
     drains.leave(reader)
+    stalled.leave(reader)
     slots.leave(reader)
     quota.release(reader.user_id)
     if (reader.conversation_id !== undefined) subscriptions.remove(reader.conversation_id, reader)
@@ -171,5 +173,5 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   }
 
   const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
-  return { quota, streams, rights, hasReaders, fanOut, start }
+  return { quota, streams, stalled, rights, hasReaders, fanOut, start }
 }

@@ -31,11 +31,13 @@ export function createStreamQuota(max: number) {
       if (!isClosed) onChange(userId)
     },
 
-    /** Reports that a reserved stream is open. */
-    opened: (userId: string) => onChange(userId),
+    /** Whether a user can open no further stream. */
+    isFull: (userId: string, elsewhere: number) => !isClosed && (streamsOf.get(userId) ?? 0) + elsewhere >= max,
+    /** Reports that a reserved stream is open, or that what is known of a stream of the user has changed. */
+    report: (userId: string) => onChange(userId),
     /** The number of open streams of a user in this process. */
     countStreams: (userId: string) => streamsOf.get(userId) ?? 0,
-    /** Calls `listener` when a stream of a user opens or closes. */
+    /** Calls `listener` when a stream of a user opens, stalls, reads on or closes. */
     onStreams(listener: (userId: string) => void): void {
       onChange = listener
     },

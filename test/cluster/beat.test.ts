@@ -26,7 +26,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   function start(db: Db, id: string, renew = async () => {}) {
     const neighbour = { countStreams: () => 0, reconsider() {}, renew }
     const beat = createBeat(id, {
-      ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10 } } },
+      ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } } },
     })
     const told = async () => {
       const rows = await db.all<{ body: string }>('SELECT body FROM signals WHERE node_id = ?', id)
@@ -36,7 +36,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   }
   const see = (db: Db, node_id: string, user_id: string, age: number) =>
     upsertPresence(db, node_id, [
-      { user_id, streams: 1, since_age: age, status: null, status_age: null, seen_age: age },
+      { user_id, streams: 1, since_age: age, status: null, status_age: null, seen_age: age, stalled_age: null },
     ])
   const listNodes = async (db: Db) => (await db.all<{ id: string }>('SELECT id FROM nodes')).map(({ id }) => id)
 
@@ -88,7 +88,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   /** A user without a stream, who has set a status `age` ago. */
   const hear = (db: Db, node_id: string, user_id: string, age: number) =>
     upsertPresence(db, node_id, [
-      { user_id, streams: 0, since_age: null, status: 'away', status_age: age, seen_age: age },
+      { user_id, streams: 0, since_age: null, status: 'away', status_age: age, seen_age: age, stalled_age: null },
     ])
 
   it('tells of those users of one that has ended whose presence may differ now', async () => {
@@ -116,7 +116,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
       ['of just now', MINUTE / 4],
       ['of before', 2 * MINUTE],
     ] as const) {
-      const nothing = { streams: 0, since_age: null, status: null, status_age: null }
+      const nothing = { streams: 0, since_age: null, status: null, status_age: null, stalled_age: null }
       await upsertPresence(db, 'dead', [{ user_id, ...nothing, seen_age }])
     }
     await beat()
@@ -216,7 +216,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   it('finds the users of one that has died by index, and looks for none while all others live', async () => {
     const db = await open()
     const people = Array.from({ length: 5_000 }, (_, index) => `${index}`)
-    const seen = { streams: 1, since_age: 0, status: null, status_age: null, seen_age: 0 }
+    const seen = { streams: 1, since_age: 0, status: null, status_age: null, seen_age: 0, stalled_age: null }
     for (const node of ['living', 'dead']) await insertNode(db, node, '1.0.0')
     await upsertPresence(
       db,

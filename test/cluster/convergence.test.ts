@@ -82,6 +82,7 @@ function startNode(id: string, storage: Storage) {
   const shown = new Map<string, string>()
   const hub = {
     countStreams: (userId: string) => Number(streams.has(userId)),
+    stalled: { oldestOf: () => undefined },
     isIdle: () => true,
     publishAbout: (_: unknown, { payload }: { payload: { user_id: string; status: string } }) =>
       void shown.set(payload.user_id, payload.status),
@@ -89,12 +90,12 @@ function startNode(id: string, storage: Storage) {
   const receiver = createReceiver(id, { db, isApart, config, log: LOG, metrics, reload: async () => {} })
   const publisher = createPublisher(id, receiver, { db, isEphemeral: () => true, config, log: LOG, metrics })
   const presence = createPresenceWatch({
-    ...{ db: storage.db, kv: storage.kv, hub: hub as never, log: LOG, broadcast_participants: 200 },
+    ...{ db: storage.db, kv: storage.kv, hub: hub as never, log: LOG, broadcast_participants: 200, dead_seconds: 10 },
     cluster: { ...receiver, id, db, isApart, isShared: true, announceUsers: publisher.announceUsers } as never,
     now: () => currentMicros() + clock.ahead,
   })
   const neighbour: Neighbour = {
-    ...{ countStreams: () => streams.size, receive: async () => {} },
+    ...{ countStreams: () => streams.size, receive: async () => {}, endStalled() {} },
     ...{ reconsider: presence.reconsider, meet: presence.renew, renew: presence.renew },
   }
   const beat = createBeat(id, { db, config, neighbour })

@@ -28,6 +28,7 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
       countStreams: () => 0,
       reconsider: (userIds) => void steps.push(...userIds),
       receive: async () => {},
+      endStalled() {},
       renew: () => note('renew'),
       meet: () => note('meet'),
     }
@@ -37,7 +38,7 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
       return db.all(sql, ...params)
     }
     const receiver = createReceiver('here', {
-      ...{ db: { ...db, all }, isApart, config: { cluster: { poll_ms: 10 } } },
+      ...{ db: { ...db, all }, isApart, config: { cluster: { poll_ms: 10, instance: '' } } },
       ...{ metrics: { polled() {} }, log: { debug() {}, info() {}, warn() {}, error() {} }, reload: async () => {} },
     })
     const look = async (meanwhile = async () => {}) => {

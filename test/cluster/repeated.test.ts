@@ -26,7 +26,14 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
       ...{ log: { debug() {}, info() {}, warn() {}, error() {} }, isEphemeral: () => true, now: currentMicros },
     })
     const nothing = async () => {}
-    await cluster.start({ countStreams: () => 0, receive: nothing, reconsider() {}, meet: nothing, renew: nothing })
+    await cluster.start({
+      countStreams: () => 0,
+      receive: nothing,
+      reconsider() {},
+      endStalled() {},
+      meet: nothing,
+      renew: nothing,
+    })
     return { shared, cluster }
   }
 
@@ -75,7 +82,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
       if (sql.startsWith('INSERT INTO signals')) throw new Error('The process was killed')
       return run()
     })
-    const nothing = { status: null, status_age: null, seen_age: 0 }
+    const nothing = { status: null, status_age: null, stalled_age: null, seen_age: 0 }
     await upsertPresence(shared, cluster.id, [{ user_id: 'ada', streams: 1, since_age: 0, ...nothing }])
     await cluster.stop()
     const rows = await shared.all<{ body: string }>('SELECT body FROM signals')

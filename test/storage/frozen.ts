@@ -30,6 +30,7 @@ export const FROZEN = {
     '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
     '0028-search-numbers': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
+    '0030-process-places': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -61,5 +62,6 @@ export const FROZEN = {
     '0027-blob-sizes': 'ND3qw2NUukpJ5Lf9CmWQlinmXVnMkQfeemG0eqnNYZE',
     '0028-search-numbers': 'JD9uSKypw6Q_ZgyAxN4nO_nCHKkD6lpJxKc7E3uNRgc',
     '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
+    '0030-process-places': 'bmuZX3SVMxPTXWqXabwE-cqra8sfNkyKagpZllWsxmk',
   },
 }

@@ -215,7 +215,7 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   },
   too_many_streams: {
     cause:
-      'The user has `sse.max_streams_per_user` open streams; a lost one may count for a moment longer. Under `/v1`: the ' +
+      'The user has `sse.max_streams_per_user` open streams, and the client of each reads; a lost one may count for a moment longer. Under `/v1`: the ' +
       'address has four.',
     remedy:
       'Close some, or follow all conversations in one stream (`GET /api/stream`). `Retry-After` is the time to wait.',

@@ -54,7 +54,7 @@ async function reserve(
   const { user_id, session_id, key_id } = actor
   const login = logins.get(actor)
   const since = login?.at ?? now()
-  hub.reserve(user_id, await presence.countElsewhere(user_id))
+  await presence.takePlace(user_id)
   return {
     connect(sink) {
       // All fields from the start, with fixed names: every delivery reads every reader, which is slower with objects of

@@ -1,37 +1,32 @@
 import type { Cluster } from '../../cluster/cluster.ts'
-import {
-  countStreams,
-  listPresence,
-  listPresent,
-  type PresenceRow,
-  upsertPresence,
-} from '../../cluster/store-presence.ts'
+import { listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store-presence.ts'
+import type { Lines } from '../../core/lines.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createOwnChanges } from './own-changes.ts'
 import { GRACE, LAPSE, type Sighting } from './rules.ts'
+import type { OwnStreams } from './stream-counts.ts'
 
 interface ElsewhereDeps {
   cluster: Cluster
   now: () => Micros
+  /** What is stored of users is stored one after another. */
+  inOrder: Lines<'users'>
 }
 
-/** What this process knows of a user, with the number of open streams. */
-export type OwnSighting = Sighting & { streams: number }
+/** What this process knows of a user, with the open streams. */
+export type OwnSighting = Sighting & OwnStreams
 
 /** What the other processes know of users, and what this one lets them know. */
 export type Elsewhere = ReturnType<typeof createElsewhere>
 
-export function createElsewhere({ cluster, now }: ElsewhereDeps) {
+export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
   const { db, isApart } = cluster
   const own = createOwnChanges(now)
 
   return {
     /** A user has come here or has left, or other processes do not know of the user. */
     changed: (userId: string): void => void (cluster.isShared && own.add(userId)),
-
-    /** The number of the streams of a user has changed here, which others read when the user opens one. */
-    counted: (userId: string): void => void (cluster.isShared && own.addCount(userId)),
 
     /** A user has sent a heartbeat: a repeated status is stored later. */
     heard: (userId: string, status: Presence['status']): void =>
@@ -51,14 +46,15 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
 
     /** Stores what has changed here. @returns the users whose presence may differ by it */
     async store(find: (userIds: string[]) => Promise<Map<string, OwnSighting>>): Promise<string[]> {
-      const { changed, counted } = own.take()
-      if (changed.length + counted.length === 0) return []
+      const changed = own.take()
+      if (changed.length === 0) return []
       try {
-        const at = now()
-        await upsertPresence(db, cluster.id, toRows(await find([...changed, ...counted]), at))
+        await inOrder('users', async () => {
+          const at = now()
+          await upsertPresence(db, cluster.id, toRows(await find(changed), at))
+        })
       } catch (error) {
         changed.forEach(own.add)
-        counted.forEach(own.addCount)
         if (!isApart) throw error
         return []
       }
@@ -75,15 +71,11 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
     /** The users that the other processes see. */
     listPresent: async (): Promise<string[]> =>
       cluster.isShared ? known(cluster, listPresent(db, cluster.id, LAPSE), []) : [],
-
-    /** The number of open streams of a user at other processes. */
-    countStreams: async (userId: string): Promise<number> =>
-      cluster.isAlone() ? 0 : known(cluster, countStreams(db, cluster.id, userId), 0),
   }
 }
 
 /** A row of another process. */
-type FoundRow = PresenceRow & { left_age: Micros | null }
+type FoundRow = Awaited<ReturnType<typeof listPresence>>[number]
 
 /** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
 function known<T>({ isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
@@ -100,7 +92,8 @@ function toRows(sightings: Map<string, OwnSighting>, now: Micros): PresenceRow[]
   return [...sightings].map(([userId, sighting]) => toRow(userId, sighting, now))
 }
 
-function toRow(user_id: string, { streams, since, heartbeat, seen_at }: OwnSighting, now: Micros) {
+function toRow(user_id: string, sighting: OwnSighting, now: Micros) {
+  const { streams, stalled_since, since, heartbeat, seen_at } = sighting
   const ageOf = (at: Micros | undefined) => (at === undefined ? null : now - at)
   return {
     user_id,
@@ -109,6 +102,7 @@ function toRow(user_id: string, { streams, since, heartbeat, seen_at }: OwnSight
     status: heartbeat?.status ?? null,
     status_age: ageOf(heartbeat?.at),
     seen_age: ageOf(seen_at ?? since),
+    stalled_age: ageOf(stalled_since),
   } satisfies PresenceRow
 }
 

@@ -1,9 +1,10 @@
 import { toInstant } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
-import type { Elsewhere } from './elsewhere.ts'
+import type { Elsewhere, OwnSighting } from './elsewhere.ts'
 import type { Heartbeats } from './heartbeats.ts'
 import { isHere, judge, type Sighting } from './rules.ts'
+import type { OwnStreams, StreamCountsShared } from './stream-counts.ts'
 import type { Visits } from './visits.ts'
 
 /** The presence of users, from all that is known of them. */
@@ -13,11 +14,12 @@ interface LookupDeps {
   heartbeats: Heartbeats
   visits: Visits
   elsewhere: Elsewhere
-  countStreams: (userId: string) => number
+  ownStreams: (userId: string) => OwnStreams
+  counts: StreamCountsShared
   now: () => Micros
 }
 
-export function createLookup({ heartbeats, visits, elsewhere, countStreams, now }: LookupDeps) {
+export function createLookup({ heartbeats, visits, elsewhere, ownStreams, counts, now }: LookupDeps) {
   async function findSightings(
     userIds: readonly string[],
     others: ReturnType<Elsewhere['find']>,
@@ -45,7 +47,7 @@ export function createLookup({ heartbeats, visits, elsewhere, countStreams, now 
   return {
     /** Whether a user has an open stream at any process. Another process that is not reached counts as one without. */
     hasStream: async (userId: string): Promise<boolean> =>
-      countStreams(userId) > 0 || (await elsewhere.countStreams(userId).catch(() => 0)) > 0,
+      ownStreams(userId).streams > 0 || (await counts.countElsewhere(userId).catch(() => 0)) > 0,
 
     findAll,
     find: async (userId: string): Promise<Presence> => (await findAll([userId])).get(userId)!,
@@ -64,13 +66,10 @@ export function createLookup({ heartbeats, visits, elsewhere, countStreams, now 
     },
 
     /** What this process knows of users. */
-    async findOwn(userIds: readonly string[]): Promise<Map<string, Sighting & { streams: number }>> {
+    async findOwn(userIds: readonly string[]): Promise<Map<string, OwnSighting>> {
       const stored = await heartbeats.findAll(userIds)
       return new Map(
-        userIds.map((userId) => [
-          userId,
-          { ...stored.get(userId), ...visits.find(userId), streams: countStreams(userId) },
-        ]),
+        userIds.map((userId) => [userId, { ...stored.get(userId), ...visits.find(userId), ...ownStreams(userId) }]),
       )
     },
   }

@@ -8,7 +8,6 @@ const REPEAT = 20_000_000
 /** The users who have changed in this process since it stored them for the others. */
 export function createOwnChanges(now: () => Micros) {
   const changed = new Set<string>()
-  const counted = new Set<string>()
   const statuses = createStatuses()
   let cleared = now()
   const add = (userId: string) => void changed.add(userId)
@@ -21,9 +20,6 @@ export function createOwnChanges(now: () => Micros) {
 
   return {
     add,
-    /** Only the number of the streams of a user has changed. */
-    addCount: (userId: string): void => void counted.add(userId),
-
     addStatus(userId: string, status: Presence['status']): void {
       const isStored = statuses.note(userId, status, now())
       if (!isStored) add(userId)
@@ -38,17 +34,16 @@ export function createOwnChanges(now: () => Micros) {
       return addAll(statuses.userIds())
     },
 
-    /** The users to store; `counted`: those of whom only the number of streams has changed. */
-    take(): { changed: string[]; counted: string[] } {
-      const taken = { changed: [...changed], counted: [...counted].filter((userId) => !changed.has(userId)) }
+    /** The users to store. */
+    take(): string[] {
+      const taken = [...changed]
       changed.clear()
-      counted.clear()
       return taken
     },
 
     /** One of the users to store, if there are any: with it, all are stored. */
     next(): string[] {
-      const [userId] = changed.size > 0 ? changed : counted
+      const [userId] = changed
       return userId === undefined ? [] : [userId]
     },
 

@@ -1,6 +1,7 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
+import { createLines } from '../../core/lines.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
@@ -10,7 +11,9 @@ import { createAudience } from './audience.ts'
 import { createElsewhere } from './elsewhere.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createLookup } from './lookup.ts'
+import { createPlaces } from './places.ts'
 import { createPublishing } from './publishing.ts'
+import { createStreamCounts } from './stream-counts.ts'
 import { createVisits } from './visits.ts'
 
 interface WatchDeps {
@@ -21,6 +24,8 @@ interface WatchDeps {
   log: Log
   now: () => Micros
   broadcast_participants: number
+  /** After so long without a report a process counts as dead. */
+  dead_seconds: number
 }
 
 /**
@@ -39,7 +44,7 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  */
 export function createPresenceWatch(deps: WatchDeps) {
   const { hub, log, now } = deps
-  const { heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated, introduce } = createParts(deps)
+  const { heartbeats, elsewhere, visits, lookup, publishing, changed, counts, outdated, introduce } = createParts(deps)
 
   return {
     ...lookup,
@@ -60,16 +65,16 @@ export function createPresenceWatch(deps: WatchDeps) {
     /** A stream of the user was opened or closed. A recently set status stays valid. */
     streamsChanged(userId: string): void {
       visits.count(userId, hub.countStreams(userId))
-      counted(userId)
+      counts.changed(userId)
     },
 
-    /** The number of open streams of a user at other processes. */
-    countElsewhere: elsewhere.countStreams,
+    ...createPlaces({ ...deps, counts }),
 
     /** Publishes the users whose status has expired, and all changes so far. */
     async sweep(): Promise<void> {
       visits.endDue()
       publishing.expire()
+      counts.retry()
       const due = [...elsewhere.due(publishing.isPresent), ...elsewhere.nextUnstored(), ...outdated.due()]
       for (const userId of due) publishing.add(userId)
       await publishing.flush()
@@ -91,9 +96,9 @@ export function createPresenceWatch(deps: WatchDeps) {
     },
 
     /** Publishes no further changes. */
-    close(): Promise<void> {
+    async close(): Promise<void> {
       visits.close()
-      return publishing.close()
+      await Promise.all([counts.close(), publishing.close()])
     },
   }
 }
@@ -103,19 +108,20 @@ function createParts(deps: WatchDeps) {
   const { kv, hub, cluster, log, now } = deps
   const heartbeats = createHeartbeats(kv)
   const audience = createAudience(deps)
-  const elsewhere = createElsewhere(deps)
+  const inOrder = createLines<'users'>(1)
+  const elsewhere = createElsewhere({ ...deps, inOrder })
   const visits = createVisits(now, (userId) => changed(userId))
-  const lookup = createLookup({ heartbeats, visits, elsewhere, countStreams: hub.countStreams, now })
+  const ownStreams = (userId: string) => ({
+    streams: hub.countStreams(userId),
+    stalled_since: hub.stalled.oldestOf(userId)?.since,
+  })
+  const counts = createStreamCounts({ ...deps, ownStreams, inOrder })
+  const lookup = createLookup({ heartbeats, visits, elsewhere, ownStreams, counts, now })
   const find = lookup.findWithStreams
   const publishing = createPublishing({ hub, log, audience, find, store, announce: cluster.announceUsers })
 
   function changed(userId: string): void {
     elsewhere.changed(userId)
-    publishing.add(userId)
-  }
-
-  function counted(userId: string): void {
-    elsewhere.counted(userId)
     publishing.add(userId)
   }
 
@@ -132,7 +138,7 @@ function createParts(deps: WatchDeps) {
   }
 
   const outdated = createOutdated(publishing.publishedUserIds)
-  return { heartbeats, elsewhere, visits, lookup, publishing, changed, counted, outdated, introduce }
+  return { heartbeats, elsewhere, visits, lookup, publishing, changed, counts, outdated, introduce }
 }
 
 /** The published users, who may be unknown by now. @param publishedUserIds is called when they are due */

@@ -28,6 +28,7 @@ import { uploadsUnderWay } from './0026-uploads-under-way.ts'
 import { blobSizes } from './0027-blob-sizes.ts'
 import { searchNumbers } from './0028-search-numbers.ts'
 import { participantCounts } from './0029-participant-counts.ts'
+import { processPlaces } from './0030-process-places.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -93,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   blobSizes,
   searchNumbers,
   participantCounts,
+  processPlaces,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -15,7 +15,7 @@ const LOCK_RETRY_MS = 10
 /** The files of SQLite that belong to one database. */
 const PARTS = ['', '-wal', '-shm']
 
-/** As of migration 0014 on PostgreSQL. No migration changes them: an upgrade that must do so takes another file. */
+/** As of migration 0014 on PostgreSQL. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS nodes (
     id TEXT PRIMARY KEY,
@@ -27,6 +27,15 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS node_presence_by_node ON node_presence (node_id);
   CREATE TABLE IF NOT EXISTS signals (
     n INTEGER PRIMARY KEY AUTOINCREMENT, node_id TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL)`
+
+/**
+ * As of later migrations. A process of before may have created the file, and use it still: columns may only be added, and
+ * may be null.
+ */
+const ADDED_COLUMNS = [
+  ['nodes', 'place', 'TEXT'],
+  ['node_presence', 'stalled_at', 'INTEGER'],
+] as const
 
 type Connect = (path: string) => Promise<SqliteHandle>
 
@@ -113,8 +122,24 @@ function setUp(handle: SqliteHandle): void {
   handle.prepare('PRAGMA journal_mode = WAL').get()
   handle.exec('PRAGMA synchronous = OFF')
   handle.exec(TABLES)
+  addColumns(handle)
   // A first write: the file may be read-only.
   handle.exec('DELETE FROM signals WHERE n < 0')
+}
+
+function addColumns(handle: SqliteHandle): void {
+  // Of two processes that start together, the second one sees what the first has added.
+  handle.exec('BEGIN IMMEDIATE')
+  try {
+    for (const [table, column, type] of ADDED_COLUMNS) {
+      const known = handle.prepare(`SELECT 1 FROM pragma_table_info('${table}') WHERE name = '${column}'`).get()
+      if (!known) handle.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`)
+    }
+    handle.exec('COMMIT')
+  } catch (error) {
+    handle.exec('ROLLBACK')
+    throw error
+  }
 }
 
 function removeAll(path: string): void {

@@ -34,8 +34,13 @@ async function start() {
   const warnings: string[] = []
   const announced: string[] = []
   const watch = createPresenceWatch({
-    ...{ db: failable('db', storage.db), kv: storage.kv, now: () => at, broadcast_participants: 200 },
-    hub: { countStreams: (id: string) => Number(streams.has(id)), isIdle: () => true, publishAbout() {} } as never,
+    ...{ db: failable('db', storage.db), kv: storage.kv, now: () => at, broadcast_participants: 200, dead_seconds: 10 },
+    hub: {
+      countStreams: (id: string) => Number(streams.has(id)),
+      stalled: { oldestOf() {} },
+      isIdle: () => true,
+      publishAbout() {},
+    } as never,
     cluster: {
       ...{ id: 'here', isShared: true, isApart: true, db: failable('signals', storage.signals!) },
       ...{ hasCompany: () => false, announceUsers: (ids: string[]) => void announced.push(...ids) },
