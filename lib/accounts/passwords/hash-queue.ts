@@ -3,7 +3,7 @@ import { networkOf } from '../../limits/rules.ts'
 
 /** The caller that a password is hashed for. */
 export interface HashCaller {
-  /** The unit of the limit per user: an id, or the account of a sign-in. Missing for a new account. */
+  /** The unit of the limit per caller: an id, or the account of a sign-in. Missing for a new account: its network counts. */
   user?: string | undefined
   /** Calls without an address count as one network. */
   ip?: string | undefined
@@ -17,8 +17,11 @@ const QUEUE_LENGTH = 64
 /** The places reserved for known callers: strangers who fill the queue do not lock them out. */
 const KEPT_PLACES = 1
 
-/** A person may click twice; more at once is a program. */
-const PLACES_PER_USER = 2
+/** The jobs of one caller that run at once: on a machine with many cores the others stay for other callers. */
+const RUNNING_PER_CALLER = 2
+
+/** The waiting jobs of one caller: an administrator may create users one after another without waiting for each. */
+const PLACES_PER_CALLER = 16
 
 /** Users behind one address may sign in at the same time, for example at the beginning of a lesson. */
 const PLACES_PER_NETWORK = 16
@@ -27,7 +30,8 @@ const PLACES_PER_NETWORK = 16
 const RETRY_AFTER_SECONDS = 5
 
 interface Waiting {
-  user: string | undefined
+  /** The user, or the network of a new account. */
+  caller: string
   network: string
   is_kept: boolean
   /** The position in the order: lower is earlier. */
@@ -36,48 +40,54 @@ interface Waiting {
 }
 
 /**
- * Creates a queue that runs `running` jobs at a time. Networks take turns (start-time fair queuing): the first job of a
- * quiet network is ahead of the second job of a busy one.
+ * Creates a queue that runs `most` jobs at a time, of one caller at most two. Networks take turns (start-time fair
+ * queuing): the first job of a quiet network is ahead of the second job of a busy one. A caller whose two jobs run does
+ * not hold up the others.
  *
  * @returns a function that runs a job; it throws ChatError `unavailable` when the caller has no place
  */
-export function createHashQueue(running: number) {
+export function createHashQueue(most: number) {
   const waiting: Waiting[] = []
-  let free = running
+  const running: string[] = []
   let current_tag = 0
 
-  function place(caller: HashCaller): Omit<Waiting, 'start'> | undefined {
-    const { user } = caller
-    const network = networkOf(caller.ip ?? '')
-    if (user !== undefined && waiting.filter((each) => each.user === user).length >= PLACES_PER_USER) return undefined
+  const mayRun = (caller: string) => running.filter((each) => each === caller).length < RUNNING_PER_CALLER
+
+  function place(caller: string, network: string, isKnown: boolean): Omit<Waiting, 'start'> | undefined {
+    if (waiting.filter((each) => each.caller === caller).length >= PLACES_PER_CALLER) return undefined
     const ofNetwork = waiting.filter((each) => each.network === network && !each.is_kept)
     const tag = Math.max(current_tag, ...ofNetwork.map((each) => each.tag)) + 1
     const kept = waiting.filter((each) => each.is_kept).length
     const isFull = waiting.length - kept >= QUEUE_LENGTH - KEPT_PLACES
-    if (!isFull && ofNetwork.length < PLACES_PER_NETWORK) return { user, network, tag, is_kept: false }
-    return caller.is_known && kept < KEPT_PLACES ? { user, network, tag: current_tag, is_kept: true } : undefined
+    if (!isFull && ofNetwork.length < PLACES_PER_NETWORK) return { caller, network, tag, is_kept: false }
+    return isKnown && kept < KEPT_PLACES ? { caller, network, tag: current_tag, is_kept: true } : undefined
   }
 
-  function next(): Waiting | undefined {
-    if (waiting.length === 0) return undefined
-    const first = waiting.reduce((best, each) => (each.tag < best.tag ? each : best))
+  /** Starts the earliest job that may run. */
+  function startNext(): void {
+    const ready = waiting.filter((each) => mayRun(each.caller))
+    if (ready.length === 0 || running.length >= most) return
+    const first = ready.reduce((best, each) => (each.tag < best.tag ? each : best))
     waiting.splice(waiting.indexOf(first), 1)
-    current_tag = first.tag
-    return first
+    current_tag = Math.max(current_tag, first.tag)
+    running.push(first.caller)
+    first.start()
   }
 
-  return async <T>(caller: HashCaller, job: () => Promise<T>): Promise<T> => {
-    if (free === 0) {
-      const taken = place(caller)
+  return async <T>({ user, ip, is_known = false }: HashCaller, job: () => Promise<T>): Promise<T> => {
+    const network = networkOf(ip ?? '')
+    const caller = user ?? network
+    if (running.length < most && mayRun(caller)) running.push(caller)
+    else {
+      const taken = place(caller, network, is_known)
       if (!taken) throw new ChatError('unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
       await new Promise<void>((start) => waiting.push({ ...taken, start }))
-    } else free--
+    }
     try {
       return await job()
     } finally {
-      const following = next()
-      if (following) following.start()
-      else free++
+      running.splice(running.indexOf(caller), 1)
+      startNext()
     }
   }
 }

@@ -30,9 +30,37 @@ async function countsOf(entries: Promise<string>[]): Promise<Record<string, numb
 
 const stranger = (i: number): HashCaller => ({ user: `user ${i}`, ip: `192.0.2.${i}` })
 
-it('lets two jobs of one user wait, from any addresses', async () => {
+it('lets sixteen jobs of one caller wait, from any addresses', async () => {
   const entries = times(120, (i) => enter({ user: 'ada', ip: `192.0.2.${i}` }))
-  expect(await countsOf([...entries, enter({ user: 'grace', ip: '192.0.2.1' })])).toEqual({ unavailable: 118, done: 3 })
+  expect(await countsOf([...entries, enter({ user: 'grace', ip: '192.0.2.1' })])).toEqual({
+    unavailable: 104,
+    done: 17,
+  })
+})
+
+it('runs two jobs of one caller at once, and those of others beside them', async () => {
+  const wide = createHashQueue(4)
+  const started: string[] = []
+  const ends: (() => void)[] = []
+  const run = (user: string | undefined, ip: string) =>
+    wide({ user, ip }, () => {
+      started.push(user ?? ip)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    })
+  const jobs = [...times(18, () => run('ada', '192.0.2.1')), run('grace', '192.0.2.2'), run(undefined, '192.0.2.3')]
+  expect(started).toEqual(['ada', 'ada', 'grace', '192.0.2.3'])
+  // The caller of the next jobs has its two: the slots of others stay free for others.
+  ends[2]!()
+  await jobs[18]
+  expect(started).toHaveLength(4)
+  const late = run('heidi', '192.0.2.4')
+  expect(started.at(-1)).toBe('heidi')
+  for (let at = 0; at < 21; at++) {
+    await expect.poll(() => ends.length).toBeGreaterThan(at)
+    ends[at]!()
+  }
+  await Promise.all([...jobs, late])
+  expect(started.filter((each) => each === 'ada')).toHaveLength(18)
 })
 
 it.each([
@@ -71,17 +99,17 @@ it('lets networks take turns', async () => {
 
 it('continues after a failed job, and frees its places', async () => {
   const failing = queue({ user: 'ada' }, () => Promise.reject(new Error('no memory'))).catch(String)
-  const entries = times(3, () => enter({ user: 'grace' }))
-  expect(await countsOf(entries)).toEqual({ done: 2, unavailable: 1 })
+  const entries = times(17, () => enter({ user: 'grace', ip: '192.0.2.2' }))
+  expect(await countsOf(entries)).toEqual({ done: 16, unavailable: 1 })
   expect(await failing).toBe('Error: no memory')
   expect(await enter({ user: 'grace' })).toBe('done')
 })
 
 it('returns when to retry', async () => {
-  const entries = times(3, () => queue({ user: 'ada' }, async () => {}))
-  const error = await entries[2]!.catch((each: unknown) => each)
+  const entries = times(17, () => queue({ user: 'ada' }, async () => {}))
+  const error = await entries[16]!.catch((each: unknown) => each)
   expect(error).toBeInstanceOf(ChatError)
   expect((error as ChatError).retry_after_seconds).toBe(5)
   finish()
-  await Promise.all(entries.slice(0, 2))
+  await Promise.all(entries.slice(0, 16))
 })
