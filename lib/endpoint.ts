@@ -23,7 +23,16 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
  * requests that do not accept JSON; JSON with the cookie that binds a sign-in through a provider; an event stream;
  * text; a document, which is text with its own media type; or a file, which is bytes of any length.
  */
-export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document' | 'file'
+export type AnswerKind =
+  | 'json'
+  | 'session'
+  | 'device'
+  | 'redirect'
+  | 'binding'
+  | 'stream'
+  | 'text'
+  | 'document'
+  | 'file'
 
 /** Headers that only some routes send. */
 export type ResponseHeaders = {
@@ -112,7 +121,7 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
                 | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
                 | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
             : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
-              void | (K extends 'session' ? { device: string } : never)
+              void | (K extends 'session' | 'device' ? { device: string } : never)
 
 /**
  * The single description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client are derived from it.

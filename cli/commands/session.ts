@@ -24,7 +24,10 @@ const list = defineCommand({
 })
 
 const revoke = defineCommand({
-  meta: { name: 'revoke', description: 'End one session, those of a user, or all' },
+  meta: {
+    name: 'revoke',
+    description: 'End one session, or all of a user or of everyone, then with their API keys and mailed links',
+  },
   example: 'chat-server session revoke --user grace',
   args: {
     id: { type: 'string', description: 'The session with this id' },

@@ -34,8 +34,10 @@ export interface AuthUseCases {
   me(actor: Actor): Promise<MeAnswer>
 
   /**
-   * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
+   * Changes the actor's password. All other sessions end, with their streams, and so does what a thief may have
+   * prepared: reset links, requested changes of the address, other known browsers.
    *
+   * @returns the token of the browser, which is a known one
    * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as
    * `checkOwnPassword`; `validation_failed`
    */
@@ -46,7 +48,7 @@ export interface AuthUseCases {
       /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
       new_password: string
     },
-  ): Promise<void>
+  ): Promise<{ device: string }>
 
   /**
    * Changes the actor's names, and whether the actor shares read markers; missing fields keep their value.

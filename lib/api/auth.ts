@@ -8,8 +8,9 @@ export interface AuthClient {
   /**
    * Change the password; your other sessions end.
    *
-   * Ends every other session of the user and pending reset links; API keys stay. Counts as a sign-in of the IP
-   * address; a user has five attempts a minute.
+   * Ends every other session of the user, pending reset links and requested changes of the address; API keys stay.
+   * Sets a cookie that marks the browser as known; others are no longer. Counts as a sign-in of the IP address; a
+   * user has five attempts a minute.
    *
    * @throws ChatError `invalid_credentials`, `validation_failed`
    */

@@ -37,8 +37,8 @@ export interface EmailsUseCases {
 
   /**
    * Changes the address of an account with the token of the link that was mailed to the new one. Links mailed to the
-   * former address become invalid; if it was verified, it gets a mail with a link that undoes the change for 72
-   * hours.
+   * former address become invalid. If it was verified, it gets a mail: with a link that undoes the change for 72
+   * hours, or without one if it is itself the result of a change that can still be undone.
    *
    * @throws ChatError `not_found` for a token that is unknown, expired or used, or if another account has the
    * address; `validation_failed`
@@ -47,8 +47,8 @@ export interface EmailsUseCases {
 
   /**
    * Gives an account its former address back, with the token of the link that was mailed there. All sessions and API
-   * keys of the user end, and so do other requests to change the address: another person may have got into the
-   * account.
+   * keys of the user end, and so do requests to change the address, and links to set a password: another person may
+   * have got into the account. The address that loses the account gets a mail.
    *
    * @throws ChatError `not_found` as `confirmChange`; `validation_failed`
    */

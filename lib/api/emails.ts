@@ -7,7 +7,7 @@ export interface EmailsClient {
    * Confirm another email address with a mailed token.
    *
    * Needs no session and creates none. The former address gets a mail with a link that undoes the change for 72
-   * hours, if it was verified. The token works once.
+   * hours, if it was verified and no earlier change can still be undone. The token works once.
    *
    * @throws ChatError `not_found`, `validation_failed`
    */
@@ -43,8 +43,8 @@ export interface EmailsClient {
   /**
    * Undo a change of the email address with a mailed token.
    *
-   * Gives the account its former address back, and ends all sessions and API keys of the user. Needs no session and
-   * creates none. The token works once, for 72 hours.
+   * Gives the account its former address back, tells the address that loses the account, and ends all sessions, API
+   * keys and mailed links of the user. Needs no session and creates none. The token works once, for 72 hours.
    *
    * @throws ChatError `not_found`, `validation_failed`
    */

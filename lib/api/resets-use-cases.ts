@@ -23,9 +23,10 @@ export interface ResetsUseCases {
 
   /**
    * Sets a new password with a token. It invalidates all tokens of the user: of several calls at once one succeeds.
-   * All sessions and API keys of the user end, with their streams. It does not sign in, but clears failed sign-ins
-   * and makes the browser a known one, so that password guesses of others do not lock the user out of it. If the
-   * address was unverified, identities at providers and open invites end as well.
+   * All sessions and API keys of the user end, with their streams, and so does what a thief may have prepared. It
+   * does not sign in, but clears failed sign-ins and makes the browser a known one, so that password guesses of
+   * others do not lock the user out of it. If the address was unverified, every means of access ends, keys in any
+   * case.
    *
    * @returns the token of the known browser
    * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many

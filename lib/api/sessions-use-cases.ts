@@ -20,10 +20,12 @@ export interface SessionsUseCases {
   ): Promise<SessionsOfUsers>
 
   /**
-   * Ends sessions at once; their streams close.
+   * Ends sessions at once; their streams close. With all sessions of a user, or of all users, what would give others
+   * access again ends too: API keys, reset links, requested changes of the address and links that undo one.
    *
    * @returns the number of sessions ended
-   * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist; `validation_failed`
+   * @throws ChatError `forbidden`, also with an API key; `not_found` for a session or a user that does not exist;
+   * `validation_failed`
    */
   revoke(actor: Actor, input: { session_id: string } | { user_id: string } | { all: true }): Promise<Revoked>
 

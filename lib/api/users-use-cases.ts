@@ -176,8 +176,8 @@ export interface UsersUseCases {
   ): Promise<void>
 
   /**
-   * Ends everything that others may have got hold of: a user's sessions with their streams, API keys, provider
-   * identities, password links, known browsers, and the invites the user created. The account and its password stay.
+   * Ends everything that others may have got hold of: every means of access to the account. The account and its
+   * password stay.
    *
    * @returns the number of sessions, keys, identities and invites that ended
    * @throws ChatError `forbidden`, also with an API key; `not_found`
@@ -209,17 +209,17 @@ export interface UsersUseCases {
   ): Promise<SessionsOfUsers>
 
   /**
-   * Ends all sessions of a user at once; their streams close.
+   * Ends all sessions of a user at once, with what `revoke` ends; their streams close.
    *
    * @returns the number of sessions ended
-   * @throws ChatError `forbidden`; `not_found` for a user that does not exist
+   * @throws ChatError `forbidden`, also with an API key; `not_found` for a user that does not exist
    */
   endSessions(actor: Actor, user_id: string): Promise<Revoked>
 
   /**
    * Ends one session of a user at once; its streams close.
    *
-   * @throws ChatError `forbidden`; `not_found`, also for a session of another user
+   * @throws ChatError `forbidden`, also with an API key; `not_found`, also for a session of another user
    */
   endSession(actor: Actor, user_id: string, session_id: string): Promise<void>
 }

@@ -26,9 +26,11 @@ export interface UsersAdminClient {
   /**
    * Change the email address, roles, status, names or password of a user.
    *
-   * Missing fields keep their value; `email_taken` and `username_taken` if another user has the new one. Disabling
-   * ends the sessions and streams of the user at once. A new email address is unverified, unless `email_verified` is
-   * true. The last active administrator can neither be disabled nor lose the role (`conflict`).
+   * Missing fields keep their value; `email_taken` and `username_taken` if another user has the new one. A new
+   * password, a new email address and disabling end the sessions and streams of the user at once, API keys (those of
+   * a disabled user work again when the user is enabled), reset links, requested changes of the address and links
+   * that undo one. A new email address is unverified, unless `email_verified` is true. The last active administrator
+   * can neither be disabled nor lose the role (`conflict`).
    *
    * @throws ChatError `confirmation_required`, `not_found`, `conflict`, `email_taken`, `username_taken`,
    * `validation_failed`
@@ -90,7 +92,7 @@ export interface UsersAdminClient {
   /**
    * End one session of a user.
    *
-   * Its streams end too, at once.
+   * Its streams end too, at once. Not with an API key.
    *
    * @throws ChatError `not_found`
    */
@@ -99,7 +101,8 @@ export interface UsersAdminClient {
   /**
    * End all sessions of a user.
    *
-   * Their streams end too, at once. API keys stay.
+   * Their streams end too, at once, and so do API keys, reset links, requested changes of the email address and
+   * links that undo one. Not with an API key.
    *
    * @throws ChatError `not_found`
    */
@@ -173,8 +176,9 @@ export interface UsersAdminClient {
   /**
    * Revoke all access to a compromised account.
    *
-   * Ends sessions with their streams, API keys, provider identities, password links, known browsers and the user's
-   * invites at once. The account and its password stay: also change the password, or disable the account, if needed.
+   * Ends sessions with their streams, API keys, provider identities, mailed links, requested changes of the address,
+   * known browsers and the user's invites at once. The account and its password stay: also change the password, or
+   * disable the account, if needed.
    *
    * @throws ChatError `not_found`
    */

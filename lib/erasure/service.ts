@@ -2,7 +2,7 @@ import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
 import { deleteInvitesTo } from '../accounts/email-requests/store.ts'
 import { findPerson } from '../accounts/identities/host-person.ts'
-import { endSessions } from '../accounts/sessions/store-list.ts'
+import { endMeans } from '../accounts/means/ending.ts'
 import { revokeNewcomersOf } from '../accounts/sign-ups/revocation.ts'
 import { Erasure } from '../accounts/users/schema.ts'
 import { deleteUser, findUser, lockUsers } from '../accounts/users/store.ts'
@@ -92,13 +92,11 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
       await updateUser(tx, { ...user, disabled_at: ctx.now() }, ctx.now())
       tx.audit({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
     }
-    await endSessions(tx, { user_id: userId })
-    await ctx.revokeInvites(tx, userId, byActor(actor))
+    await endMeans(ctx, tx, { user_id: userId }, 'erasure', { by: byActor(actor) })
     const isFirst = (await findErasedAuthor(tx, userId)) === undefined
     await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
     tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
     if (isFirst) tx.audit({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
-    tx.recheckStreams({ user_id: userId })
   })
 }
 

@@ -45,6 +45,7 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
     if (result === undefined) cookies = clearedCookies(config)
     value = rest
   }
+  if (route.answer === 'device') cookies = [deviceCookie(config, (result as { device: string }).device)]
   if (route.answer === 'binding') {
     const { binding, ...rest } = result as { binding: string }
     cookies = [bindingCookie(config, binding)]

@@ -51,7 +51,13 @@ export interface Addressed {
 }
 
 /** Finds the recipient of a mail when it is sent; `undefined` if it is not needed any more. */
-export type Addresser = (order: MailOrder, options: { first: boolean }) => Promise<Addressed | undefined>
+export type Addresser = (order: MailOrder, options: AddressOptions) => Promise<Addressed | undefined>
+
+/** The mail, and whether this is the first try to send it. */
+export interface AddressOptions {
+  mail_id: string
+  first: boolean
+}
 
 /** Mails on their way. */
 export interface Outbox {
@@ -144,7 +150,10 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   const queued_at = detail.failed ? deps.now() : Number(detail.queued_at)
   const age = (deps.now() - queued_at) / SECOND
   if (isOutdated(age)) return giveUp(deps, run, String(detail.cause ?? 'It has waited for too long'))
-  const addressed = await deps.addresser(order, { first: tries === 0 && detail.not_before === undefined })
+  const addressed = await deps.addresser(order, {
+    mail_id: mailIdOf(key),
+    first: tries === 0 && detail.not_before === undefined,
+  })
   if (!addressed) return { done: true }
   const not_before = await timeOf(deps, order, detail, addressed.to)
   // Of notifications the user has had enough mails: the rest is in the inbox.

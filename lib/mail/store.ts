@@ -1,8 +1,8 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
-import { mailIdOf, userOf } from './rules.ts'
-import type { MailRecord } from './schema.ts'
+import { mailIdOf, mailKey, userOf } from './rules.ts'
+import type { MailKind, MailRecord } from './schema.ts'
 
 /** A mail as it is stored: a task. */
 export interface MailRow {
@@ -45,9 +45,7 @@ export async function hasWaitingReset(db: Queries, userId: string, addressDigest
     `SELECT 1 AS found FROM tasks
       WHERE kind = 'mail.send' AND key > ? AND key < ? AND detail LIKE ?
         AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) LIMIT 1`,
-    // A dot precedes a slash, and an id has neither.
-    `${userId}.`,
-    `${userId}/`,
+    ...prefixOf(userId),
     `%"address":"${addressDigest}"%`,
   )
   return found !== undefined
@@ -66,6 +64,31 @@ export async function deleteOldestFailed(tx: Queries, keep: number): Promise<voi
 export function deleteMailsOf(tx: Queries, ...ids: string[]): Promise<number> {
   // An id is a UUID, of 36 characters.
   return tx.run(`DELETE FROM tasks WHERE kind IN ${KINDS} AND substr(key, 1, 36) ${isOneOf(tx.dialect)}`, jsonList(ids))
+}
+
+/** Deletes the mails of a kind that wait for a user, or for all users, also the one being sent. By (kind, key). */
+export async function deleteMailsOfKind(
+  tx: Queries,
+  mail: MailKind,
+  holder: { user_id: string } | { all: true },
+): Promise<void> {
+  const ofUser = 'all' in holder ? '' : 'AND key > ? AND key < ?'
+  await tx.run(
+    `DELETE FROM tasks WHERE kind IN ${KINDS} AND detail LIKE ? ${ofUser}`,
+    `%"mail":"${mail}"%`,
+    ...('all' in holder ? [] : prefixOf(holder.user_id)),
+  )
+}
+
+/** Whether a mail still waits or is being sent: what has ended its reason has deleted it. By (kind, key). */
+export async function hasMail(db: Queries, userId: string, mailId: string): Promise<boolean> {
+  const key = mailKey(userId, mailId)
+  return Boolean(await db.get("SELECT 1 AS found FROM tasks WHERE kind = 'mail.send' AND key = ?", key))
+}
+
+/** The bounds of the keys of a user's mails: a dot precedes a slash, and an id has neither. */
+function prefixOf(userId: string): [string, string] {
+  return [`${userId}.`, `${userId}/`]
 }
 
 /** Up to `limit` mails queued after one, oldest first. By primary key. */

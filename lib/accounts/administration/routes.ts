@@ -10,7 +10,7 @@ export const change = route({
   tag: 'Administration',
   summary: 'Change the email address, roles, status, names or password of a user',
   description:
-    'Missing fields keep their value; `email_taken` and `username_taken` if another user has the new one. Disabling ends the sessions and streams of the user at once. A new email address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled nor lose the role (`conflict`).',
+    'Missing fields keep their value; `email_taken` and `username_taken` if another user has the new one. A new password, a new email address and disabling end the sessions and streams of the user at once, API keys (those of a disabled user work again when the user is enabled), reset links, requested changes of the address and links that undo one. A new email address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled nor lose the role (`conflict`).',
   access: 'admin',
   example: { roles: ['admin', 'member'] },
   output: AccountAnswer,
@@ -23,7 +23,7 @@ export const lockDown = route({
   tag: 'Administration',
   summary: 'Revoke all access to a compromised account',
   description:
-    "Ends sessions with their streams, API keys, provider identities, password links, known browsers and the user's invites at once. The account and its password stay: also change the password, or disable the account, if needed.",
+    "Ends sessions with their streams, API keys, provider identities, mailed links, requested changes of the address, known browsers and the user's invites at once. The account and its password stay: also change the password, or disable the account, if needed.",
   access: 'admin',
   output: Lockdown,
   run: lockdown.lockDown,

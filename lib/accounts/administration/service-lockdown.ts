@@ -1,19 +1,13 @@
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
-import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { byActor } from '../audit/rules.ts'
-import { deleteRequestsOf } from '../email-requests/store.ts'
-import { deleteIdentities } from '../identities/store.ts'
-import { deleteStatesOf } from '../oauth/store.ts'
-import { deleteResets } from '../password-resets/store.ts'
-import { forgetDevices } from '../passwords/known-devices.ts'
-import { endSessions } from '../sessions/store-list.ts'
+import { endMeans } from '../means/ending.ts'
 import type { Lockdown } from '../users/schema.ts'
 import { takeAccount } from './service.ts'
 
 /**
- * Ends everything that others may have got hold of: a user's sessions with their streams, API keys, provider
- * identities, password links, known browsers, and the invites the user created. The account and its password stay.
+ * Ends everything that others may have got hold of: every means of access to the account. The account and its password
+ * stay.
  *
  * @returns the number of sessions, keys, identities and invites that ended
  * @throws ChatError `forbidden`, also with an API key; `not_found`
@@ -26,18 +20,10 @@ export const lockDown = useCase({
     refuseKeys(actor)
     return ctx.write(async (tx) => {
       await takeAccount(tx, actor, userId, { resigns: false })
-      const ended = {
-        sessions: await endSessions(tx, { user_id: userId }),
-        keys: await deleteApiKeysOf(tx, userId),
-        identities: await deleteIdentities(tx, userId),
-        invites: await ctx.revokeInvites(tx, userId, byActor(actor)),
-      }
-      await deleteStatesOf(tx, userId)
-      await deleteResets(tx, userId)
-      await deleteRequestsOf(tx, userId, 'change')
-      await forgetDevices(tx, userId)
-      tx.audit({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
-      tx.recheckStreams({ user_id: userId })
+      const by = byActor(actor)
+      const { sessions, keys, identities, invites } = await endMeans(ctx, tx, { user_id: userId }, 'lockdown', { by })
+      const ended = { sessions, keys, identities, invites }
+      tx.audit({ act: 'user.locked_down', ...by, subject_id: userId, detail: ended })
       return ended
     })
   },

@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, joinRoles, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -8,11 +9,9 @@ import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { byActor } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
-import { deleteVerifications } from '../email-addresses/store.ts'
+import { endMeans } from '../means/ending.ts'
 import { notify } from '../notices/service.ts'
-import { deleteResets } from '../password-resets/store.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
-import { endSessions } from '../sessions/store-list.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
@@ -59,8 +58,8 @@ export const change = useCase({
       if (input.password !== undefined) await notify(ctx, tx, userId, 'password_changed')
       // To the former address: the new one may be another person's.
       if (user.email !== changed.email) await notify(ctx, tx, userId, 'email_changed', user)
-      await endWhatMust(tx, actor, user, changed)
-      if (!mayInvite(changed)) await ctx.revokeInvites(tx, userId, byActor(actor))
+      await endWhatMust(ctx, tx, actor, { before: user, after: changed })
+      if (!mayWrite(splitRoles(changed.roles))) await ctx.revokeInvites(tx, userId, byActor(actor))
       else if (!administers(changed)) await revokeNewcomersOf(tx, userId, byActor(actor))
       for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: toAccount(changed) }
@@ -102,17 +101,19 @@ function isForPeople({ password, roles, email, email_verified }: AccountChanges)
 
 const NO_PERSON = { message: 'This user is a part of the host: it has no sign-in, no other roles and no address.' }
 
-async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow): Promise<void> {
-  // A link mailed to the old address becomes invalid.
-  if (uniqueKey(before.email) !== uniqueKey(after.email)) {
-    await deleteResets(tx, after.id)
-    await deleteVerifications(tx, after.id)
-  }
-  const isNewPassword = before.password_hash !== after.password_hash
-  if (after.disabled_at === null && !isNewPassword) return
-  await deleteResets(tx, after.id)
-  await endSessions(tx, { user_id: after.id, except: after.disabled_at === null ? actor.session_id : undefined })
-  tx.recheckStreams({ user_id: after.id })
+/** Ends the means of access that a new password, a new address or disabling ends; the actor's own session stays. */
+async function endWhatMust(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  { before, after }: { before: UserRow; after: UserRow },
+): Promise<void> {
+  const user = { user_id: after.id }
+  if (after.disabled_at !== null) await endMeans(ctx, tx, user, 'disabled', { by: byActor(actor) })
+  const isMoved = uniqueKey(before.email) !== uniqueKey(after.email)
+  if (!isMoved && before.password_hash === after.password_hash) return
+  const keep = isMoved ? [] : (['verification_links'] as const)
+  await endMeans(ctx, tx, user, 'administration', { session: actor.session_id, keep })
 }
 
 /** The address of an account after a change, and when it was verified: a new address is unverified. */
@@ -121,11 +122,6 @@ function addressAfter(user: UserRow, { email, email_verified }: AccountChanges, 
   const verified = email_verified ?? (!isOther && user.email_verified_at !== null)
   const since = isOther ? now : (user.email_verified_at ?? now)
   return { ...(email !== undefined && { email: email.trim() }), email_verified_at: verified ? since : null }
-}
-
-/** Whether an account may create invites. */
-function mayInvite({ disabled_at, roles }: UserRow): boolean {
-  return disabled_at === null && mayWrite(splitRoles(roles))
 }
 
 /** The API names of columns. */

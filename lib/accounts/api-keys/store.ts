@@ -93,11 +93,6 @@ export function deleteKey(tx: Queries, id: string, userId: string): Promise<numb
   return tx.run('DELETE FROM api_keys WHERE id = ? AND user_id = ?', id, userId)
 }
 
-/** Deletes all keys of a user. By user_id. @returns the number of keys deleted */
-export function deleteApiKeysOf(tx: Queries, userId: string): Promise<number> {
-  return tx.run('DELETE FROM api_keys WHERE user_id = ?', userId)
-}
-
 /** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */
 export function deleteExpiredKeys(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(

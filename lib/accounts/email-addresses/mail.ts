@@ -3,7 +3,8 @@ import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import type { Addressed, AddressOptions, MailOrder } from '../../mail/queue.ts'
+import { hasMail } from '../../mail/store.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { insertVerification } from './store.ts'
 
@@ -14,7 +15,11 @@ const LIFETIME_SECONDS = 24 * 60 * 60
 const MAX_PENDING = 5
 
 /** The user whose address is to be verified, unless it was verified since the request. The mail names the account. */
-export async function addressVerification(ctx: Context, { user_id }: MailOrder): Promise<Addressed | undefined> {
+export async function addressVerification(
+  ctx: Context,
+  { user_id }: MailOrder,
+  { mail_id }: Pick<AddressOptions, 'mail_id'>,
+): Promise<Addressed | undefined> {
   const user = await findUser(ctx.db, user_id)
   if (!user || user.email_verified_at !== null) return undefined
   return {
@@ -26,8 +31,8 @@ export async function addressVerification(ctx: Context, { user_id }: MailOrder):
       const row = { token_hash: digest(token), user_id, email_key: uniqueKey(user.email), expires_at }
       return ctx.write(async (tx) => {
         await lockUser(tx, user_id)
-        // The user may have been erased meanwhile.
-        if (!(await findUser(tx, user_id))) return undefined
+        // The user may have been erased meanwhile, or something has ended the links, and deleted the mail.
+        if (!(await findUser(tx, user_id)) || !(await hasMail(tx, user_id, mail_id))) return undefined
         await insertVerification(tx, row, MAX_PENDING)
         return token
       })

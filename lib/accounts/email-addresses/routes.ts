@@ -53,7 +53,7 @@ export const confirmChange = route({
   metrics: false,
   summary: 'Confirm another email address with a mailed token',
   description:
-    'Needs no session and creates none. The former address gets a mail with a link that undoes the change for 72 hours, if it was verified. The token works once.',
+    'Needs no session and creates none. The former address gets a mail with a link that undoes the change for 72 hours, if it was verified and no earlier change can still be undone. The token works once.',
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',
@@ -69,7 +69,7 @@ export const undoChange = route({
   metrics: false,
   summary: 'Undo a change of the email address with a mailed token',
   description:
-    'Gives the account its former address back, and ends all sessions and API keys of the user. Needs no session and creates none. The token works once, for 72 hours.',
+    'Gives the account its former address back, tells the address that loses the account, and ends all sessions, API keys and mailed links of the user. Needs no session and creates none. The token works once, for 72 hours.',
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',

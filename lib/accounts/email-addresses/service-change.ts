@@ -6,23 +6,22 @@ import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { deleteApiKeysOf } from '../api-keys/store.ts'
 import {
+  deleteChangesOf,
   deleteRequest,
-  deleteRequestsOf,
   type EmailRequestRow,
   findRequestByToken,
+  hasRequest,
   insertRequest,
 } from '../email-requests/store.ts'
 import { takeMail } from '../mails/limit.ts'
 import { worthless } from '../mails/link-error.ts'
-import { deleteResets } from '../password-resets/store.ts'
+import { endMeans } from '../means/ending.ts'
+import { notify } from '../notices/service.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
-import { endSessions } from '../sessions/store-list.ts'
 import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-changes.ts'
 import { EmailChange, EmailProof } from './schema.ts'
-import { deleteVerifications } from './store.ts'
 
 /** How long the new address may confirm, and then how long the former one may undo the change. */
 const CONFIRM_SECONDS = 24 * 60 * 60
@@ -55,7 +54,7 @@ export const requestChange = useCase({
       await lockUser(tx, user_id)
       await requireConfirmation(ctx, tx, actor)
       if (!(await findUser(tx, user_id))) throw new ChatError('unauthenticated')
-      await deleteRequestsOf(tx, user_id, 'change')
+      await deleteChangesOf(tx, user_id)
       const request = newRequest(ctx, { kind: 'change', user_id, email: email.trim(), seconds: CONFIRM_SECONDS })
       await insertRequest(tx, request)
       if (!(await outbox.add(tx, { mail: 'change_email', user_id, request: request.id })))
@@ -67,7 +66,8 @@ export const requestChange = useCase({
 
 /**
  * Changes the address of an account with the token of the link that was mailed to the new one. Links mailed to the
- * former address become invalid; if it was verified, it gets a mail with a link that undoes the change for 72 hours.
+ * former address become invalid. If it was verified, it gets a mail: with a link that undoes the change for 72 hours, or
+ * without one if it is itself the result of a change that can still be undone.
  *
  * @throws ChatError `not_found` for a token that is unknown, expired or used, or if another account has the address
  */
@@ -79,14 +79,16 @@ export const confirmChange = useCase({
     ctx.write(async (tx) => {
       const { user, request } = await takeRequest(ctx, tx, token, 'change')
       await moveTo(ctx, tx, user, request.email)
-      if (user.email_verified_at !== null) await offerUndo(ctx, tx, user)
+      await endMeans(ctx, tx, { user_id: user.id }, 'new_address')
+      await tellFormer(ctx, tx, user)
       tx.audit({ act: 'email.changed', subject_id: user.id, ip: client.ip })
     }),
 })
 
 /**
  * Gives an account its former address back, with the token of the link that was mailed there. All sessions and API keys
- * of the user end, and so do other requests to change the address: another person may have got into the account.
+ * of the user end, and so do requests to change the address, and links to set a password: another person may have got into
+ * the account. The address that loses the account gets a mail.
  *
  * @throws ChatError `not_found` as {@link confirmChange}
  */
@@ -98,11 +100,9 @@ export const undoChange = useCase({
     ctx.write(async (tx) => {
       const { user, request } = await takeRequest(ctx, tx, token, 'undo')
       await moveTo(ctx, tx, user, request.email)
-      await deleteRequestsOf(tx, user.id, 'undo')
-      await endSessions(tx, { user_id: user.id })
-      await deleteApiKeysOf(tx, user.id)
+      await endMeans(ctx, tx, { user_id: user.id }, 'undone_address')
+      await notify(ctx, tx, user.id, 'email_changed', user)
       tx.audit({ act: 'email.change_undone', subject_id: user.id, ip: client.ip })
-      tx.recheckStreams({ user_id: user.id })
     }),
 })
 
@@ -118,16 +118,19 @@ async function takeRequest(ctx: Context, tx: Tx, token: string, kind: 'change' |
   return { user, request: found }
 }
 
-/** Sets a proven address, and ends what was mailed to the one before. */
+/** Sets a proven address. */
 async function moveTo(ctx: Context, tx: Tx, user: UserRow, email: string): Promise<void> {
   await updateUser(tx, { ...user, email, email_verified_at: ctx.now() }, ctx.now())
-  await deleteResets(tx, user.id)
-  await deleteVerifications(tx, user.id)
-  await deleteRequestsOf(tx, user.id, 'change')
 }
 
-/** Undo links of earlier changes stay: the owner of the first address gets it back from any later one. */
-async function offerUndo(ctx: Context, tx: Tx, { id: user_id, email }: UserRow): Promise<void> {
+/**
+ * Of several changes only the first address gets a link: its owner gets the account back from any later one, and a thief
+ * who has changed the address twice gets no way back.
+ */
+async function tellFormer(ctx: Context, tx: Tx, user: UserRow): Promise<void> {
+  const { id: user_id, email } = user
+  if (await hasRequest(tx, user_id, 'undo', ctx.now())) return notify(ctx, tx, user_id, 'email_changed', user)
+  if (user.email_verified_at === null) return
   const request = newRequest(ctx, { kind: 'undo', user_id, email, seconds: UNDO_SECONDS })
   await insertRequest(tx, request)
   await ctx.outbox?.add(tx, { mail: 'undo_email', user_id, request: request.id })

@@ -70,9 +70,15 @@ export async function deleteRequest(tx: Queries, id: string, kind: EmailRequestR
   return (await tx.run('DELETE FROM email_requests WHERE id = ? AND kind = ?', id, kind)) === 1
 }
 
-/** Deletes the requests of a user. By email_requests_of_user. */
-export async function deleteRequestsOf(tx: Queries, userId: string, kind: 'change' | 'undo'): Promise<void> {
-  await tx.run('DELETE FROM email_requests WHERE user_id = ? AND kind = ?', userId, kind)
+/** Whether a user has a request that has not expired. By email_requests_of_user. */
+export async function hasRequest(db: Queries, userId: string, kind: 'change' | 'undo', now: Micros): Promise<boolean> {
+  const sql = 'SELECT 1 AS found FROM email_requests WHERE user_id = ? AND kind = ? AND expires_at >= ?'
+  return Boolean(await db.get(sql, userId, kind, now))
+}
+
+/** Deletes the requests of a user to change the address. By email_requests_of_user. */
+export async function deleteChangesOf(tx: Queries, userId: string): Promise<void> {
+  await tx.run("DELETE FROM email_requests WHERE user_id = ? AND kind = 'change'", userId)
 }
 
 /** Deletes the invites of newcomers to an address. By email_requests_by_email. */

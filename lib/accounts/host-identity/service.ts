@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
 import { type Actor, mayWrite, splitRoles } from '../../core/actor.ts'
+import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { unknownNames } from '../../core/known-names.ts'
 import { namesIn } from '../../core/schema-names.ts'
@@ -11,6 +12,7 @@ import type { Micros } from '../../storage/sql.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { HostIdentity } from '../identities/schema.ts'
 import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../identities/store.ts'
+import { endMeans } from '../means/ending.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import {
   findUserByEmail,
@@ -93,6 +95,8 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
+    if (uniqueKey(profile.email) !== uniqueKey(known.email))
+      await endMeans(ctx, tx, { user_id: known.id }, 'new_address')
     const roles = splitRoles(profile.roles)
     if (!mayWrite(roles)) await ctx.revokeInvites(tx, known.id)
     else if (!roles.includes('admin')) await revokeNewcomersOf(tx, known.id)

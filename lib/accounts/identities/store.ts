@@ -66,11 +66,3 @@ export function listIdentities(db: Queries, userId: string): Promise<IdentityRow
 export async function deleteIdentity(tx: Queries, id: string): Promise<void> {
   await tx.run('DELETE FROM identities WHERE id = ?', id)
 }
-
-/**
- * Deletes a user's identities at providers. The host's own authentication still finds the user. @returns the number
- * deleted
- */
-export function deleteIdentities(tx: Queries, userId: string): Promise<number> {
-  return tx.run("DELETE FROM identities WHERE user_id = ? AND issuer <> ''", userId)
-}

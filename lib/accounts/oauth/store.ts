@@ -52,8 +52,3 @@ export function deleteExpiredStates(tx: Queries, now: Micros, limit: number): Pr
     limit,
   )
 }
-
-/** Deletes the attempts that would link an identity to a user. */
-export async function deleteStatesOf(tx: Queries, userId: string): Promise<void> {
-  await tx.run('DELETE FROM oauth_states WHERE link_user_id = ?', userId)
-}

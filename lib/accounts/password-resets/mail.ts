@@ -4,7 +4,8 @@ import { uniqueKey } from '../../core/characters.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction.ts'
-import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import type { Addressed, AddressOptions, MailOrder } from '../../mail/queue.ts'
+import { hasMail } from '../../mail/store.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { deleteOldestResets, insertReset } from './store.ts'
 
@@ -17,7 +18,11 @@ const LIFETIME_SECONDS = 60 * 60
 const MAX_PENDING = 32
 
 /** The user with a forgotten password, unless the address was changed or the account disabled since the request. */
-export async function addressReset(ctx: Context, { user_id, address }: MailOrder): Promise<Addressed | undefined> {
+export async function addressReset(
+  ctx: Context,
+  { user_id, address }: MailOrder,
+  { mail_id }: Pick<AddressOptions, 'mail_id'>,
+): Promise<Addressed | undefined> {
   const user = await findUser(ctx.db, user_id)
   if (!user || user.disabled_at !== null || addressDigest(user.email) !== address) return undefined
   return {
@@ -25,8 +30,13 @@ export async function addressReset(ctx: Context, { user_id, address }: MailOrder
     username: user.username,
     async makeToken() {
       const token = newToken()
-      const kept = await ctx.write((tx) => keepReset(ctx, tx, { user_id, email: user.email, token }))
-      return kept === undefined ? undefined : token
+      return ctx.write(async (tx) => {
+        await lockUser(tx, user_id)
+        // What ends reset links has deleted it meanwhile: it must not make another one.
+        if (!(await hasMail(tx, user_id, mail_id))) return undefined
+        const kept = await keepReset(ctx, tx, { user_id, email: user.email, token })
+        return kept === undefined ? undefined : token
+      })
     },
     linkOf: (token) => linkOf(ctx.config, 'reset_password', token),
   }

@@ -23,7 +23,7 @@ export const redeem = route({
   metrics: false,
   summary: 'Reset the password with a mailed token',
   description:
-    'The token works once, for an hour. Ends all sessions and, without `keep_keys`, all API keys of the user, and resets failed sign-ins. Does not sign in, but sets a cookie that marks the browser as known: guesses of others do not lock the user out of it.',
+    'The token works once, for an hour. Ends all sessions and, without `keep_keys`, all API keys of the user, and mailed links that could take the account away again; resets failed sign-ins. If the address was not verified, it ends every other access. Does not sign in, but sets a cookie that marks the browser as known: guesses of others do not lock the user out of it.',
   access: 'public',
   sign_in: true,
   answer: 'session',

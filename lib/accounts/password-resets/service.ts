@@ -1,20 +1,18 @@
+import { uniqueKey } from '../../core/characters.ts'
 import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import { hasWaitingReset } from '../../mail/store.ts'
-import { deleteApiKeysOf } from '../api-keys/store.ts'
-import { deleteRequestsOf } from '../email-requests/store.ts'
-import { deleteIdentities } from '../identities/store.ts'
 import { takeMail } from '../mails/limit.ts'
 import { worthless } from '../mails/link-error.ts'
+import { endMeans } from '../means/ending.ts'
 import { notify } from '../notices/service.ts'
-import { forgetDevices, rememberDevice } from '../passwords/known-devices.ts'
+import { rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store.ts'
-import { endSessions } from '../sessions/store-list.ts'
 import { findUser, findUserByEmail, lockUser } from '../users/store.ts'
 import { markEmailVerified, updatePasswordHash } from '../users/store-changes.ts'
 import { addressDigest } from './mail.ts'
 import { ForgottenPassword, PasswordReset } from './schema.ts'
-import { deleteResets, findReset, takeReset } from './store.ts'
+import { findReset, takeReset } from './store.ts'
 
 /** Mails to one address at once: strangers must not fill a mailbox. */
 const MAILS_AT_ONCE = 5
@@ -50,9 +48,9 @@ export const request = useCase({
 
 /**
  * Sets a new password with a token. It invalidates all tokens of the user: of several calls at once one succeeds. All
- * sessions and API keys of the user end, with their streams. It does not sign in, but clears failed sign-ins and makes
- * the browser a known one, so that password guesses of others do not lock the user out of it. If the address was
- * unverified, identities at providers and open invites end as well.
+ * sessions and API keys of the user end, with their streams, and so does what a thief may have prepared. It does not sign
+ * in, but clears failed sign-ins and makes the browser a known one, so that password guesses of others do not lock the
+ * user out of it. If the address was unverified, every means of access ends, keys in any case.
  *
  * @returns the token of the known browser
  * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many passwords
@@ -76,20 +74,16 @@ export const redeem = useCase({
       if (!taken || !user || user.disabled_at) throw worthless()
       await updatePasswordHash(tx, user_id, hash, ctx.now())
       await markEmailVerified(tx, user_id, ctx.now())
-      await endSessions(tx, { user_id })
-      const keys = input.keep_keys ? 0 : await deleteApiKeysOf(tx, user_id)
-      // With an unverified address: another person may have registered it, and linked an identity to keep access.
-      const isProven = user.email_verified_at !== null
-      const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
-      if (!isProven) await ctx.revokeInvites(tx, user_id)
-      await deleteResets(tx, user_id)
-      await deleteRequestsOf(tx, user_id, 'change')
+      // With an unverified address, another person may have registered it, and prepared other ways in.
+      const cause = user.email_verified_at === null ? 'takeover' : 'mailed_reset'
+      const { keys, identities } = await endMeans(ctx, tx, { user_id }, cause, {
+        email_key: cause === 'takeover' ? undefined : uniqueKey(user.email),
+        keep: cause === 'takeover' || !input.keep_keys ? [] : ['keys'],
+      })
       await clearFailures(tx, accountOf(user.email, undefined))
       await clearFailures(tx, passwordAccountOf(user_id))
-      await forgetDevices(tx, user_id)
       const device = await rememberDevice(tx, user_id, undefined, ctx.now())
       tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
-      tx.recheckStreams({ user_id })
       await notify(ctx, tx, user_id, 'password_changed')
       return device
     })

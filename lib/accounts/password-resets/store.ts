@@ -36,11 +36,6 @@ export function takeReset(tx: Queries, tokenHash: string, now: Micros): Promise<
   return tx.run('DELETE FROM password_resets WHERE token_hash = ? AND expires_at >= ?', tokenHash, now)
 }
 
-/** Deletes a user's pending resets. By user_id. */
-export async function deleteResets(tx: Queries, userId: string): Promise<void> {
-  await tx.run('DELETE FROM password_resets WHERE user_id = ?', userId)
-}
-
 /** Deletes all but the `keep` resets of a user that expire last. By user_id. */
 export async function deleteOldestResets(tx: Queries, userId: string, keep: number): Promise<void> {
   await tx.run(

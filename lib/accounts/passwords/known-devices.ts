@@ -59,11 +59,6 @@ export async function rememberDevice(
   return token
 }
 
-/** Deletes every known browser of a user: after a reset, earlier browsers count as strangers. */
-export async function forgetDevices(tx: Queries, userId: string): Promise<void> {
-  await tx.run('DELETE FROM known_devices WHERE user_id = ?', userId)
-}
-
 /** Deletes up to `limit` expired browsers. @returns the number of browsers deleted */
 export function deleteExpiredDevices(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(

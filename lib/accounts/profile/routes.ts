@@ -23,11 +23,13 @@ export const changePassword = route({
   metrics: false,
   summary: 'Change the password; your other sessions end',
   description:
-    'Ends every other session of the user and pending reset links; API keys stay. Counts as a sign-in of the IP address; a user has five attempts a minute.',
+    'Ends every other session of the user, pending reset links and requested changes of the address; API keys stay. Sets a cookie that marks the browser as known; others are no longer. Counts as a sign-in of the IP address; a user has five attempts a minute.',
   access: 'session',
   sign_in: true,
+  answer: 'device',
   limited_as: 'sign_in',
   example: { current_password: 'correct horse battery', new_password: 'staple battery horse' },
   status: 204,
+  response_headers: { 'Set-Cookie': 'always' },
   run: service.changePassword,
 })

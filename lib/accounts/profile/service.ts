@@ -3,19 +3,21 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
 import { isTaken } from '../../storage/errors.ts'
+import { endMeans } from '../means/ending.ts'
 import { notify } from '../notices/service.ts'
-import { deleteResets } from '../password-resets/store.ts'
+import { rememberDevice } from '../passwords/known-devices.ts'
 import { type MeAnswer, PasswordChange, ProfileChange } from '../sessions/schema.ts'
 import { me } from '../sessions/service.ts'
 import { checkOwnPassword } from '../sessions/service-confirmation.ts'
-import { endSessions } from '../sessions/store-list.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { replacePasswordHash, updateProfile } from '../users/store-changes.ts'
 import { setReceipts } from '../users/store-own.ts'
 
 /**
- * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
+ * Changes the actor's password. All other sessions end, with their streams, and so does what a thief may have prepared: reset
+ * links, requested changes of the address, other known browsers.
  *
+ * @returns the token of the browser, which is a known one
  * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as {@link
  *   checkOwnPassword}
  */
@@ -23,21 +25,22 @@ export const changePassword = useCase({
   takes: ['actor'],
   input: PasswordChange,
   errors: ['invalid_credentials'],
-  run: async (ctx, actor, input): Promise<void> => {
+  run: async (ctx, actor, input): Promise<{ device: string }> => {
     refuseKeys(actor)
     const { user_id, session_id, ip } = actor
     const old = await checkOwnPassword(ctx, actor, input.current_password)
     const hashes = { old, new: await ctx.passwords.hash(input.new_password, { user: user_id, ip }) }
-    await ctx.write(async (tx) => {
+    const device = await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
       // Another call was faster: the given password is no longer the current one.
       if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
-      await endSessions(tx, { user_id, except: session_id })
-      await deleteResets(tx, user_id)
+      await endMeans(ctx, tx, { user_id }, 'new_password', { session: session_id })
+      const device = await rememberDevice(tx, user_id, undefined, ctx.now())
       tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
-      tx.recheckStreams({ user_id })
       await notify(ctx, tx, user_id, 'password_changed')
+      return device
     })
+    return { device }
   },
 })
 

@@ -1,14 +1,14 @@
 import type { Context } from '../../context.ts'
-import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import type { Addressed, AddressOptions, MailOrder } from '../../mail/queue.ts'
 import { addressVerification } from '../email-addresses/mail.ts'
 import { addressRequest } from '../email-requests/address.ts'
 import { addressNotice } from '../notices/service.ts'
 import { addressReset } from '../password-resets/mail.ts'
 
 /** Finds the recipient of a mail when it is sent; `undefined` if the mail is not needed any more. */
-export function addressOf(ctx: Context, order: MailOrder, options: { first: boolean }): Promise<Addressed | undefined> {
-  if (order.mail === 'reset_password') return addressReset(ctx, order)
-  if (order.mail === 'verify_email') return addressVerification(ctx, order)
+export function addressOf(ctx: Context, order: MailOrder, options: AddressOptions): Promise<Addressed | undefined> {
+  if (order.mail === 'reset_password') return addressReset(ctx, order, options)
+  if (order.mail === 'verify_email') return addressVerification(ctx, order, options)
   if (order.mail === 'invite' || order.mail === 'change_email' || order.mail === 'undo_email')
     return addressRequest(ctx, order, order.mail)
   return addressNotice(ctx, order, options)

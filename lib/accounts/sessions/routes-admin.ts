@@ -19,7 +19,8 @@ export const endSessions = route({
   path: '/api/admin/users/{user_id}/sessions',
   tag: 'Administration',
   summary: 'End all sessions of a user',
-  description: 'Their streams end too, at once. API keys stay.',
+  description:
+    'Their streams end too, at once, and so do API keys, reset links, requested changes of the email address and links that undo one. Not with an API key.',
   access: 'admin',
   sign_in: true,
   output: Revoked,
@@ -31,7 +32,7 @@ export const endSession = route({
   path: '/api/admin/users/{user_id}/sessions/{session_id}',
   tag: 'Administration',
   summary: 'End one session of a user',
-  description: 'Its streams end too, at once.',
+  description: 'Its streams end too, at once. Not with an API key.',
   access: 'admin',
   sign_in: true,
   status: 204,

@@ -1,12 +1,16 @@
-import { assertAdmin } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
+import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
+import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
-import { findUser } from '../users/store.ts'
+import { endMeans } from '../means/ending.ts'
+import { assertStillAdmin } from '../users/rules.ts'
+import { findUser, lockAllUsers, lockUsers } from '../users/store.ts'
 import { Revocation, type Revoked, SessionsOfUserQuery, type SessionsOfUsers, SessionsQuery } from './schema-admin.ts'
-import { endSessions, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store-list.ts'
+import { endSession, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store-list.ts'
 
 /**
  * The live sessions, oldest first: of one user or of all.
@@ -26,10 +30,11 @@ export const list = useCase({
 })
 
 /**
- * Ends sessions at once; their streams close.
+ * Ends sessions at once; their streams close. With all sessions of a user, or of all users, what would give others access
+ * again ends too: API keys, reset links, requested changes of the address and links that undo one.
  *
  * @returns the number of sessions ended
- * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist
+ * @throws ChatError `forbidden`, also with an API key; `not_found` for a session or a user that does not exist
  */
 export const revoke = useCase({
   takes: ['actor'],
@@ -37,22 +42,28 @@ export const revoke = useCase({
   errors: ['forbidden', 'not_found'],
   run: async (ctx, actor, input): Promise<Revoked> => {
     assertAdmin(actor)
+    refuseKeys(actor)
     return ctx.write(async (tx) => {
       const owner = await findOwner(tx, input)
-      const revoked = await endSessions(tx, input)
-      if (revoked === 0) return { revoked }
-      const which = 'session_id' in input && { session_id: input.session_id }
-      tx.audit({
-        act: 'session.revoked',
-        ...byActor(actor),
-        subject_id: owner,
-        detail: { sessions: revoked, ...which },
-      })
-      tx.recheckStreams({ user_id: owner })
-      return { revoked }
+      const locked = 'all' in input ? await lockAllUsers(tx) : await lockUsers(tx, [actor.user_id, owner!], NO_OTHERS)
+      assertStillAdmin(locked, actor)
+      const { sessions, keys } = await end(ctx, tx, input, owner)
+      if (sessions + keys === 0) return { revoked: 0 }
+      const one = 'session_id' in input && { session_id: input.session_id }
+      const detail = { sessions, ...one, ...(keys > 0 && { keys }) }
+      tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: owner, detail })
+      return { revoked: sessions }
     })
   },
 })
+
+async function end(ctx: Context, tx: Tx, input: Revocation, owner: string | undefined) {
+  if (!('session_id' in input)) return endMeans(ctx, tx, input, 'administration', { keep: ['verification_links'] })
+  tx.recheckStreams({ user_id: owner })
+  return { sessions: await endSession(tx, input.session_id), keys: 0 }
+}
+
+const NO_OTHERS = { admins: false }
 
 /**
  * The live sessions of a user, oldest first.
@@ -71,10 +82,10 @@ export const listOfUser = useCase({
 })
 
 /**
- * Ends all sessions of a user at once; their streams close.
+ * Ends all sessions of a user at once, with what {@link revoke} ends; their streams close.
  *
  * @returns the number of sessions ended
- * @throws ChatError `forbidden`; `not_found` for a user that does not exist
+ * @throws ChatError `forbidden`, also with an API key; `not_found` for a user that does not exist
  */
 export const endOfUser = useCase({
   takes: ['actor', 'user_id'],
@@ -85,7 +96,7 @@ export const endOfUser = useCase({
 /**
  * Ends one session of a user at once; its streams close.
  *
- * @throws ChatError `forbidden`; `not_found`, also for a session of another user
+ * @throws ChatError `forbidden`, also with an API key; `not_found`, also for a session of another user
  */
 export const endOne = useCase({
   takes: ['actor', 'user_id', 'session_id'],

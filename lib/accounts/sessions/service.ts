@@ -26,7 +26,7 @@ import {
   type SessionUse,
   toSession,
 } from './store.ts'
-import { endSessions } from './store-list.ts'
+import { endSession } from './store-list.ts'
 
 /** The client of a sign-in. */
 export interface Client {
@@ -178,7 +178,7 @@ export const logout = useCase({
   run: async (ctx, actor): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {
-      await endSessions(tx, { session_id: actor.session_id ?? '' })
+      await endSession(tx, actor.session_id ?? '')
       tx.audit({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
       tx.recheckStreams({ user_id: actor.user_id })
     })

@@ -93,14 +93,9 @@ export function listLiveSessions(
   )
 }
 
-/** Deletes these sessions, inside a transaction that rechecks the open streams. @returns the number deleted */
-export function endSessions(
-  tx: Queries,
-  which: { session_id: string } | { user_id: string; except?: string | undefined } | { all: true },
-): Promise<number> {
-  if ('all' in which) return tx.run('DELETE FROM sessions')
-  if ('session_id' in which) return tx.run('DELETE FROM sessions WHERE id = ?', which.session_id)
-  return tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', which.user_id, which.except ?? '')
+/** Deletes a session, inside a transaction that rechecks the open streams. @returns the number deleted, 0 or 1 */
+export function endSession(tx: Queries, id: string): Promise<number> {
+  return tx.run('DELETE FROM sessions WHERE id = ?', id)
 }
 
 /** @returns the number deleted, 0 or 1 */

@@ -3,6 +3,7 @@ import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { Standing } from './rules.ts'
 import type { Account, User } from './schema.ts'
 
 /** A user as it is stored. */
@@ -95,6 +96,12 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
       ORDER BY id ${tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''}`,
     jsonList(ids),
   )
+}
+
+/** Locks all users until the transaction ends. @returns the columns of each that decide whether it is an administrator */
+export function lockAllUsers(tx: Queries): Promise<Standing[]> {
+  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
+  return tx.all<Standing>(`SELECT id, roles, disabled_at FROM users ORDER BY id ${lock}`)
 }
 
 /** The numbers of what belongs to a user. By the indexes of each table. */

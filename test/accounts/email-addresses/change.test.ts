@@ -9,9 +9,15 @@ describeOnEachDatabase('a change of the own email address', (openUrl) => {
   let service: TestService
   let now = Date.UTC(2026, 0, 1) * 1000
   const box = createMailbox()
+  /** Every mail, notices too, as `kind to`. */
+  const sent: string[] = []
+  const mail = (each: Mail) => {
+    sent.push(`${each.kind} ${each.to}`)
+    box.deliver(each)
+  }
   beforeAll(async () => {
     const config = { server: { public_url: 'https://chat.example.org' } }
-    service = await startService(await openUrl(), { config, ports: { now: () => now, mail: box.deliver } })
+    service = await startService(await openUrl(), { config, ports: { now: () => now, mail } })
     await service.signIn('founder')
   })
   afterAll(() => service.close())
@@ -39,20 +45,24 @@ describeOnEachDatabase('a change of the own email address', (openUrl) => {
     expect(told).toMatchObject({ to: 'ada@example.org', kind: 'undo_email' })
     expect(told.text).not.toContain('example.net')
     const { key } = await ada.keys.create({ name: 'of a thief' })
-    // A second change does not take the way back away.
+    // A second change does not take the way back away, and gives none to the address in between.
     await confirm((await request(ada, 'thief@example.com')).token)
-    const toThief = await box.next()
-    expect(toThief.to).toBe('ada@example.net')
+    await expect.poll(() => sent.at(-1)).toBe('email_changed ada@example.net')
+    const pending = await request(ada, 'again@example.com')
+    const reset = await service.chat.resets.issue(OPERATOR, { email: 'thief@example.com' })
     await undo(told.token)
+    await expect.poll(() => sent.at(-1)).toBe('email_changed thief@example.com')
+    expect(await codeOf(confirm(pending.token))).toBe('not_found')
+    expect(await codeOf(service.client().resets.redeem({ token: reset.token, password: PASSWORD }))).toBe('not_found')
     expect(await emailOf(ada.id)).toBe('ada@example.org')
     expect(await codeOf(ada.auth.me())).toBe('unauthenticated')
     const bearer = new Headers({ authorization: `Bearer ${key}` })
     expect(await codeOf(service.chat.auth.authenticate(bearer))).toBe('unauthenticated')
-    expect(await codeOf(undo(toThief.token))).toBe('not_found')
     const { entries } = await service.chat.audit.list(OPERATOR, { user_id: ada.id })
     const acts = entries.map(({ act }) => act).filter((act) => act.startsWith('email.'))
     expect(acts.reverse()).toEqual([
-      ...['email.change_requested', 'email.changed', 'email.change_requested', 'email.changed', 'email.change_undone'],
+      ...['email.change_requested', 'email.changed', 'email.change_requested', 'email.changed'],
+      ...['email.change_requested', 'email.change_undone'],
     ])
   })
 
@@ -69,6 +79,19 @@ describeOnEachDatabase('a change of the own email address', (openUrl) => {
     expect(other.invites).toEqual([])
     await undo(token)
     expect(await emailOf(grace.id)).toBe('grace@example.org')
+  })
+
+  it('is undone by the first address of a chain for 72 hours, and then by that of the next chain', async () => {
+    const nick = await service.signIn('nick')
+    await confirm((await request(nick, 'nick@example.net')).token)
+    expect((await box.next()).to).toBe('nick@example.org')
+    now += 72 * 3600 * SECOND + 1
+    await nick.auth.login({ email: 'nick@example.net', password: PASSWORD })
+    await confirm((await request(nick, 'nick@example.com')).token)
+    const undone = await box.next()
+    expect(undone).toMatchObject({ kind: 'undo_email', to: 'nick@example.net' })
+    await service.chat.users.lockDown(OPERATOR, nick.id)
+    expect(await codeOf(undo(undone.token))).toBe('not_found')
   })
 
   it('is confirmed by one of several simultaneous calls', async () => {

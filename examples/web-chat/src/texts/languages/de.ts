@@ -452,7 +452,7 @@ export const texts: Texts = {
       end_of: (device) => `Sitzung von ${device} beenden`,
       end_all: 'Alle Sitzungen beenden',
       end_all_title: 'Alle Sitzungen dieses Kontos beenden?',
-      end_all_text: 'Überall ist eine neue Anmeldung nötig. API-Schlüssel bleiben.',
+      end_all_text: 'Überall ist eine neue Anmeldung nötig. Auch API-Schlüssel und Links aus Mails enden.',
       danger: 'Zugang nehmen',
       disable: 'Sperren',
       disable_title: (name) => `${name} sperren?`,

@@ -435,7 +435,7 @@ export const texts = {
       end_of: (device: string) => `End the session of ${device}`,
       end_all: 'End all sessions',
       end_all_title: 'End all sessions of this user?',
-      end_all_text: 'The user has to sign in again everywhere. API keys stay.',
+      end_all_text: 'The user has to sign in again everywhere. API keys and mailed links end too.',
       danger: 'Take away access',
       disable: 'Disable',
       disable_title: (name: string) => `Disable ${name}?`,

@@ -1,0 +1,64 @@
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { deleteMailsOfKind } from '../../mail/store.ts'
+import type { AuditEntry } from '../audit/store.ts'
+import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
+import { deleteMeans, type Ending, type Holder } from './store.ts'
+
+/** The mails whose token is made when they are sent, and which no row of the means would keep from making one. */
+const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
+  reset_links: 'reset_password',
+  verification_links: 'verify_email',
+}
+
+/** What a cause does not end this time, and for whom the audit log has it. */
+interface EndingOptions extends Ending {
+  /** Means that stay this time. */
+  keep?: readonly Means[]
+  /** The user who causes it, as in an audit entry. */
+  by?: Pick<AuditEntry, 'actor_id' | 'ip'>
+}
+
+/**
+ * Ends the means of access to an account that a cause ends, inside a transaction that has locked the user; streams that
+ * are no longer allowed close. There is no other way to end them by a cause.
+ *
+ * @returns the number of each that ended
+ */
+export async function endMeans(
+  ctx: Pick<Context, 'revokeInvites'>,
+  tx: Tx,
+  holder: Holder,
+  cause: Cause,
+  { keep = [], by, ...stays }: EndingOptions = {},
+): Promise<Record<Means, number>> {
+  const ended = { ...NONE }
+  for (const means of Object.keys(CAUSES[cause].ends as Ends) as Means[]) {
+    if (keep.includes(means) || isRefused(cause, means)) continue
+    if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, stays)
+    else if ('user_id' in holder) ended.invites = await ctx.revokeInvites(tx, holder.user_id, by)
+    // One that waits would make another link when it is sent.
+    const mail = MAILS[means]
+    if (mail) await deleteMailsOfKind(tx, mail, holder)
+  }
+  tx.recheckStreams({ user_id: 'all' in holder ? undefined : holder.user_id })
+  return ended
+}
+
+/** The keys of a disabled user stay, and work again when the user is enabled. */
+function isRefused(cause: Cause, means: Means): boolean {
+  return cause === 'disabled' && means === 'keys'
+}
+
+const NONE: Record<Means, number> = {
+  sessions: 0,
+  keys: 0,
+  identities: 0,
+  link_attempts: 0,
+  reset_links: 0,
+  verification_links: 0,
+  address_changes: 0,
+  undo_links: 0,
+  known_browsers: 0,
+  invites: 0,
+}
