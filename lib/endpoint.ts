@@ -19,7 +19,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Access = 'public' | 'optional' | 'session' | 'admin'
 
 /**
- * The kind of response: JSON; JSON with session cookies, which an empty result clears; the same, or a redirect for
+ * The kind of response: JSON; JSON with session cookies, which an empty result clears; nothing but the cookie of a known
+ * browser; JSON with session cookies, or a redirect for
  * requests that do not accept JSON; JSON with the cookie that binds a sign-in through a provider; an event stream;
  * text; a document, which is text with its own media type; or a file, which is bytes of any length.
  */
