@@ -139,6 +139,81 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     expect(problems.filter((each) => !each.includes('status of 404'))).toEqual([])
   }, 60_000)
 
+  it('forgets what was removed while no page was open, and keeps the rest', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, grace, signIn, conversation_id } = await openTalk(url)
+    const create = async (title: string) => {
+      const other = await ada.conversations.create({ title })
+      const { token } = await ada.invites.create(other.conversation_id, {})
+      await grace.invites.accept({ token })
+      return other.conversation_id
+    }
+    const [left, deleted] = [await create('Left'), await create('Deleted')]
+    const post = async (place: string, content: string) => (await ada.messages.postRoot(place, { content })).message.id
+    const threads = {
+      [await post(conversation_id, 'To stay')]: conversation_id,
+      [await post(conversation_id, 'To be removed')]: conversation_id,
+      [await post(conversation_id, 'To be changed')]: conversation_id,
+      [await post(left, 'Of the left one')]: left,
+      [await post(deleted, 'Of the deleted one')]: deleted,
+    }
+    const [, removed, changed] = Object.keys(threads)
+    const { page, context } = await visit(url)
+    await signIn(page, 'grace')
+    await page.evaluate(KEPT)
+    for (const [id, place] of Object.entries(threads)) {
+      await page.goto(`${url}/#/c/${place}/t/${id}`)
+      await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/tree`)
+    }
+    // The place up to which the events were followed, without which nothing would be known to be there still.
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain('/events')
+    await page.goto(`${url}/#/c/${conversation_id}`)
+    await page.close()
+
+    await ada.messages.remove(removed!)
+    await ada.messages.edit(changed!, { content: 'Changed' })
+    await ada.participants.remove(left, (await grace.auth.me()).user.id)
+    await ada.conversations.remove(deleted)
+    const again = await context.newPage()
+    await again.goto(`${url}/#/`)
+    for (const text of ['To be removed', 'To be changed', 'Of the left one', 'Of the deleted one', left, deleted])
+      await expect.poll(() => again.evaluate(TEXTS), POLL).not.toContain(text)
+    await context.setOffline(true)
+    await again.goto(`${url}/#/c/${conversation_id}/t/${Object.keys(threads)[0]}`)
+    await again.reload()
+    await again.waitForSelector('.message:has-text("To stay")')
+    await again.goto(`${url}/#/c/${conversation_id}/t/${removed}`)
+    await again.waitForSelector('.thread .error, .thread [role=alert]')
+    expect(await again.locator('.message').allTextContents()).toEqual([])
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it('forgets what was seen before where the service no longer knows what has happened since', async () => {
+    const { url, visit } = await openStage({})
+    const { ada, signIn, conversation_id } = await openTalk(url)
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    const { page, context } = await visit(url)
+    await signIn(page, 'grace')
+    await page.evaluate(KEPT)
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${root.id}/tree`)
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain('/events')
+    await page.goto('about:blank')
+    await page.goto(`${url}/icon.svg`)
+    // As after a restored backup, whose events are others.
+    await page.evaluate(`new Promise((resolve) => {
+      const opening = indexedDB.open('chat', 1)
+      opening.onsuccess = () => {
+        const writing = opening.result.transaction('responses', 'readwrite')
+        writing.objectStore('responses').put({ path: '/events', at: Date.now(), text: '0123456789abcdef.1' })
+        writing.oncomplete = resolve
+      }
+    })`)
+    const again = await context.newPage()
+    await again.goto(`${url}/#/`)
+    await expect.poll(() => again.evaluate(ENTRIES), POLL).not.toContain(`/api/threads/${root.id}/tree`)
+  }, 60_000)
+
   it('offers a new version, and goes on with it', async () => {
     let version = ''
     const { url, visit, problems } = await openStage({}, {}, {}, (web) => ({

@@ -1,27 +1,57 @@
 import { effect } from '@preact/signals'
-import type { ChatClient } from 'chat-server/client'
+import type { ChatClient, ReceivedEvent } from 'chat-server/client'
+import { keepPlace } from './kept-place.ts'
 import type { Session } from './session.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** The client, whose events remove from the snapshot what the user is to see no longer. */
-export function forgetByEvents(client: ChatClient, snapshot: Snapshot, userId: () => string): ChatClient {
+interface Forgetting {
+  snapshot: Snapshot
+  userId: () => string
+  /** The client with a stream of its own. */
+  client: ChatClient
+  /** Of the lock of the tab that keeps the place in the stream. */
+  name: string
+}
+
+/**
+ * The client, whose events remove from the snapshot what the user is to see no longer. What happened while no page was open
+ * is found out at the beginning.
+ *
+ * @param shared the client whose stream the page has
+ */
+export function forgetByEvents(shared: ChatClient, { snapshot, userId, client, name }: Forgetting): ChatClient {
+  const forget = (event: ReceivedEvent['event']) => forgetBy(event, snapshot, userId())
   return {
-    ...client,
+    ...shared,
     events: {
-      ...client.events,
+      ...shared.events,
       async *followAll(options) {
-        for await (const received of client.events.followAll(options)) {
-          const { type, payload } = received.event
-          if (type === 'message.deleted') await snapshot.forget(payload.message.id)
-          else if (type === 'membership.changed' && payload.action === 'removed' && payload.user_id === userId())
-            await snapshot.forget(payload.conversation_id)
-          // What was removed meanwhile is not known.
-          else if (type === 'stream.reset') await snapshot.clear()
-          yield received
+        const place = keepPlace({ client, snapshot, name, forget })
+        try {
+          for await (const received of shared.events.followAll(options)) {
+            await forget(received.event)
+            place.move(received)
+            yield received
+          }
+        } finally {
+          place.leave()
         }
       },
     },
   }
+}
+
+async function forgetBy({ type, payload }: ReceivedEvent['event'], snapshot: Snapshot, user_id: string): Promise<void> {
+  // What an edited message was before is kept no longer either; a thread that is shown is kept anew.
+  if (type === 'message.deleted' || type === 'message.edited') await snapshot.forget(payload.message.id)
+  else if (type === 'membership.changed' && payload.action === 'removed')
+    await snapshot.forget(
+      payload.user_id === user_id
+        ? payload.conversation_id
+        : `/api/conversations/${payload.conversation_id}/participants`,
+    )
+  // What was removed meanwhile is not known.
+  else if (type === 'stream.reset') await snapshot.clear()
 }
 
 /** Nothing stays after a session. */

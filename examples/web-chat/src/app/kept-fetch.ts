@@ -8,6 +8,9 @@ const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/threads|threads\/[\
 
 const ME = '/api/auth/me'
 
+/** Responses to a user who may not see it, or not any more. */
+const GONE = [403, 404]
+
 /** Responses of a proxy whose service is away. */
 const AWAY = [502, 503, 504]
 
@@ -31,6 +34,11 @@ export function createKeptFetch(base: string, snapshot: Snapshot): typeof fetch 
         if (!key.startsWith('/api/conversations') || clears === snapshot.clears()) void snapshot.keep(key, text)
       }
       if (key === ME && response.status === 401) void snapshot.clear()
+      // It is deleted, or the user may see it no longer: nothing of it is shown again.
+      const id = GONE.includes(response.status)
+        ? /\/([\w-]+)\/(?:participants|threads|tree)$/.exec(key)?.[1]
+        : undefined
+      if (id !== undefined) void snapshot.forget(id)
       return response
     }
     const text = await snapshot.find(key)

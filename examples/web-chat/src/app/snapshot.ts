@@ -10,6 +10,12 @@ const MAX_ENTRIES = 300
 /** What the service offers belongs to no user. */
 const OF_ALL = '/api/features'
 
+/** What belongs to the user alone, and to no conversation. */
+const OF_USER = /^\/(api\/auth\/me|events)$/
+
+/** The conversation of an entry, in its path or, of a thread, in its messages. */
+const CONVERSATION = /^\/api\/conversations\/([\w-]+)|"conversation_id":"([\w-]+)"/
+
 /** What the user has seen, for a time without the service. */
 export interface Snapshot {
   /** What was read of a path of the API, as JSON. */
@@ -17,6 +23,10 @@ export interface Snapshot {
   keep(path: string, text: string): Promise<void>
   /** Forgets everything that names an id, such as that of a deleted message. */
   forget(id: string): Promise<void>
+  /** Forgets what was read of conversations before an instant. */
+  forgetBefore(instant: number): Promise<void>
+  /** The ids of the conversations of which something is kept. */
+  conversations(): Promise<Set<string>>
   /** Forgets what users have seen. */
   clear(): Promise<void>
   /** Forgets what users have seen if what is kept of a path is another user's. */
@@ -52,6 +62,17 @@ export function createSnapshot(): Snapshot {
         for (const { path, text } of await allEntries())
           if (path.includes(id) || text.includes(id)) await deleteEntry(path)
       }),
+    forgetBefore: (instant) =>
+      inOrder(async () => {
+        for (const { path, at } of await allEntries())
+          if (at < instant && path !== OF_ALL && !OF_USER.test(path)) await deleteEntry(path)
+      }),
+    conversations: async () => {
+      const ids = await inOrder(async () =>
+        (await allEntries()).map(({ path, text }) => CONVERSATION.exec(path) ?? CONVERSATION.exec(text)),
+      )
+      return new Set(ids?.flatMap((match) => match?.[1] ?? match?.[2] ?? []))
+    },
     clear() {
       clears++
       return inOrder(forgetUsers)

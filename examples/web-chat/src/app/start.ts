@@ -66,7 +66,8 @@ export function createStart({ api, brand }: Config): Start {
     )
     const { client } = unsent
     const shared = shareStream(client, () => `chat:stream:${api}:${userId()}`)
-    const store = unsent.storeOf(createChatStore(forgetByEvents(shared, snapshot, userId)))
+    const forgetting = { snapshot, userId, client, name: `chat:kept:${api}` }
+    const store = unsent.storeOf(createChatStore(forgetByEvents(shared, forgetting)))
     const session = createSession(client, store, { user, isSetUp }, api)
     resend(unsent, store, session)
     clearAfter(session, snapshot)
