@@ -1,10 +1,12 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { openTarget } from '../lib/backups/backups.ts'
+import { DIGEST_END, digestOf } from '../lib/backups/digest.ts'
 import { openFilesFolder } from '../lib/backups/files.ts'
 import { filesKeyOf } from '../lib/backups/files-key.ts'
 import type { Keys } from '../lib/backups/packing.ts'
 import { isBackupName, ownerIn } from '../lib/backups/rules.ts'
+import { readDigest } from '../lib/backups/write.ts'
 import type { Config } from '../lib/config/parse.ts'
 import type { Objects } from '../lib/storage/objects/objects.ts'
 import { UsageError } from './args/command.ts'
@@ -20,6 +22,8 @@ export interface BackupSource {
   bytes: AsyncIterable<Uint8Array>
   /** The file, if it is one. */
   path?: string
+  /** Whether the file was compared with the SHA-256 beside it. */
+  is_compared?: boolean
   /** Opens the folder of `backup.target` with its files of messages, if it is there, and they are copied there, too. */
   openFiles?: (keys: Keys) => Promise<Objects>
 }
@@ -39,8 +43,11 @@ export async function findBackup(name: string, config: Config, signal: AbortSign
       ),
     }
   }
-  // Its reader gets the error. Without one it would end the process.
-  if (existsSync(name)) return { bytes: createReadStream(name, { signal }).on('error', () => {}), path: name }
+  if (existsSync(name)) {
+    const is_compared = await compareDigest(name, signal)
+    // Its reader gets the error. Without one it would end the process.
+    return { bytes: createReadStream(name, { signal }).on('error', () => {}), path: name, is_compared }
+  }
   if (isBackupName(name) && config.backup.target !== undefined) {
     const objects = openTarget(config)
     const bytes = await objects.get(name, { signal })
@@ -48,6 +55,21 @@ export async function findBackup(name: string, config: Config, signal: AbortSign
     throw new Error(`There is no backup ${name} in ${objects.place}: "chat-server backup list" lists them`)
   }
   throw new Error(`There is no backup at ${name}`)
+}
+
+/** Before a byte of it is used. @returns false without a digest @throws Error when it is that of other bytes */
+async function compareDigest(name: string, signal: AbortSignal): Promise<boolean> {
+  if (!existsSync(name + DIGEST_END)) return false
+  const expected = readDigest(name)
+  if (expected === undefined) throw new Error(`${name + DIGEST_END} has no SHA-256 of ${name}: correct or delete it`)
+  if ((await digestOf(createReadStream(name, { signal }))) === expected) return true
+  throw new Error(`${name} is damaged, or another file: its SHA-256 is not the one in ${name + DIGEST_END}`)
+}
+
+/** Why no more than the structure of a backup could be checked. */
+export function structureOnly(name: string): string {
+  const none = name === STANDARD ? 'standard input has no SHA-256 beside it' : `there is no ${name + DIGEST_END}`
+  return `structure only: ${none}, and a changed byte of a text would not be noticed`
 }
 
 async function openFilesOf(name: string, config: Config, keys: Keys): Promise<Objects> {

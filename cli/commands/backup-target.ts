@@ -1,9 +1,9 @@
 import { createBackups, listBackups, openTarget } from '../../lib/backups/backups.ts'
-import { verifyBackup } from '../../lib/backups/verify.ts'
+import { type VerifiedBackup, verifyBackup } from '../../lib/backups/verify.ts'
 import { filesPlace } from '../../lib/config/attachments.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { findBackup, identityArg, keysOf } from '../backups.ts'
+import { findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { filesText } from '../files.ts'
 import { createLogger } from '../logging/logger.ts'
@@ -68,12 +68,16 @@ export const verify = defineCommand({
     untilInterrupted('The check', async (signal) => {
       const { config, warnings } = loadConfig(args)
       warnings.forEach(printNote)
-      const { bytes } = await findBackup(args.file, config, signal)
+      const { bytes, is_compared } = await findBackup(args.file, config, signal)
       const { prefix } = config.database
-      const verified = await verifyBackup(bytes, keysOf(config, args.identity), { prefix, signal })
-      const { kind, users, conversations, messages } = verified
-      const what = kind === 'sqlite' ? 'a SQLite database' : 'an export'
-      const text = `${args.file} is whole: ${what} with ${users} users, ${conversations} conversations, ${messages} messages.`
-      print(args, { file: args.file, ...verified }, oneLine(text))
+      const found = await verifyBackup(bytes, keysOf(config, args.identity), { prefix, signal })
+      const verified = { ...found, ...(is_compared && { checked_by: 'sha256' as const }) }
+      print(args, { file: args.file, ...verified }, oneLine(describeVerified(args.file, verified)))
     }),
 })
+
+function describeVerified(file: string, { kind, users, conversations, messages, checked_by }: VerifiedBackup): string {
+  const what = `${kind === 'sqlite' ? 'a SQLite database' : 'an export'} with ${users} users, ${conversations} conversations, ${messages} messages`
+  if (checked_by === 'structure') return `${file} can be restored: ${what}. Checked was its ${structureOnly(file)}.`
+  return `${file} is whole${checked_by === 'sha256' ? ', by its SHA-256' : ''}: ${what}.`
+}

@@ -1,10 +1,11 @@
+import { toDigestLine } from '../../lib/backups/digest.ts'
+import { isEncrypting, type Keys } from '../../lib/backups/packing.ts'
 import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
-import { assertBackUpable, assertOther } from '../../lib/storage/archive/backup.ts'
-import { fileOf, openCopy } from '../../lib/storage/archive/copy.ts'
-import { type Overwriting, replaceFile } from '../../lib/storage/archive/files.ts'
+import { streamBackup, writeBackup } from '../../lib/backups/write.ts'
+import { fileOf } from '../../lib/storage/archive/copy.ts'
 import type { Database, Queries } from '../../lib/storage/database.ts'
-import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { loadConfig } from '../config/load.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { showGrowth } from '../progress.ts'
@@ -22,6 +23,7 @@ export default defineCommand({
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'Target file; - for standard output' },
     force: { type: 'boolean', description: 'Replace an existing file' },
+    plain: { type: 'boolean', description: 'Do not encrypt, although backup.passphrase or backup.recipient is set' },
     ...filesArg,
     ...commonArgs,
   },
@@ -31,46 +33,45 @@ export default defineCommand({
     if (toOutput) assertOnlyData(args)
     if (toOutput && process.stdout.isTTY)
       throw new UsageError('"-" writes a database to standard output, which is a terminal: redirect it')
-    return withStorage(args, async (storage) => {
+    const keys = args.plain ? {} : loadConfig(args).config.backup
+    return withStorage(args, async ({ db }) => {
+      if (args.files !== undefined && isEncrypting(keys)) printNote(`The files in ${args.files} are not encrypted.`)
       if (toOutput) {
-        await copyToOutput(storage)
-        await saveFiles(args, storage.db)
+        await writeToOutput(db, keys)
+        await saveFiles(args, db)
         return
       }
-      const bytes = await copyToFile(storage, args.file, { force: args.force === true })
+      const { bytes, sha256 } = await untilInterrupted('The backup', (signal) =>
+        writeBackup(db, args.file, { force: args.force === true, keys, copy: copier(db, signal), signal }),
+      )
       // After the database: whatever the copy names is still there.
-      const saved = await saveFiles(args, storage.db)
-      const text = `Written to ${args.file}, ${bytes} bytes${filesText(saved)}.`
-      print(args, { file: args.file, bytes, ...saved }, oneLine(text))
+      const saved = await saveFiles(args, db)
+      const encrypted = isEncrypting(keys)
+      const text = `Written to ${args.file}, ${bytes} bytes${encrypted ? ', encrypted' : ''}${filesText(saved)}.`
+      print(args, { file: args.file, bytes, sha256, encrypted, ...saved }, oneLine(text))
     })
   },
 })
 
-async function copyToFile({ db }: Storage, file: string, options: Overwriting): Promise<number> {
-  await assertOther(db, file)
-  await assertBackUpable(db)
-  return untilInterrupted('The backup', (signal) =>
-    replaceFile(file, options, (partial) => copyTo(db, partial, signal)),
-  )
-}
-
-async function copyToOutput({ db }: Storage): Promise<void> {
-  await assertBackUpable(db)
-  const file = await fileOf(db)
-  const { bytes, size } = await untilInterrupted('The backup', async (signal) => {
-    const copy = await openCopy(file, (path) => copyTo(db, path, signal))
+async function writeToOutput(db: Database, keys: Keys): Promise<void> {
+  const { bytes, size, sha256 } = await untilInterrupted('The backup', async (signal) => {
+    const backup = await streamBackup(db, { keys, copy: copier(db, signal) })
     signal.throwIfAborted()
-    return copy
+    return backup
   })
   // From here on a signal ends the process at once: it may be blocked by the reader of its output.
   for await (const chunk of bytes) await writeOutput(chunk)
-  printNote(`Written to standard output, ${size} bytes.`)
+  printNote(`Written to standard output, ${size()} bytes${isEncrypting(keys) ? ', encrypted' : ''}. SHA-256:`)
+  // As a line of its own, which `sha256sum -c` reads.
+  process.stderr.write(toDigestLine('-', sha256()))
 }
 
 /** Copies the database into an empty file, and shows how it grows. */
-async function copyTo(db: Database, path: string, signal: AbortSignal): Promise<void> {
-  const [file, bytes] = [await fileOf(db), await usedBytes(db)]
-  await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
+function copier(db: Database, signal: AbortSignal): (path: string) => Promise<void> {
+  return async (path) => {
+    const [file, bytes] = [await fileOf(db), await usedBytes(db)]
+    await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
+  }
 }
 
 /** The used size of a SQLite file, which is the size of a copy. */

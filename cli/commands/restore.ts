@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { findBackup, identityArg, keysOf } from '../backups.ts'
+import { findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
@@ -30,15 +30,17 @@ export default defineCommand({
     untilInterrupted('The restore', async (signal) => {
       const { config, warnings } = loadConfig(args)
       warnings.forEach(printNote)
-      const { bytes, path, openFiles } = await findBackup(args.file, config, signal)
+      const { bytes, path, is_compared, openFiles } = await findBackup(args.file, config, signal)
       const keys = keysOf(config, args.identity)
       const backup = await openBackup(bytes, keys)
       // An export fills an empty database, of either kind.
       if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
       else await restoreFile(backup, config.database, { path, force: args.force === true, signal })
       const loaded = await loadFiles(args, await openFiles?.(keys))
+      const checked_by = is_compared ? 'sha256' : backup.checked_by
+      if (checked_by === 'structure') printNote(`Checked was its ${structureOnly(args.file)}.`)
       const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
-      print(args, { restored: args.file, ...loaded }, oneLine(text))
+      print(args, { restored: args.file, checked_by, ...loaded }, oneLine(text))
     }),
 })
 

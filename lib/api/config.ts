@@ -115,9 +115,15 @@ export interface ConfigInput {
      * Default: `false`.
      */
     files?: boolean | undefined
-    /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
+    /**
+     * Encrypts backups with age, also those of "backup <file>", and decrypts them. Without it a backup is lost: keep
+     * it elsewhere, too.
+     */
     passphrase?: string | undefined
-    /** Encrypts backups for the owner of this public key of age; the service cannot read them. */
+    /**
+     * Encrypts backups, also those of "backup <file>", for the owner of this public key of age; the service cannot
+     * read them.
+     */
     recipient?: string | undefined
     s3?: {
       /** URL of an S3-compatible service; default: Amazon S3 in the region. */
@@ -635,9 +641,15 @@ export interface Config {
     target?: string
     /** Whether the files of messages are copied to backup.target, too, after each backup; encrypted if backups are. */
     files: boolean
-    /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
+    /**
+     * Encrypts backups with age, also those of "backup <file>", and decrypts them. Without it a backup is lost: keep
+     * it elsewhere, too.
+     */
     passphrase?: string
-    /** Encrypts backups for the owner of this public key of age; the service cannot read them. */
+    /**
+     * Encrypts backups, also those of "backup <file>", for the owner of this public key of age; the service cannot
+     * read them.
+     */
     recipient?: string
     s3: {
       /** URL of an S3-compatible service; default: Amazon S3 in the region. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
 import { openObjects } from '../storage/objects/open.ts'
+import { digestOf, hashed } from './digest.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
 import { filesKeyOf } from './files-key.ts'
 import { endsOf, pack } from './packing.ts'
@@ -147,16 +148,15 @@ async function makeBackup(
   const { config, db, log, now } = deps
   const { backup } = config
   const objects = openTarget(config)
-  const hash = createHash('sha256')
   const made = await withSource(db, signal, async (source) => {
     const last: string | undefined = detail === null ? undefined : JSON.parse(detail).name
     const name = nameOf(owner, timeAfter(last, now()), source.ends + endsOf(backup))
-    const packed = hashed(await pack(source.bytes, backup), hash)
+    const packed = hashed(await pack(source.bytes, backup))
     let isStored = false
     try {
-      const bytes = await objects.put(name, packed, { about_bytes: source.about_bytes, signal })
+      const bytes = await objects.put(name, packed.bytes, { about_bytes: source.about_bytes, signal })
       isStored = true
-      await assertStored(objects, name, hash.digest('hex'), signal)
+      await assertStored(objects, name, packed.sha256(), signal)
       return { name, bytes }
     } catch (error) {
       // Also after a failed `put`: the answer to its last request may have been lost.
@@ -204,23 +204,12 @@ async function addFiles(
   }
 }
 
-async function* hashed(
-  bytes: AsyncIterable<Uint8Array>,
-  hash: { update(chunk: Uint8Array): unknown },
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk)
-    yield chunk
-  }
-}
-
 /** The source was checked before it was packed; this compares what is stored with what was sent. */
 async function assertStored(objects: Objects, name: string, digest: string, signal: AbortSignal): Promise<void> {
   const stored = await objects.get(name, { signal })
-  const hash = createHash('sha256')
-  for await (const chunk of stored ?? []) hash.update(chunk)
+  const found = stored && (await digestOf(stored))
   signal.throwIfAborted()
-  if (stored && hash.digest('hex') === digest) return
+  if (found === digest) return
   throw new Error(`${objects.place} returns another backup than was stored`)
 }
 

@@ -12,15 +12,20 @@ export interface Keys {
   identity?: string | undefined
 }
 
+/** Whether backups are encrypted with these keys. */
+export function isEncrypting({ passphrase, recipient }: Keys): boolean {
+  return passphrase !== undefined || recipient !== undefined
+}
+
 /** The end of the names of files that {@link pack} makes. */
-export function endsOf({ passphrase, recipient }: Keys): string {
-  return passphrase !== undefined || recipient !== undefined ? '.gz.age' : '.gz'
+export function endsOf(keys: Keys): string {
+  return isEncrypting(keys) ? '.gz.age' : '.gz'
 }
 
 /** Compresses a stream, and encrypts it if there is a key. */
 export async function pack(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
   const zipped = through(bytes, createGzip())
-  if (keys.passphrase === undefined && keys.recipient === undefined) return zipped
+  if (!isEncrypting(keys)) return zipped
   return encrypt(zipped, keys.recipient ?? passphraseRecipient(keys.passphrase!))
 }
 
@@ -37,17 +42,31 @@ export async function encrypt(
 
 const CUT = 'The backup is cut off or damaged'
 
+/** A backup that was compressed, encrypted and compressed again by another program has three; each more would be a trap. */
+const MAX_LAYERS = 4
+
+/** How a file that begins with these bytes is packed: either way changed bytes are noticed when it is unpacked. */
+export function packingOf(first: Buffer): 'age' | 'gzip' | undefined {
+  if (first.toString('latin1').startsWith('age-encryption.org/')) return 'age'
+  return first[0] === 0x1f && first[1] === 0x8b ? 'gzip' : undefined
+}
+
 /**
  * Undoes {@link pack}, in whatever way a file is packed; others are returned as they are.
  *
  * @throws Error while it is read, when the file is cut off, or encrypted for another key
  */
-export async function* unpack(bytes: AsyncIterable<Uint8Array>, keys: Keys): AsyncGenerator<Uint8Array> {
+export async function* unpack(
+  bytes: AsyncIterable<Uint8Array>,
+  keys: Keys,
+  layers = MAX_LAYERS,
+): AsyncGenerator<Uint8Array> {
   const { first, all } = await peek(bytes)
-  if (first.toString('latin1').startsWith('age-encryption.org/')) return yield* unpack(await decrypt(all, keys), keys)
-  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* all
+  const packing = layers > 0 ? packingOf(first) : undefined
+  if (packing === undefined) return yield* all
+  if (packing === 'age') return yield* unpack(await decrypt(all, keys), keys, layers - 1)
   try {
-    yield* through(all, createGunzip())
+    yield* unpack(through(all, createGunzip()), keys, layers - 1)
   } catch (cause) {
     if (String((cause as NodeJS.ErrnoException).code).startsWith('Z_')) throw new Error(CUT, { cause })
     throw cause

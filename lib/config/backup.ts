@@ -36,13 +36,13 @@ export const BackupSection = section({
   passphrase: key(
     v.pipe(text, v.minLength(12, 'must have at least 12 characters'), v.maxLength(1024, 'is too long')),
     undefined,
-    'Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too.',
+    'Encrypts backups with age, also those of "backup <file>", and decrypts them. Without it a backup is lost: keep it elsewhere, too.',
     { secret: true },
   ),
   recipient: key(
     v.pipe(text, v.regex(RECIPIENT, 'must be a public key of age: age1…')),
     undefined,
-    'Encrypts backups for the owner of this public key of age; the service cannot read them.',
+    'Encrypts backups, also those of "backup <file>", for the owner of this public key of age; the service cannot read them.',
   ),
   s3: section({
     endpoint: key(publicUrl, undefined, 'URL of an S3-compatible service; default: Amazon S3 in the region.'),

@@ -1,11 +1,15 @@
-import { readdirSync, readFileSync, truncateSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { judgeAge } from '../../cli/doctor/backups.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { startBucket } from '../support/s3.ts'
-import { finished, folder, run, start } from './process.ts'
+import { commandOf, finished, folder, run, start } from './process.ts'
 import { serve } from './serving.ts'
 
 const LONG = { timeout: 120_000 }
@@ -56,6 +60,57 @@ it('a backup for a public key is read with the secret one, also from standard in
   expect((await run(['backup', 'verify', name, '--identity', 'key.txt'], { cwd, env })).code).toBe(0)
   const none = await run(['backup', 'verify', name, '--identity', 'no-key.txt'], { cwd, env })
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no-key.txt has no secret key of age')])
+})
+
+it('bytes that change in a backup are noticed by its SHA-256, where the structure shows nothing', LONG, async () => {
+  const cwd = folder()
+  await run(setup, { cwd, env, input })
+  const at = (line: string) => run(line.split(' '), { cwd, env })
+  const { sha256, encrypted } = JSON.parse((await at('backup x.db --json')).stdout)
+  expect([readFileSync(join(cwd, 'x.db.sha256'), 'utf8'), encrypted]).toEqual([`${sha256}  x.db\n`, false])
+  expect((await at('backup verify x.db')).stdout).toContain('x.db is whole, by its SHA-256: a SQLite database with 1')
+  const bytes = readFileSync(join(cwd, 'x.db'))
+  // Unused space between the pointers and the cells of a page: no check of SQLite reads it.
+  const at0 = bytes.lastIndexOf(Buffer.alloc(600))
+  bytes.fill('x', at0, at0 + 600)
+  writeFileSync(join(cwd, 'x.db'), bytes)
+  const restore = 'restore x.db --database sqlite:other.db'
+  for (const line of ['backup verify x.db', restore])
+    expect(await at(line)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('x.db is damaged, or another file'),
+    })
+  expect(readdirSync(cwd)).not.toContain('other.db')
+  rmSync(join(cwd, 'x.db.sha256'))
+  const verified = await at('backup verify x.db')
+  expect([verified.code, verified.stdout]).toEqual([
+    0,
+    expect.stringContaining('structure only: there is no x.db.sha256'),
+  ])
+  expect(await at(restore)).toMatchObject({ code: 0, stderr: expect.stringContaining('structure only') })
+})
+
+it('with a key, a backup to a file and to standard output is encrypted, unless it is to be plain', LONG, async () => {
+  const cwd = folder()
+  const encrypted = { ...env, CHAT_BACKUP__PASSPHRASE: 'twelve or more letters' }
+  await run(setup, { cwd, env, input })
+  const at = (line: string) => run(line.split(' '), { cwd, env: encrypted })
+  expect((await at('backup x.db')).stdout).toMatch(/^Written to x\.db, \d+ bytes, encrypted\.\n$/)
+  expect(readFileSync(join(cwd, 'x.db'), 'latin1')).toMatch(/^age-encryption\.org/)
+  expect((await at('backup y.db --plain')).code).toBe(0)
+  expect(readFileSync(join(cwd, 'y.db'), 'latin1')).toMatch(/^SQLite format 3/)
+  const [program, ...args] = commandOf(['backup', '-'])
+  const { stdout: bytes, stderr } = await promisify(execFile)(program!, args, {
+    cwd,
+    env: encrypted,
+    encoding: 'buffer',
+  })
+  expect(String(stderr)).toContain(`${hash('sha256', bytes)}  -\n`)
+  // As `chat-server backup - | gzip` makes it: compressed in vain.
+  writeFileSync(join(cwd, 'z.db.gz'), gzipSync(bytes))
+  for (const name of ['x.db', 'z.db.gz'])
+    expect(await at(`restore ${name} --database sqlite:other.db --force`)).toMatchObject({ code: 0, stderr: '' })
+  expect((await at('user list --database sqlite:other.db')).stdout).toContain('ada@example.org')
 })
 
 it.skipIf(!inject('postgres_url'))('a backup of PostgreSQL fills an empty database of either kind', LONG, async () => {

@@ -12,7 +12,7 @@ const KILL_AT = new URL('kill-at.mjs', import.meta.url).href
 
 /** The commands that write files, and the files that each of them may leave. */
 const COMMANDS: [line: string, files: RegExp][] = [
-  ['backup x.db --files saved', /^x\.db$|^saved\/[\da-f-]+\/1$/],
+  ['backup x.db --files saved', /^x\.db(\.sha256)?$|^saved\/[\da-f-]+\/1$/],
   ['backup -', /^$/],
   ['backup run', /^backups\/chat-server-[\w-]+\.db\.gz$/],
   ['export x.jsonl', /^x\.jsonl$/],
