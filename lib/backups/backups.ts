@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
@@ -14,12 +15,13 @@ import { digestOf, hashed } from './digest.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
 import { filesKeyOf } from './files-key.ts'
 import { endsOf, pack } from './packing.ts'
-import { dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf, timeAfter } from './rules.ts'
+import { describeWriter, dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf, timeAfter } from './rules.ts'
 import { withSource } from './source.ts'
 import {
   type BackupState,
   clampTimes,
   findState,
+  findWriter,
   insertState,
   releaseLease,
   renewLease,
@@ -73,7 +75,7 @@ export function createBackups(deps: BackupDeps): Backups {
   const stopped = new AbortController()
 
   async function attempt(state: BackupState): Promise<MadeBackup | undefined> {
-    const writer = newId()
+    const writer = `${newId()} ${process.pid} ${hostname()}`
     if (!(await db.write((tx) => takeLease(tx, writer, LEASE, state)))) return undefined
     const lost = new AbortController()
     const signal = AbortSignal.any([stopped.signal, lost.signal])
@@ -115,8 +117,13 @@ export function createBackups(deps: BackupDeps): Backups {
     },
     async run() {
       const made = await attempt(await stateOf(deps))
-      if (!made) throw new Error('Another process is making a backup now')
-      return made
+      if (made) return made
+      const writer = await findWriter(db)
+      if (writer !== undefined) throw new Error(`Another process is making a backup now: ${describeWriter(writer)}`)
+      // It has made one between these two steps.
+      const later = await attempt(await stateOf(deps))
+      if (!later) throw new Error('Another process is making a backup now')
+      return later
     },
     stop: (why = 'The service stops') => stopped.abort(new Error(why)),
   }

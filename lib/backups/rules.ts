@@ -42,6 +42,17 @@ export function overdueFor(
   return Math.max(0, now - due)
 }
 
+/**
+ * Since when a process has the lease of the backups, and which process it is.
+ *
+ * @param writer an id of version 7, which begins with its time in milliseconds; then the number of the process and its host
+ */
+export function describeWriter(writer: string): string {
+  const [id = '', pid, host] = writer.split(' ')
+  const at = Number.parseInt(id.replace('-', '').slice(0, 12), 16)
+  return `since ${new Date(at || 0).toISOString()}${host === undefined ? '' : `, process ${pid} on ${host}`}`
+}
+
 /** The name of a backup of this owner, such as `chat-server-7c3f0a92-20261122T033000Z.db.gz`. */
 export function nameOf(owner: string, now: number, ends: string): string {
   return `${prefixOf(owner)}${stampOf(now)}${ends}`

@@ -68,6 +68,15 @@ export async function takeLease(tx: Queries, writer: string, lease: Micros, stat
   return taken === 1
 }
 
+/** The process that has the right now, if one has it. By primary key. */
+export async function findWriter(db: Queries): Promise<string | undefined> {
+  const held = await db.get<{ writer: string }>(
+    `SELECT writer FROM schedules WHERE name = ? AND writer IS NOT NULL AND lease_expires_at >= ${databaseNow(db.dialect)}`,
+    NAME,
+  )
+  return held?.writer
+}
+
 /** @returns false when the writer has lost it */
 export async function renewLease(tx: Queries, writer: string, lease: Micros): Promise<boolean> {
   const renewed = await tx.run(

@@ -1,11 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBackups } from '../../lib/backups/backups.ts'
-import { nameOf, outdated, overdueFor } from '../../lib/backups/rules.ts'
+import { describeWriter, nameOf, outdated, overdueFor } from '../../lib/backups/rules.ts'
 import { writeTo } from '../../lib/backups/source.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
@@ -91,6 +91,47 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     // That process has died: its lease expires.
     await leaseUntil(1)
     expect(await backups.run()).toMatchObject({ deleted: [] })
+  })
+
+  it('name the process that makes one now, and since when', async () => {
+    const url = await openUrl()
+    const bucket = await startBucket()
+    onTestFinished(() => bucket.close())
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups } = await open(url, { target: 's3://chat/here', s3 })
+    const { backups: others } = await open(url, { target: newFolder() })
+    const began = Date.now()
+    let message = ''
+    bucket.trouble = async (what) => {
+      if (what === 'PUT object') await others.run().catch((error: Error) => (message = error.message))
+      return undefined
+    }
+    await backups.run()
+    const [, since, process_] = /^Another process is making a backup now: since (\S+), (.+)$/.exec(message) ?? []
+    expect(process_).toBe(`process ${process.pid} on ${hostname()}`)
+    expect(Date.parse(since!)).toBeGreaterThanOrEqual(began)
+    expect(Date.parse(since!)).toBeLessThanOrEqual(Date.now())
+    // A lease of a version that does not name its process.
+    expect(describeWriter('019ac123-0000-7000-8000-000000000000')).toBe('since 2025-11-26T17:08:07.808Z')
+  })
+
+  it('that end just before another one begins do not keep it from being made', async () => {
+    const url = await openUrl()
+    const [one, two] = [await open(url, { target: newFolder() }), await open(url, { target: newFolder() })]
+    await one.backups.run()
+    // Between the look at the state and the lease.
+    const { write } = two.storage.db
+    let isFirst = true
+    two.storage.db.write = async (work, options) => {
+      if (isFirst) {
+        isFirst = false
+        one.clock.now += HOUR
+        await one.backups.run()
+      }
+      return write(work, options)
+    }
+    expect(await two.backups.run()).toMatchObject({ deleted: [] })
   })
 
   it('that were missed are made once, and cron waits for its time', async () => {
