@@ -71,12 +71,12 @@ export interface Ports {
   /** Writes the answers of the assistant. Default: the configured provider. */
   assistant?: Assistant
   /**
-   * Identifies the caller with the host's own authentication; `undefined` for an unknown caller. Then it alone decides:
+   * Identifies the caller with the host's own authentication; `undefined` or `null` for a caller who is not signed in. Then it alone decides:
    * sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes are 404. It is asked again
-   * at the heartbeat of open streams, once for each subject: another subject, or `undefined`, ends the stream. Default:
+   * at the heartbeat of open streams, once for each subject: another subject, or none, ends the stream. Default:
    * the service's own sign-in.
    */
-  identity?: (request: IdentityRequest) => Identity | undefined | Promise<Identity | undefined>
+  identity?: (request: IdentityRequest) => MaybeIdentity | Promise<MaybeIdentity>
   /**
    * Sends a mail. No request waits for it. If it throws, the mail is tried again later, under the same id. Default: the
    * mail server of `mail.smtp`; without one nothing is sent, and the log has a warning.
@@ -242,6 +242,9 @@ export interface IdentityRequest {
   /** On Node: the request and the response, with all that middleware of the host has added to them. */
   node?: { req: IncomingMessage; res: ServerResponse }
 }
+
+/** A user, or none: what look-ups in databases return differs. */
+type MaybeIdentity = Identity | null | undefined
 
 /** A user as the host knows them. Missing fields keep their value, or get a placeholder for a new user. */
 export interface Identity {

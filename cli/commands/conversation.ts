@@ -22,7 +22,7 @@ const list = defineCommand({
       const rows = page.conversations.map((each) => [
         each.id,
         each.title,
-        String(each.participants_count),
+        String(each.participant_count),
         String(each.threads),
         String(each.messages),
         each.last_activity_at,
@@ -38,9 +38,9 @@ const show = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const found = await named('conversation', args.id, chat.conversations.describe(OPERATOR, args.id))
-      const { title, threads, messages, participants_count, created_at, last_activity_at } = found
+      const { title, threads, messages, participant_count, created_at, last_activity_at } = found
       const lines = [
-        `${title || '(no title)'}: ${participants_count} people, ${threads} threads, ${messages} messages`,
+        `${title || '(no title)'}: ${participant_count} people, ${threads} threads, ${messages} messages`,
         `created ${created_at}, last activity ${last_activity_at}`,
       ]
       const rows = found.participants.map(({ username, role, user_id }) => [username, role, user_id])

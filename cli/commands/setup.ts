@@ -23,7 +23,7 @@ export default defineCommand({
       args,
       async (chat) => {
         const done = await chat.setup.run({ email, username, password })
-        print(args, done, oneLine(`Administrator ${done.user.username} <${done.user.email}> created.`))
+        print(args, done, oneLine(`Administrator ${done.user.username} <${email}> created.`))
       },
       { create: true },
     )

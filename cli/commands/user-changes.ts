@@ -64,7 +64,7 @@ export const show = defineCommand({
       const rows = [
         ['Username', user.username],
         ['Display name', user.display_name ?? ''],
-        ['Email', user.email + (user.email_verified ? '' : ' (unverified)')],
+        ['Email', user.email === undefined ? 'none' : user.email + (user.email_verified ? '' : ' (unverified)')],
         ['Roles', user.roles.join(',')],
         ['Id', user.id],
         ['Created', user.created_at],

@@ -4,7 +4,7 @@ import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
-import { userArg } from '../args/user.ts'
+import { userArg, userIdOf } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 import {
@@ -39,7 +39,7 @@ const create = defineCommand({
     const { username, email, 'display-name': display_name } = args
     await withChat(args, async (chat) => {
       const created = await chat.users.create(OPERATOR, { username, email, password, roles, display_name })
-      print(args, created, oneLine(`User ${created.user.username} <${created.user.email}> created.`))
+      print(args, created, oneLine(`User ${created.user.username} <${email}> created.`))
     })
   },
 })
@@ -80,8 +80,10 @@ const resetLink = defineCommand({
     const { user, email } = args
     if ((user === undefined) === (email === undefined)) throw new UsageError('use one of --user and --email')
     return withChat(args, async (chat) => {
-      const account = user === undefined ? { email: email! } : await chat.users.find(OPERATOR, user)
-      const link = await chat.resets.issue(OPERATOR, { email: account.email })
+      const link =
+        user === undefined
+          ? await chat.resets.issue(OPERATOR, { email: email! })
+          : await chat.users.issueReset(OPERATOR, await userIdOf(chat, user))
       print(args, link, link.url ?? link.token)
     })
   },

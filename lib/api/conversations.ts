@@ -275,7 +275,7 @@ export interface ConversationOverview {
   title: string
   is_group: boolean
   ref?: string
-  participants_count: number
+  participant_count: number
   threads: number
   messages: number
   created_at: string
@@ -288,7 +288,7 @@ export interface ConversationFacts {
   title: string
   is_group: boolean
   ref?: string
-  participants_count: number
+  participant_count: number
   threads: number
   messages: number
   created_at: string

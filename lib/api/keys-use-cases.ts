@@ -8,7 +8,8 @@ export interface KeysUseCases {
    * Creates a key that acts as the actor. It is returned only here; the database has a digest.
    *
    * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for
-   * an expiry in the past; `conflict` with too many keys; `rate_limited`
+   * an expiry in the past; `conflict` with too many keys, and where the host identifies callers (`ports.identity`);
+   * `rate_limited`
    */
   create(
     actor: Actor,

@@ -197,7 +197,8 @@ export interface UsersAdminClient {
 /** A user as the user reads it. */
 export interface User {
   id: string
-  email: string
+  /** Missing for a user of a host that has given none */
+  email?: string
   /** Whether the address was verified to belong to the user */
   email_verified: boolean
   username: string
@@ -222,7 +223,8 @@ export interface Client {
 /** A user as an administrator reads it. */
 export interface Account {
   id: string
-  email: string
+  /** Missing for a user of a host that has given none */
+  email?: string
   /** Whether the address was verified to belong to the user */
   email_verified: boolean
   username: string

@@ -1,6 +1,7 @@
 import { byActor } from '../accounts/audit/rules.ts'
 import { insertSession } from '../accounts/sessions/store.ts'
-import { hasUsers, insertUser, lockUsers, PROBE_DOMAIN } from '../accounts/users/store.ts'
+import { PLACEHOLDER_DOMAINS } from '../accounts/users/rules.ts'
+import { hasUsers, insertUser, lockUsers } from '../accounts/users/store.ts'
 import { lockConversation } from '../chat/conversations/store.ts'
 import { insertConversation, NOT_DIRECT, updateConversation } from '../chat/conversations/store-fields.ts'
 import { deleteParticipant, insertParticipant, listMemberships } from '../chat/conversations/store-participants.ts'
@@ -44,7 +45,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
     await deleteLeftovers(tx, now, MANY)
     await insertUser(tx, {
       id: user_id,
-      email: `${name}@${PROBE_DOMAIN}`,
+      email: `${name}@${PLACEHOLDER_DOMAINS.probe}`,
       email_verified_at: null,
       username: name,
       display_name: null,
@@ -100,7 +101,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
 export async function deleteLeftovers(tx: Queries, now: number, limit: number): Promise<number> {
   const rows = await tx.all<{ id: string }>(
     `SELECT id FROM users
-      WHERE email_key >= 'doctor-' AND email_key < 'doctor.' AND email_key LIKE '%@${PROBE_DOMAIN}'
+      WHERE email_key >= 'doctor-' AND email_key < 'doctor.' AND email_key LIKE '%@${PLACEHOLDER_DOMAINS.probe}'
         AND roles = 'read_only' AND password_hash IS NULL AND created_at < ?
       LIMIT ?`,
     now - LIFETIME_SECONDS * SECOND,

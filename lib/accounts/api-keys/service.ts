@@ -16,6 +16,10 @@ import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchK
 /** The maximum number of keys per user: enough for one per machine, and a bound for a loop that creates them. */
 const KEYS_PER_USER = 50
 
+/** A key would be accepted by no route. */
+const NO_KEYS =
+  'With ports.identity an API key has no effect: your own login recognises every caller. In the process, act for a person with chat.users.actorOf(subject).'
+
 /** The minimum time between two stored uses of a key. */
 const TOUCH_SECONDS = 60
 
@@ -23,13 +27,15 @@ const TOUCH_SECONDS = 60
  * Creates a key that acts as the actor. It is returned only here; the database has a digest.
  *
  * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for an
- *   expiry in the past; `conflict` with too many keys; `rate_limited`
+ *   expiry in the past; `conflict` with too many keys, and where the host identifies callers (`ports.identity`);
+ *   `rate_limited`
  */
 export const create = useCase({
   takes: ['actor'],
   input: ApiKeyInput,
   errors: ['confirmation_required', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedKey> => {
+    if (ctx.identity) throw new ChatError('conflict', { message: NO_KEYS })
     refuseKeys(actor)
     assertPerson(actor)
     const { name } = input

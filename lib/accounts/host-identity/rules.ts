@@ -1,6 +1,6 @@
 import { joinRoles } from '../../core/actor.ts'
 import type { HostIdentity } from '../identities/schema.ts'
-import { usernameOf } from '../users/rules.ts'
+import { PLACEHOLDER_DOMAINS, usernameOf } from '../users/rules.ts'
 
 /** The fields of a user that the host sets, as they are stored. */
 export function toProfile({ username, email, display_name, roles }: HostIdentity) {
@@ -21,7 +21,7 @@ export function madeUp(id: string, { username, email }: Pick<HostIdentity, 'user
   const name = username ?? (email === undefined ? 'user' : usernameOf(email))
   return {
     id,
-    email: `${id}@host.invalid`,
+    email: `${id}@${PLACEHOLDER_DOMAINS.host}`,
     email_verified_at: null,
     username: `${[...name].slice(0, 40).join('')}-${id.slice(-12)}`,
     display_name: null,

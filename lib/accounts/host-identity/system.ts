@@ -5,8 +5,9 @@ import { ChatError } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
+import { PLACEHOLDER_DOMAINS } from '../users/rules.ts'
 import { insertUser } from '../users/store.ts'
-import { findSystemUser, nameSystemUser, SYSTEM_DOMAIN } from '../users/store-system.ts'
+import { findSystemUser, nameSystemUser } from '../users/store-system.ts'
 
 const Named = v.object({
   name: v.pipe(
@@ -40,7 +41,7 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
   const id = ctx.id()
   const row = {
     id,
-    email: `${id}@${SYSTEM_DOMAIN}`,
+    email: `${id}@${PLACEHOLDER_DOMAINS.system}`,
     email_verified_at: null,
     // Of two calls at once, both may add a user: one of them fails below.
     username: `${name}-${id.slice(-12)}`,

@@ -7,6 +7,14 @@ export function usernameOf(email: string): string {
   return email.trim().slice(0, LONGEST.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
 }
 
+/** Domains of the addresses of users without one, who are of hosts, parts of hosts, or probes (RFC 2606). */
+export const PLACEHOLDER_DOMAINS = { host: 'host.invalid', system: 'system.invalid', probe: 'doctor.invalid' }
+
+/** Whether an address only stands for none, so that no reader sees it. */
+export function isPlaceholder(email: string): boolean {
+  return Object.values(PLACEHOLDER_DOMAINS).some((domain) => email.endsWith(`@${domain}`))
+}
+
 /** The columns that decide whether an account is an administrator. */
 export interface Standing {
   id: string

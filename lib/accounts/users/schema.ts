@@ -56,7 +56,7 @@ export const Roles = v.pipe(v.array(Role), v.minLength(1))
 /** A user as the user reads it. */
 export const User = v.object({
   id: Id,
-  email: v.string(),
+  email: v.optional(v.pipe(v.string(), v.description('Missing for a user of a host that has given none'))),
   email_verified: v.pipe(v.boolean(), v.description('Whether the address was verified to belong to the user')),
   username: v.string(),
   display_name: v.optional(v.string()),

@@ -1,9 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import type { UserRow } from './store.ts'
 
-/** The domain of the email addresses of the parts of a host that act. No mail is delivered there (RFC 2606). */
-export const SYSTEM_DOMAIN = 'system.invalid'
-
 /** The user of a part of the host, by its name. */
 export function findSystemUser(db: Queries, name: string) {
   return db.get<Pick<UserRow, 'id' | 'disabled_at'>>('SELECT id, disabled_at FROM users WHERE system_name = ?', name)

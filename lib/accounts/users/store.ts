@@ -3,7 +3,7 @@ import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { Standing } from './rules.ts'
+import { isPlaceholder, PLACEHOLDER_DOMAINS, type Standing } from './rules.ts'
 import type { Account, User } from './schema.ts'
 
 /** A user as it is stored. */
@@ -31,7 +31,7 @@ export function toUser(row: ShownUser): User {
   const { id, email, username, display_name } = row
   return {
     id,
-    email,
+    ...(!isPlaceholder(email) && { email }),
     email_verified: row.email_verified_at !== null,
     username,
     ...(display_name && { display_name }),
@@ -148,9 +148,6 @@ export function listUsers(db: Queries, prefix: string, after: string, limit: num
   )
 }
 
-/** The domain of the email addresses of temporary users. No mail is delivered there (RFC 2606). */
-export const PROBE_DOMAIN = 'doctor.invalid'
-
 /**
  * Up to `limit` active users, by name, whose username begins with `prefix`, without temporary users. By username_key.
  */
@@ -159,7 +156,7 @@ export function listPeople(db: Queries, prefix: string, limit: number): Promise<
   return db.all<ShownUser>(
     `SELECT id, email, email_verified_at, username, display_name, roles FROM users
       WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL AND system_name IS NULL
-        AND email_key NOT LIKE '%@${PROBE_DOMAIN}'
+        AND email_key NOT LIKE '%@${PLACEHOLDER_DOMAINS.probe}'
       ORDER BY username_key
       LIMIT ?`,
     from,

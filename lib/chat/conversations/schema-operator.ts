@@ -11,7 +11,7 @@ export const ConversationOverview = v.object({
   title: v.string(),
   is_group: v.boolean(),
   ref: v.optional(v.string()),
-  participants_count: Count,
+  participant_count: Count,
   threads: Count,
   messages: Count,
   created_at: Instant,

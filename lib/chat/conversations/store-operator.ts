@@ -4,7 +4,7 @@ import type { OverviewRow, ParticipantFacts } from './schema-operator.ts'
 
 /** The threads are counted for each row of a page, by their index. */
 const COLUMNS = `c.id, c.title, c.is_group, c.ref, c.created_at, ${ACTIVE_AT} AS active_at, c.message_count AS messages,
-  c.participant_count AS participants_count,
+  c.participant_count,
   (SELECT count(*) FROM threads t WHERE t.conversation_id = c.id) AS threads`
 
 /** Up to `limit` conversations after one, oldest first, maybe of one user. By primary key. */

@@ -52,10 +52,8 @@ describeOnEachDatabase("people of the host's, named before they call", (openUrl)
     const { users } = service.chat
     const { user } = await users.ensure(OPERATOR, { subject: 'eve', username: 'eve', email: 'eve@example.org' })
     const other = await users.ensure(OPERATOR, { subject: 'adam', username: 'EVE', email: 'eve@example.org' })
-    expect(other.user).toMatchObject({
-      username: expect.stringMatching(/^EVE-/),
-      email: `${other.user.id}@host.invalid`,
-    })
+    expect(other.user.username).toMatch(/^EVE-/)
+    expect(other.user).not.toHaveProperty('email')
     await users.ensure(OPERATOR, { subject: 'eve', username: 'eva', email: 'eva@example.org' })
     people.set('eve', { subject: 'eve', display_name: 'Eva' })
     await called('eve')

@@ -17,8 +17,8 @@ describeOnEachDatabase('conversations, to the operator', (openUrl) => {
   it('are listed with counts and without texts, in pages, and of one user', async () => {
     const { conversations } = await service.chat.conversations.listAll(OPERATOR)
     expect(conversations).toMatchObject([
-      { id: world.conversation_id, title: 'Engines', participants_count: 2, threads: 1, messages: 1, is_group: true },
-      { title: 'Alone', participants_count: 1, threads: 0, messages: 0 },
+      { id: world.conversation_id, title: 'Engines', participant_count: 2, threads: 1, messages: 1, is_group: true },
+      { title: 'Alone', participant_count: 1, threads: 0, messages: 0 },
     ])
     expect(JSON.stringify(conversations)).not.toContain('first')
     const page = await service.chat.conversations.listAll(OPERATOR, { limit: 1 })

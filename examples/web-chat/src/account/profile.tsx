@@ -83,10 +83,12 @@ function Email({ user }: { user: User }) {
   return (
     <section>
       <h3>{profile.email}</h3>
-      <p class="address">
-        {user.email} <span class="tag">{user.email_verified ? profile.verified : profile.not_verified}</span>
-      </p>
-      {features.mail && !user.email_verified && (
+      {user.email && (
+        <p class="address">
+          {user.email} <span class="tag">{user.email_verified ? profile.verified : profile.not_verified}</span>
+        </p>
+      )}
+      {features.mail && user.email && !user.email_verified && (
         <button type="button" disabled={verify.isRunning} onClick={() => void verify.run()}>
           {profile.verify}
         </button>

@@ -51,7 +51,13 @@ function Facts({ facts }: { facts: AccountFacts }) {
         <strong dir="auto">{nameOf(user)}</strong>
         <AccountTags account={user} />
         <small>
-          <bdi>@{user.username}</bdi> · <bdi>{user.email}</bdi>
+          <bdi>@{user.username}</bdi>
+          {user.email && (
+            <>
+              {' · '}
+              <bdi>{user.email}</bdi>
+            </>
+          )}
         </small>
         <small title={longTime(user.created_at)}>
           {[

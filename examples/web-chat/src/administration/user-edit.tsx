@@ -20,7 +20,7 @@ export function UserEdit({ account, onChanged }: { account: Account; onChanged: 
     const { username = '', email = '', display_name = '' } = fieldsOf(form)
     await admin.users.change(account.id, {
       ...(username !== account.username && { username }),
-      ...(email !== account.email && { email }),
+      ...(email !== (account.email ?? '') && { email }),
       ...(display_name !== (account.display_name ?? '') && { display_name }),
       ...(role !== choiceOf(account.roles) && { roles: rolesOf(role) }),
     })
@@ -45,8 +45,8 @@ export function UserEdit({ account, onChanged }: { account: Account; onChanged: 
           name="email"
           type="email"
           autocomplete="off"
-          defaultValue={account.email}
-          required
+          defaultValue={account.email ?? ''}
+          required={account.email !== undefined}
         />
         <Field
           label={words.display_name}

@@ -78,7 +78,13 @@ function UserItem({ account }: { account: Account }) {
         </a>
         <AccountTags account={account} />
         <small>
-          <bdi>@{username}</bdi> · <bdi>{email}</bdi>
+          <bdi>@{username}</bdi>
+          {email && (
+            <>
+              {' · '}
+              <bdi>{email}</bdi>
+            </>
+          )}
         </small>
       </span>
     </li>
@@ -86,14 +92,14 @@ function UserItem({ account }: { account: Account }) {
 }
 
 /** What is special about an account. */
-export function AccountTags({ account: { roles, disabled_at, email_verified } }: { account: Account }) {
+export function AccountTags({ account: { roles, disabled_at, email, email_verified } }: { account: Account }) {
   const { users: words } = administrationTexts.value
   return (
     <>
       {roles.includes('admin') && <span class="tag">{words.roles.admin}</span>}
       {roles.includes('read_only') && <span class="tag">{words.roles.read_only}</span>}
       {disabled_at && <span class="tag warning">{words.disabled}</span>}
-      {!email_verified && <span class="tag">{words.unverified}</span>}
+      {email && !email_verified && <span class="tag">{words.unverified}</span>}
     </>
   )
 }

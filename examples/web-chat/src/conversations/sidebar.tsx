@@ -37,7 +37,7 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
             <>
               <p class="who">
                 <strong dir="auto">{nameOf(user)}</strong>
-                <small>{user.email}</small>
+                {user.email && <small>{user.email}</small>}
               </p>
               <a href={hrefOf({ name: 'account', tab: 'profile' })} onClick={close}>
                 <Icon name="settings" />
