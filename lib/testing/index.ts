@@ -1,19 +1,19 @@
-import { UserInput } from '../accounts/users/schema.ts'
-import { addUser } from '../accounts/users/service.ts'
 import type { Assistant } from '../assistant/provider.ts'
 import { type AdminClient, createAdminClient } from '../client/admin.ts'
 import { type ConfigInput, parseConfig } from '../config/parse.ts'
-import type { Actor, Role } from '../core/actor.ts'
-import { contextOf } from '../core/context-of.ts'
+import type { Actor } from '../core/actor.ts'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
-import { parseInput } from '../core/use-case.ts'
 import { createChatApp } from '../http/app.ts'
+import { PORTS, type Ports } from '../ports.ts'
 import { type Chat, createChatService } from '../service.ts'
-import { openStorage } from '../storage/open.ts'
+import { openStorage, type StorageOptions } from '../storage/open.ts'
 import { createTestClock, type TestClock } from './clock.ts'
+import { createUsers, type TestUser, toPerson, toUsers } from './people.ts'
 import { signedInFetch } from './signed-in-fetch.ts'
 
 export type { TestClock } from './clock.ts'
+export type { TestUser } from './people.ts'
+export { createTestSchema, type TestSchema } from './postgres-schema.ts'
 
 /** The URL of every test chat. Nothing listens there: `client` calls the service directly. */
 const BASE_URL = 'http://chat.test'
@@ -29,20 +29,28 @@ const QUICK: ConfigInput = {
   },
 }
 
-/** The options of a test chat. */
-export interface TestChatOptions {
+/** The options of a test chat: what you pass to `createChatService`, and what tests need beside it. */
+export interface TestChatOptions extends Omit<Ports, 'assistant' | 'now'> {
   /** Usernames, or users with roles; the address of `ada` is `ada@example.org`. None has a password. */
-  users?: readonly (string | { username: string; roles?: Role[] })[]
+  users?: readonly (string | TestUser)[]
   /** The instant at which the clock stands still, as RFC 3339. Default: the clock runs. */
   clock?: string | undefined
   /** Writes the answers of the assistant; a text is every answer. Default: the configured provider. */
   assistant?: Assistant | string | undefined
   /** Any part of the configuration. */
   config?: ConfigInput
+  /**
+   * An address, or options of `openStorage`, such as what `createTestSchema` returns. Users that the database has already are
+   * those of the test. Default: SQLite in memory.
+   */
+  database?: string | Pick<StorageOptions, 'database' | 'schema' | 'prefix'>
 }
 
+const { now: _, ...OTHER_PORTS } = PORTS
+
 const TEST_CHAT_OPTIONS: NamesOf<TestChatOptions> = {
-  ...{ users: { username: 0, roles: 0 }, clock: 0, assistant: 0, config: 0 },
+  ...OTHER_PORTS,
+  ...{ users: { username: 0, roles: 0, subject: 0 }, clock: 0, assistant: 0, config: 0, database: 0 },
 }
 
 /** A service in memory, and its users. */
@@ -52,7 +60,8 @@ export interface TestChat {
   actor(username: string): Actor
   /**
    * A client in which the user is signed in, in a session of its own; without a name it is signed in as no user. It has
-   * all endpoints, also those of administrators, and every call passes the service's HTTP adapter, without a network.
+   * all endpoints, also those of administrators, and every call passes the service's HTTP adapter, without a network. With
+   * an `identity`, a named client is its user without a login, and the other one calls your function.
    *
    * @throws Error for a user that `users` does not name
    */
@@ -63,7 +72,7 @@ export interface TestChat {
 }
 
 /**
- * A started service in memory, for tests. It opens no port and reads no file, and two of them share nothing. The limits of
+ * A started service for tests, by default in memory. It opens no port and reads no file, and two of them share nothing. The limits of
  * calls and sign-ins are out of reach.
  *
  * @throws ConfigError for an invalid `config`; TypeError for a `clock` that is no instant; ChatError
@@ -76,18 +85,39 @@ export interface TestChat {
  */
 export async function createTestChat(options: TestChatOptions = {}): Promise<TestChat> {
   refuseUnknown('createTestChat', options, TEST_CHAT_OPTIONS)
-  const clock = createTestClock(options.clock)
-  const config = parseConfig(withDefaults(QUICK, options.config ?? {}))
-  const storage = await openStorage({ database: 'sqlite::memory:' })
-  const assistant = typeof options.assistant === 'string' ? fixedAnswer(options.assistant) : options.assistant
-  const chat = createChatService(config, storage, { now: clock.micros, ...(assistant && { assistant }) })
-  await chat.start()
-  const actors = await createUsers(chat, options.users ?? []).catch(async (error) => {
+  const { users, clock: heldAt, assistant, config = {}, database, ...ports } = options
+  const people = toUsers(users)
+  const clock = createTestClock(heldAt)
+  const storage = await openStorage(toStorage(database))
+  const requests = new WeakMap<Request, TestUser>()
+  const { identity } = ports
+  const chat = createChatService(parseConfig(withDefaults(withDefaults(QUICK, cookiesOf(database)), config)), storage, {
+    ...ports,
+    ...(assistant !== undefined && { assistant: toAssistant(assistant) }),
+    ...(identity && {
+      identity(asked) {
+        const person = requests.get(asked.request)
+        return person ? toPerson(person) : identity(asked)
+      },
+    }),
+    now: clock.micros,
+  })
+  const begin = async () => {
+    await chat.start()
+    return createUsers(chat, people)
+  }
+  const actors = await begin().catch(async (error) => {
     await chat.close()
     throw error
   })
   const app = createChatApp(chat, { addressOf: () => '127.0.0.1' })
-  const send: typeof fetch = async (input, init) => app.fetch(new Request(input, init))
+  const sendAs =
+    (person: TestUser | undefined): typeof fetch =>
+    async (input, init) => {
+      const request = new Request(input, init)
+      if (person) requests.set(request, person)
+      return app.fetch(request)
+    }
 
   function actor(username: string): Actor {
     const known = actors.get(username)
@@ -99,42 +129,48 @@ export async function createTestChat(options: TestChatOptions = {}): Promise<Tes
     chat,
     actor,
     client(username) {
-      const fetch = username === undefined ? send : signedInFetch(chat, actor(username), send)
-      return createAdminClient({ base_url: BASE_URL, fetch, retry_ms: 1 })
+      const withFetch = (fetch: typeof globalThis.fetch) =>
+        createAdminClient({ base_url: BASE_URL, fetch, retry_ms: 1 })
+      if (username === undefined) return withFetch(sendAs(undefined))
+      const caller = actor(username)
+      if (!identity) return withFetch(signedInFetch(chat, caller, sendAs(undefined)))
+      return withFetch(sendAs(people.find((each) => each.username === username)))
     },
     clock,
     close: () => chat.close(),
   }
 }
 
-/** Without a password, which would have to be hashed, and so without the set-up that asks for one. */
-function createUsers(chat: Chat, users: NonNullable<TestChatOptions['users']>): Promise<Map<string, Actor>> {
-  const ctx = contextOf(chat)
-  return ctx.write(async (tx) => {
-    const actors = new Map<string, Actor>()
-    for (const each of users) {
-      const { username, roles } = typeof each === 'string' ? { username: each } : each
-      const input = parseInput(UserInput, { username, email: `${username}@example.org`, ...(roles && { roles }) })
-      const row = await addUser(ctx, tx, { ...input, password_hash: null })
-      actors.set(username, { user_id: row.id, roles: input.roles })
-    }
-    return actors
-  })
+function toStorage(database: TestChatOptions['database']): StorageOptions {
+  if (database === undefined || typeof database === 'string') return { database: database ?? 'sqlite::memory:' }
+  const { database: address, schema, prefix } = database
+  return { ...(address && { database: address }), ...(schema && { schema }), ...(prefix && { prefix }) }
 }
 
-function fixedAnswer(text: string): Assistant {
+/** Two services on tables of one database may be in a process if a browser could tell their cookies apart. */
+function cookiesOf(database: TestChatOptions['database']): ConfigInput {
+  const { schema, prefix } = Object(database) as { schema?: string; prefix?: string }
+  const name = prefix ?? schema
+  return name === undefined ? {} : { security: { cookie: { prefix: `${name}_` } } }
+}
+
+function toAssistant(assistant: Assistant | string): Assistant {
+  if (typeof assistant === 'function') return assistant
+  if (typeof assistant !== 'string') throw new TypeError('createTestChat: "assistant" must be a text or a function')
   return async function* () {
-    yield text
+    yield assistant
   }
 }
 
 /** The options over the defaults, section by section. */
 function withDefaults(defaults: object, given: object): ConfigInput {
-  const isTable = (value: unknown): value is object =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isTable(given)) return given as ConfigInput
   const merged = Object.entries(given).map(([key, value]) => {
     const known: unknown = (defaults as Record<string, unknown>)[key]
     return [key, isTable(known) && isTable(value) ? withDefaults(known, value) : value]
   })
   return { ...defaults, ...Object.fromEntries(merged) }
 }
+
+const isTable = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

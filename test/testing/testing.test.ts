@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { transformSync } from 'esbuild'
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { createTestChat, type TestChat, type TestChatOptions } from '../../lib/testing/index.ts'
+import { afterEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { createTestChat, createTestSchema, type TestChat, type TestChatOptions } from '../../lib/testing/index.ts'
+import { createPostgresDatabase } from '../support/databases.ts'
 import { textOf } from '../support/pages.ts'
 import { codeOf } from '../support/service.ts'
 
@@ -102,11 +103,78 @@ it('opens no port, and takes a part of the configuration', async () => {
   listen.mockRestore()
 })
 
-it.each(codeOfPage('docs/embedding/testing.md'))('runs the code of its page: %s', async (_, code) => {
+it('takes the login of a host, whose users it has by their subjects', async () => {
+  const { client, actor, chat } = await start({
+    users: [{ username: 'ada', subject: '42', roles: ['admin'] }, 'grace'],
+    identity: ({ headers }) => (headers.has('x-login') ? { subject: headers.get('x-login')! } : null),
+  })
+  const asAda = { headers: { 'x-login': '42' } }
+  const { user } = await client().auth.me(asAda)
+  expect(user).toMatchObject({ id: actor('ada').user_id, username: 'ada', roles: ['admin'] })
+  expect((await client('ada').auth.me()).user).toEqual(user)
+  expect(await chat.users.actorOf('grace')).toEqual(actor('grace'))
+  expect(await codeOf(client().auth.me())).toBe('unauthenticated')
+  expect(() => client('eve')).toThrow('no user "eve"')
+  expect(await codeOf(client('ada').keys.list())).toBe('not_found')
+})
+
+it('passes hooks and every other port on', async () => {
+  const [seen, lines]: [string[], string[]] = [[], []]
+  const log = (message: string) => void lines.push(message)
+  const { client, chat } = await start({
+    users: ['ada'],
+    hooks: { beforeMessage: () => ({ refuse: 'Not today.' }), afterEvent: ({ type }) => void seen.push(type) },
+    log: { debug: log, info: log, warn: log, error: log },
+  })
+  const { conversation_id } = await client('ada').conversations.create({ title: 'Engines' })
+  await expect(client('ada').messages.postRoot(conversation_id, { content: 'hello' })).rejects.toThrow('Not today.')
+  await chat.idle()
+  expect(seen).toEqual(['membership.changed'])
+  expect(lines.join()).toContain('Created the schema')
+})
+
+describe.skipIf(inject('postgres_url') === null)('on PostgreSQL', () => {
+  it('has a schema of its own, which it shares with a second one, and which can be dropped', async () => {
+    const { url, remove } = await createPostgresDatabase()
+    onTestFinished(remove)
+    const [mine, other] = await Promise.all([createTestSchema(url), createTestSchema(url)])
+    const first = await start({ users: ['ada'], database: mine })
+    const second = await start({ users: ['ada', 'grace'], database: mine })
+    const apart = await start({ users: ['ada'], database: other })
+    await first.client('ada').conversations.create({ title: 'Engines' })
+    expect(second.actor('ada')).toEqual(first.actor('ada'))
+    expect((await second.client('ada').conversations.list()).conversations).toHaveLength(1)
+    expect((await apart.client('ada').conversations.list()).conversations).toHaveLength(0)
+    await Promise.all(tests.splice(0).map(({ close }) => close()))
+    await Promise.all([mine.drop(), other.drop()])
+    await mine.drop()
+    await expect(createTestChat({ database: mine, config: { storage: { migrate: false } } })).rejects.toThrow(/schema/)
+  })
+
+  it('names why the database cannot be reached', async () => {
+    await expect(createTestSchema('postgres://ada@127.0.0.1:1/none')).rejects.toThrow('ECONNREFUSED')
+  })
+})
+
+it.for(codeOfPage('docs/embedding/testing.md'))('runs the code of its page: %s', async ([, code], { skip }) => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   onTestFinished(() => log.mockRestore())
-  await new AsyncFunction('assert', 'createTestChat', code)(assert, createTestChat)
+  if (code.includes('TEST_DATABASE')) {
+    skip(inject('postgres_url') === null, 'PostgreSQL is not installed')
+    await setTestDatabase()
+  }
+  const names = { assert, createTestChat, createTestSchema }
+  await new AsyncFunction(...Object.keys(names), code)(...Object.values(names))
 })
+
+async function setTestDatabase(): Promise<void> {
+  const { url, remove } = await createPostgresDatabase()
+  vi.stubEnv('TEST_DATABASE', url)
+  onTestFinished(async () => {
+    vi.unstubAllEnvs()
+    await remove()
+  })
+}
 
 const AsyncFunction = (async () => {}).constructor as new (...args: string[]) => (...values: unknown[]) => Promise<void>
 
