@@ -42,14 +42,18 @@ export function toFailure(error: unknown): Failure {
   }
   if (error instanceof ChatError) {
     // HTTP hides why the storage failed; the operator of the machine needs the reason.
-    const why =
-      error.status >= 500 && error.cause !== undefined
-        ? ` (${describeSystemError(error.cause) ?? messageOf(error.cause)})`
-        : ''
-    return { code: error.code, message: error.message + why, ...(error.errors && { errors: error.errors }) }
+    const message = error.status >= 500 ? withCause(error) : error.message
+    return { code: error.code, message, ...(error.errors && { errors: error.errors }) }
   }
   const code = isUsageError(error) ? 'usage' : 'failed'
   return { code, message: stripVTControlCharacters(describeSystemError(error) ?? messageOf(error)) }
+}
+
+/** The message of an error with that of its cause, unless it contains it. */
+export function withCause(error: ChatError): string {
+  if (error.cause === undefined) return error.message
+  const cause = describeSystemError(error.cause) ?? messageOf(error.cause)
+  return error.message.includes(cause) ? error.message : `${error.message} (${cause})`
 }
 
 /** The same for a command line, which has flags and sends no request. */

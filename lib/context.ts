@@ -19,6 +19,7 @@ import type { Cluster } from './cluster/cluster.ts'
 import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Actor } from './core/actor.ts'
+import type { Lifecycle } from './core/lifecycle.ts'
 import type { Find } from './core/loader.ts'
 import type { FileStore } from './files/file-store.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
@@ -70,6 +71,7 @@ export interface Context {
   /** The configuration in effect: read it where it is used, since a reload replaces it. */
   readonly config: Config
   readonly settings: LiveConfig
+  readonly lifecycle: Lifecycle
   /** @throws Error when a configuration needs what this machine does not have */
   readonly assertUsable: (config: Config) => Promise<void>
   readonly db: Database

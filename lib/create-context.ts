@@ -36,6 +36,7 @@ import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Context, Log, MadeNotification, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
+import type { Lifecycle } from './core/lifecycle.ts'
 import { currentMicros } from './core/time.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
@@ -70,7 +71,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { db } = storage
   const { log = SILENT, now = currentMicros, id = newId, hooks = {} } = ports
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const { arrivals, cluster, sources, hub, presence, poller } = createLive({
+  const { lifecycle, arrivals, cluster, sources, hub, presence, poller } = createLive({
     storage,
     ports,
     config,
@@ -97,9 +98,9 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     settings,
     assertUsable: outbox.assertUsable,
     db,
-    ...{ arrivals, hub, poller, cluster, presence },
+    ...{ lifecycle, arrivals, hub, poller, cluster, presence },
     metrics,
-    readiness: createReadiness({ db, poller, cluster, hub, log }),
+    readiness: createReadiness({ db, poller, cluster, hub, log, lifecycle }),
     databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
     passwords,
     get providers() {
@@ -155,13 +156,14 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster
   const sources = createStreamSources({ db, config, now })
+  const lifecycle: Lifecycle = { state: 'created' }
   const arrivals = { count: 0 }
   const announce = cluster.announce
   const hub = createHub({ db, config, log, metrics, now, announce, sources, arrivals: () => arrivals.count })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants, dead_seconds })
   hub.onStreams(presence.streamsChanged)
   const poller = createPoller({ db, hub, log, metrics, poll_ms: config.cluster.poll_ms })
-  return { arrivals, cluster, sources, hub, presence, poller }
+  return { lifecycle, arrivals, cluster, sources, hub, presence, poller }
 }
 
 type FilesContext =

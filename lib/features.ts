@@ -219,6 +219,20 @@ export const LOOPS = {
   events: { follow: events.follow, followAll: events.followAll },
 }
 
+/** Those that need no started service: of operators, who look at one that does not start. */
+const ANYTIME: readonly unknown[] = [ops.metrics, probes.probe]
+
+/** The arguments of functions and loops that are checked as those of use-cases. */
+const TAKES = new Map<unknown, readonly string[]>([
+  [uploading.putPart, ['actor', 'attachment_id']],
+  [reading.open, ['actor', 'attachment_id']],
+  [reading.openThumbnail, ['actor', 'attachment_id']],
+  [links.openLink, ['token']],
+  [probes.probe, ['actor']],
+  [events.follow, ['actor', 'conversation_id']],
+  [events.followAll, ['actor']],
+])
+
 // biome-ignore lint/suspicious/noExplicitAny: arguments are contravariant, so no other type takes every function.
 type InContext<Result> = (ctx: Context, ...args: any[]) => Result
 
@@ -227,8 +241,10 @@ export function featuresOf(ctx: Context): Features {
   const features: Record<string, Record<string, unknown>> = {}
   for (const [feature, useCases] of Object.entries(USE_CASES)) features[feature] = bindAll(ctx, useCases)
   for (const [feature, functions] of Object.entries<Record<string, InContext<Promise<unknown>>>>(FUNCTIONS))
-    for (const [name, run] of Object.entries(functions)) features[feature]![name] = withContext(ctx, run)
+    for (const [name, run] of Object.entries(functions))
+      features[feature]![name] = withContext(ctx, run, { takes: TAKES.get(run) ?? [], anytime: ANYTIME.includes(run) })
   for (const [feature, loops] of Object.entries<Record<string, InContext<AsyncGenerator>>>(LOOPS))
-    for (const [name, run] of Object.entries(loops)) features[feature]![name] = loopWithContext(ctx, run)
+    for (const [name, run] of Object.entries(loops))
+      features[feature]![name] = loopWithContext(ctx, run, TAKES.get(run))
   return features as unknown as Features
 }

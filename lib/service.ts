@@ -2,6 +2,7 @@ import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
 import type { Neighbour } from './cluster/receiver.ts'
 import { endStreams } from './cluster/store-presence.ts'
+import { assertParsed } from './config/complete.ts'
 import type { Config } from './config/parse.ts'
 import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'
@@ -9,6 +10,7 @@ import { joinProcess } from './cookie-conflicts.ts'
 import type { Actor } from './core/actor.ts'
 import { withinContext } from './core/context-of.ts'
 import { type NamesOf, refuseUnknown } from './core/known-names.ts'
+import { assertStarted } from './core/lifecycle.ts'
 import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
 import { flush, idle } from './idle.ts'
@@ -19,7 +21,8 @@ import { resumeRemovals } from './ops/removals.ts'
 import { PORTS, type Ports } from './ports.ts'
 import { createSharedTransactions } from './shared-chat.ts'
 import { assertImported } from './storage/archive/import.ts'
-import type { Storage } from './storage/open.ts'
+import { withReason } from './storage/errors.ts'
+import { assertStorage, type Storage } from './storage/open.ts'
 import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
 import { assertOurs } from './storage/schema/verify.ts'
 import type { HostDatabase } from './storage/shared/client.ts'
@@ -119,9 +122,12 @@ const START_OPTIONS: NamesOf<StartOptions> = { background: 0, changed: 0 }
  * @param config from `parseConfig`
  * @param storage from `openStorage`; `close()` closes it
  * @param ports functions of the host, such as its log and its login
- * @throws TypeError for a port or a hook that does not exist, with the nearest right name
+ * @throws TypeError for a configuration that `parseConfig` did not return, for no storage, and for a port or a hook that
+ *   does not exist, with the nearest right name
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
+  assertParsed(config, 'createChatService')
+  assertStorage(storage)
   refuseUnknown('createChatService', ports, PORTS)
   const ctx = createContext(config, storage, ports)
   const { hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
@@ -129,6 +135,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const { start, started, leave } = createStart(ctx, jobs)
   let streamsEnded: Promise<void> | undefined
   const { withTransaction, pending } = createSharedTransactions(ctx)
+  const { lifecycle } = ctx
   const drain = () => {
     hub.drain()
     streamsEnded ??= endOwnStreams(ctx)
@@ -138,7 +145,10 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   return withinContext(ctx, {
     ...featuresOf(ctx),
     start,
-    system: (name) => systemActor(ctx, name),
+    async system(name) {
+      assertStarted(ctx)
+      return systemActor(ctx, name)
+    },
     reload: createReload(ctx),
     withTransaction,
     flush: () => flush(ctx, pending),
@@ -170,6 +180,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       partSlots.close()
       await ctx.closeFiles()
       metrics.close()
+      lifecycle.state = 'closed'
       await storage.close()
     },
   })
@@ -177,17 +188,19 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
 /** The start of a service, and what its end must know of it. */
 function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
-  const { db, poller, cluster, tasks } = ctx
+  const { db, poller, cluster, tasks, lifecycle } = ctx
   let leave: (() => void) | undefined
   let starting: Promise<void> | undefined
 
   async function begin(options: StartOptions): Promise<void> {
     refuseUnknown('chat.start', options, START_OPTIONS)
+    if (lifecycle.state === 'closed') assertStarted(ctx)
     if (!options.changed) await assertOurs(db)
     if (ctx.config.storage.migrate) await migrateLogged(ctx)
     else await assertMigrated(db)
     await assertImported(db)
     await ctx.search.open()
+    if (lifecycle.state === 'starting') lifecycle.state = 'started'
     if (options.background === false) return
     leave ??= await joinProcess(ctx)
     await ctx.outbox?.load()
@@ -202,7 +215,12 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
 
   return {
     start(options: StartOptions = {}): Promise<void> {
-      starting = begin(options)
+      const before = lifecycle.state
+      if (before === 'created') lifecycle.state = 'starting'
+      starting = begin(options).catch((error) => {
+        lifecycle.state = before
+        throw withReason(error)
+      })
       return starting
     },
     /** Resolves when no start is in progress. */

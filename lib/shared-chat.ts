@@ -3,6 +3,7 @@ import type { Posted } from './chat/messages/batch.ts'
 import { addPosts } from './chat/messages/posting.ts'
 import type { Context } from './context.ts'
 import { ChatError, causeText } from './core/errors.ts'
+import { assertStarted } from './core/lifecycle.ts'
 import { featuresOf } from './features.ts'
 import { createPending } from './live/pending.ts'
 import { createWrite, type Outcome } from './live/transaction.ts'
@@ -30,6 +31,9 @@ export function createSharedTransactions(ctx: Context) {
   const pending = createPending(ctx.db, ctx.log)
 
   async function withTransaction<T>(host: HostDatabase, work: (chat: SharedChat) => Promise<T>): Promise<T> {
+    assertStarted(ctx)
+    if (typeof work !== 'function')
+      throw new TypeError('withTransaction: pass a function: withTransaction(client, async (chat) => …)')
     const afterwards: (() => unknown)[] = []
     const runAll = () => {
       for (const run of afterwards) run()

@@ -5,7 +5,7 @@ import { inspectDatabase } from '../../lib/storage/inspect.ts'
 import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import { assertOurs } from '../../lib/storage/schema/verify.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { describeSystemError, messageOf } from '../errors.ts'
+import { describeSystemError, messageOf, withCause } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
 import { checkAttachments } from './attachments.ts'
 import { checkBackups } from './backups.ts'
@@ -130,9 +130,7 @@ function remedyOf(error: unknown, path: string | undefined): string {
 
 /** HTTP hides why the storage failed; the operator of the machine needs the reason. */
 function reasonOf(error: unknown): string {
-  const { cause } = Object(error) as { cause?: unknown }
-  const describe = (each: unknown) => describeSystemError(each) ?? messageOf(each)
-  return `${describe(error)}${error instanceof ChatError && cause !== undefined ? ` (${describe(cause)})` : ''}`
+  return error instanceof ChatError ? withCause(error) : (describeSystemError(error) ?? messageOf(error))
 }
 
 async function testStream({ config }: LoadedConfig, storage: Storage, url: string): Promise<Finding[]> {

@@ -22,8 +22,8 @@ export type Operations = Record<string, Record<string, Operation>>
 
 /** A client with the operations of pages, and with these. */
 export function createClient(options: ClientOptions, more: Operations = {}): ChatClient {
-  refuseUnknown('createChatClient', options, CLIENT_OPTIONS)
   const requester = createRequester(options)
+  refuseUnknown('createChatClient', options, CLIENT_OPTIONS)
   const { retry_ms } = options
   const all: Operations = OPERATIONS
   const features = Object.keys({ ...all, ...more }).map((feature) => [
@@ -40,8 +40,11 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
     yield* followStream(requester, path, { ...options, retry_ms })
   }
   const events: ChatClient['events'] = {
-    follow: (conversation_id, options) =>
-      follow('client.events.follow', pathOf(OPERATIONS.events.stream.path, [conversation_id]), options),
+    async *follow(conversation_id, options) {
+      const { path } = OPERATIONS.events.stream
+      const { ids } = toCall('events.follow', { method: 'GET', path }, [conversation_id])
+      yield* follow('client.events.follow', pathOf(path, ids), options)
+    },
     followAll: (options) => follow('client.events.followAll', OPERATIONS.events.streamAll.path, options),
   }
   const client = { ...Object.fromEntries(features), events }

@@ -1,3 +1,4 @@
+import { ChatError } from '../core/errors.ts'
 import { readCookies } from '../core/headers.ts'
 import { readError } from './errors.ts'
 import type { ClientOptions } from './types.ts'
@@ -20,9 +21,14 @@ export interface Requester {
 }
 
 export function createRequester(options: ClientOptions): Requester {
+  if (typeof options?.base_url !== 'string')
+    throw new TypeError("A client needs the URL of the service: { base_url: 'https://example.org/chat' }")
+  if (options.fetch && typeof options.fetch !== 'function') throw new TypeError('The option "fetch" must be a function')
   const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
   const send = options.fetch ?? fetch
   const base = options.base_url.replace(/\/$/, '')
+  // `fetch` would fail as if the service were unreachable, again and again.
+  const isRelative = !options.fetch && !globalThis.location && !URL.canParse(base)
   // Browsers store cookies themselves and do not show them to scripts.
   const jar = new Map<string, string>()
   let csrf_token = options.csrf_token
@@ -36,6 +42,8 @@ export function createRequester(options: ClientOptions): Requester {
   }
 
   async function request(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+    if (isRelative)
+      throw new ChatError('bad_request', { message: `Outside a page, base_url must be a whole URL, not "${base}"` })
     const headers: Record<string, string> = { ...init.headers }
     if (api_key !== undefined) headers.authorization = `Bearer ${api_key}`
     else if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')

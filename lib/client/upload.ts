@@ -31,6 +31,8 @@ export function createUpload(
 ): ChatClient['upload'] {
   return async (conversation_id, file, options = {}) => {
     refuseUnknown('client.upload', options, UPLOAD_OPTIONS)
+    if (typeof file?.size !== 'number')
+      throw new TypeError('client.upload(conversation_id, file, options) needs a Blob')
     const { attachment_id, onProgress, signal } = options
     const call = signal ? { signal } : {}
     const begun =

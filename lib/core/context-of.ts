@@ -10,7 +10,7 @@ export function withinContext<T extends object>(ctx: Context, service: T): T {
 
 /** Everything alive of a service. */
 export function contextOf(service: object): Context {
-  const ctx = (service as { [CONTEXT]?: Context })[CONTEXT]
+  const ctx = (Object(service) as { [CONTEXT]?: Context })[CONTEXT]
   if (!ctx) throw new TypeError('Expected a service that createChatService returned')
   return ctx
 }

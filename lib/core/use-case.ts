@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import type { Client, Context, Endpoint } from '../context.ts'
 import type { Actor } from './actor.ts'
+import { assertArguments } from './arguments.ts'
 import { ChatError, type ErrorCode, type FieldError } from './errors.ts'
 import { type NamesOf, type UnknownName, unknownNames } from './known-names.ts'
 import { LONGEST } from './lengths.ts'
+import { assertStarted } from './lifecycle.ts'
 import { namesIn } from './schema-names.ts'
 
 /** The arguments of a use-case before its input: the actor, the client, the endpoints of the adapter, or an id. */
@@ -43,6 +45,8 @@ export interface UseCase<
   input: Schema
   /** The codes of its failures, besides those of invalid input. */
   errors: readonly ErrorCode[]
+  /** Whether it can be called before the start and after the close, too. */
+  anytime?: true
   run: (
     ctx: Context,
     ...args: [...Arguments<Takes>, ...(Schema extends v.GenericSchema ? [v.InferOutput<Schema>] : [])]
@@ -93,13 +97,15 @@ export function bind<U extends AnyUseCase>(ctx: Context, useCase: U): Bound<U> {
  */
 export function invoke(
   ctx: Context,
-  { takes, input, run }: AnyUseCase,
+  useCase: AnyUseCase,
   taken: unknown[],
   given: unknown,
   parse: typeof parseInput = parseInput,
 ): unknown {
+  const { takes, input, run, anytime } = useCase
   try {
-    if (takes[0] === 'actor') assertActor(taken[0])
+    if (!anytime) assertStarted(ctx)
+    assertArguments(takes, taken)
     taken.forEach(assertMeasured)
     return run(ctx, ...(taken as never[]), ...(input ? [parse(input, given)] : []))
   } catch (error) {
@@ -119,8 +125,11 @@ export function bindAll<F extends Record<string, AnyUseCase>>(
 export function withContext<Args extends unknown[], Result>(
   ctx: Context,
   run: (ctx: Context, ...args: Args) => Promise<Result>,
+  options: { takes?: readonly string[]; anytime?: boolean } = {},
 ): (...args: Args) => Promise<Result> {
   return async (...args) => {
+    if (!options.anytime) assertStarted(ctx)
+    assertArguments(options.takes ?? [], args)
     args.forEach(assertMeasured)
     return run(ctx, ...args)
   }
@@ -130,18 +139,14 @@ export function withContext<Args extends unknown[], Result>(
 export function loopWithContext<Args extends unknown[], Item>(
   ctx: Context,
   run: (ctx: Context, ...args: Args) => AsyncGenerator<Item>,
+  takes: readonly string[] = [],
 ): (...args: Args) => AsyncGenerator<Item> {
   return async function* (...args) {
+    assertStarted(ctx)
+    assertArguments(takes, args)
     args.forEach(assertMeasured)
     yield* run(ctx, ...args)
   }
-}
-
-/** A call without types may have left the actor out. @throws ChatError `unauthenticated` */
-function assertActor(arg: unknown): void {
-  const { user_id, roles } = (arg ?? {}) as Partial<Actor>
-  if (typeof user_id === 'string' && Array.isArray(roles)) return
-  throw new ChatError('unauthenticated', { message: 'The first argument must be an actor: { user_id, roles }.' })
 }
 
 /**

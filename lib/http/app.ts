@@ -4,6 +4,7 @@ import { toNodeHandler } from 'h3/node'
 import { basePathOf } from '../config/base-path.ts'
 import { contextOf } from '../core/context-of.ts'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
+import { assertStarted } from '../core/lifecycle.ts'
 import { createPrecedence } from '../core/precedence.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
@@ -43,12 +44,18 @@ export interface ChatAppOptions {
 
 const CHAT_APP_OPTIONS: NamesOf<ChatAppOptions> = { addressOf: 0, web: 0 }
 
-/** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
+/**
+ * The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node.
+ *
+ * @throws ChatError `unavailable` for a closed service
+ */
 export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp {
   refuseUnknown('createChatApp', options, CHAT_APP_OPTIONS)
   // The URL of a malformed path is an unknown one; the service handles all other errors itself.
   const app = new H3({ allowMalformedURL: true, silent: true })
-  const { arrivals, config, log, metrics } = contextOf(chat)
+  const ctx = contextOf(chat)
+  if (ctx.lifecycle.state === 'closed') assertStarted(ctx)
+  const { arrivals, config, log, metrics } = ctx
   const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
   const service = {
@@ -77,6 +84,8 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
 
 /** The service as a listener of `node:http`. */
 export function createNodeHandler(app: ChatApp): (request: IncomingMessage, response: ServerResponse) => void {
+  if (typeof Object(app).fetch !== 'function')
+    throw new TypeError('createNodeHandler: pass the app that createChatApp returned')
   const handle = toNodeHandler(app as H3)
   const currentTurn = createTurns()
   return (request, response) => {

@@ -8,7 +8,8 @@ import type { Actor } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { digest, sameDigest } from '../core/ids.ts'
-import type { AnyRoute } from '../endpoint.ts'
+import { assertStarted } from '../core/lifecycle.ts'
+import { type AnyRoute, isLimited } from '../endpoint.ts'
 import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
@@ -74,6 +75,8 @@ const NO_RESULT = { result: undefined }
 
 async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, found: Performed): Promise<unknown> {
   const { config } = contextOf(chat)
+  // What no limit counts answers at any time: probes, metrics, and what is fixed.
+  if (isLimited(route)) assertStarted(contextOf(chat))
   if (route.sign_in && contextOf(chat).identity) throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))

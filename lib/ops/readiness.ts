@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Log } from '../context.ts'
 import { withDeadline } from '../core/deadline.ts'
+import type { Lifecycle } from '../core/lifecycle.ts'
 import type { Hub } from '../live/hub.ts'
 import type { Poller } from '../live/poller.ts'
 import type { Database } from '../storage/database.ts'
@@ -10,6 +11,7 @@ import { listMigrations } from '../storage/schema/migrate.ts'
 export const FAILURES = {
   database: 'does not answer',
   migrations: 'are not all applied',
+  start: 'the service is not started',
   bus: 'changes of other processes are not seen',
   draining: 'the service is stopping',
 }
@@ -36,8 +38,9 @@ export function createReadiness(deps: {
   cluster: Cluster
   hub: Hub
   log: Log
+  lifecycle: Lifecycle
 }): Readiness {
-  const { db, poller, cluster, hub, log } = deps
+  const { db, poller, cluster, hub, log, lifecycle } = deps
   let current: { since: number; found: Promise<Failure | undefined> } | undefined
   let logged = ''
 
@@ -56,6 +59,7 @@ export function createReadiness(deps: {
     async failures() {
       const found = await withDeadline(sharedCheck(), PROBE_MS, 'database')
       const failing: Failure[] = found ? [found] : []
+      if (failing.length === 0 && lifecycle.state !== 'started') failing.push('start')
       if (poller.isLate() || cluster.isLate()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')

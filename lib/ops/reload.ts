@@ -1,3 +1,4 @@
+import { assertParsed } from '../config/complete.ts'
 import type { Config } from '../config/parse.ts'
 import { planReload, type Reloaded } from '../config/reload.ts'
 import type { Context } from '../context.ts'
@@ -9,6 +10,7 @@ export function createReload(
   let last: Promise<unknown> = Promise.resolve()
 
   async function reload(config: Config): Promise<Reloaded> {
+    assertParsed(config, 'chat.reload')
     const { next, changed, needs_restart } = planReload(ctx.settings.current(), config)
     await ctx.assertUsable(next)
     ctx.settings.replace(next)

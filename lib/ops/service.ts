@@ -10,6 +10,7 @@ import type { Health, Readiness } from './schema.ts'
 /** Confirms that the process runs; it checks nothing. */
 export const health = useCase({
   takes: [],
+  anytime: true,
   run: (_ctx): Health => {
     return { status: 'ok' }
   },
@@ -22,6 +23,7 @@ export const health = useCase({
  */
 export const readiness = useCase({
   takes: [],
+  anytime: true,
   errors: ['unavailable'],
   run: async (ctx): Promise<Readiness> => {
     const failing = await ctx.readiness.failures()

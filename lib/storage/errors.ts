@@ -40,6 +40,20 @@ export function toStorageFailure(error: unknown): unknown {
   return error
 }
 
+/** A failure of the storage with its reason, for the host that opens it: callers over HTTP must not read it. */
+export function withReason(error: unknown): unknown {
+  if (!(error instanceof ChatError) || error.cause === undefined) return error
+  const { code, cause, retry_after_seconds } = error
+  const message = `The database cannot be used now: ${reasonOf(cause)}`
+  return new ChatError(code, { message, cause, ...(retry_after_seconds !== undefined && { retry_after_seconds }) })
+}
+
+/** A refused connection to a name with several addresses is an empty error that contains one error per address. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message || (cause instanceof AggregateError ? reasonOf(cause.errors[0]) : cause.name)
+}
+
 /** Whether the connection is closed or dead: no further query may be sent on it. */
 export function isConnectionGone(error: unknown): boolean {
   const code = String((error as { code?: unknown })?.code ?? '')

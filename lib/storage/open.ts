@@ -4,12 +4,14 @@ import { exportArchive } from './archive/export.ts'
 import type { Overwriting } from './archive/files.ts'
 import type { Counts, Progress } from './archive/format.ts'
 import { importArchive } from './archive/import.ts'
+import { hasTable } from './catalog.ts'
 import { connect, type Db0Like, openHandle, toDatabase } from './connect.ts'
 import type { Database } from './database.ts'
-import { sqliteTrouble } from './errors.ts'
+import { sqliteTrouble, withReason } from './errors.ts'
 import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { createNames, type Names, type Placement } from './names/names.ts'
 import type { FilesLike } from './objects/unstorage.ts'
+import { assertOptions } from './options.ts'
 import { fileOf } from './place.ts'
 import type { PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
@@ -95,6 +97,7 @@ const STORAGE_OPTIONS: NamesOf<StorageOptions> = {
  * @throws TypeError for an unknown option; Error when the database cannot be opened, is of another kind, or does not keep acknowledged writes
  */
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
+  assertOptions(options)
   refuseUnknown('openStorage', options, STORAGE_OPTIONS)
   const { durability = 'full' } = options
   const database = withoutHandle(options.database ?? 'sqlite:./data/chat.db')
@@ -110,7 +113,12 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     return toDatabase(db0, durability, { ...options, path, names })
   }
   const opened = await open().catch((error: unknown) => {
-    throw path && sqliteTrouble(error) ? withPath(path, error as Error) : error
+    // Node's error repeats the address, with its password.
+    if (Object(error).code === 'ERR_INVALID_URL')
+      throw new TypeError(
+        'openStorage: "database" is not a valid URL: escape special characters in its password (%40 for @)',
+      )
+    throw path && sqliteTrouble(error) ? withPath(path, error as Error) : withReason(error)
   })
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(Date.now), Date.now)
@@ -124,11 +132,22 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     migrate: () => migrate(db),
     async backup(file, options = {}) {
       refuseUnknown('storage.backup', options, { force: 0 })
+      if (typeof file !== 'string') throw new TypeError("storage.backup: pass the path of the copy: './backup.db'")
       return backUp(db, file, options)
     },
-    export: (write, onProgress) => exportArchive(db, write, onProgress),
-    import: (lines, onProgress) => importArchive(db, lines, onProgress),
-    renewEpoch: () => renewEpoch(db),
+    async export(write, onProgress) {
+      if (typeof write !== 'function') throw new TypeError('storage.export: pass a function that takes the lines')
+      await assertCreated(db)
+      return exportArchive(db, write, onProgress)
+    },
+    async import(lines, onProgress) {
+      if (!lines?.[Symbol.asyncIterator]) throw new TypeError('storage.import: pass an async iterable of texts')
+      return importArchive(db, lines, onProgress)
+    },
+    async renewEpoch() {
+      await assertCreated(db)
+      return renewEpoch(db)
+    },
     async close() {
       await signals?.close()
       await db.close()
@@ -136,9 +155,23 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   }
 }
 
+/** @throws TypeError for what `openStorage` did not return, such as its promise */
+export function assertStorage(storage: unknown): asserts storage is Storage {
+  if (storage instanceof Promise)
+    throw new TypeError('createChatService: the storage is a promise: pass await openStorage({ … })')
+  if (!Object(storage).db)
+    throw new TypeError('createChatService: the second argument must be a storage: pass await openStorage({ … })')
+}
+
 /** SQLite's own errors do not name the file. */
 function withPath(path: string, cause: Error): Error {
   return new Error(`${path} cannot be opened as a database: ${cause.message}`, { cause })
+}
+
+/** @throws Error for a database without our tables */
+async function assertCreated(db: Database): Promise<void> {
+  if (!(await hasTable(db, 'meta')))
+    throw new Error('The database has no tables of chat-server yet: call storage.migrate() or chat.start() first')
 }
 
 /** The address of the file of a host's handle. Its connection stays the host's: ours would be part of its transactions. */

@@ -31,6 +31,8 @@ export async function restoreStorage(
   options: RestoreOptions = {},
 ): Promise<void> {
   refuseUnknown('restoreStorage', options, RESTORE_OPTIONS)
+  if (typeof database !== 'string' || !backup)
+    throw new TypeError("restoreStorage: pass the database and the backup: 'sqlite:./data/chat.db', './backup.db'")
   const names = createNames(options)
   const path = sqlitePath(database)
   if (!path) throw new Error('Only a SQLite file is restored by chat-server: for PostgreSQL use pg_restore')

@@ -9,6 +9,7 @@ import { useCase } from '../core/use-case.ts'
  */
 export const get = useCase({
   takes: ['path'],
+  anytime: true,
   errors: ['not_found'],
   run: ({ config }, path): WellKnownEntry => {
     const entry = config.well_known.entries.find((each) => each.path === path)

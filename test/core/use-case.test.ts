@@ -52,7 +52,8 @@ describe('the problem of an invalid field', () => {
 })
 
 describe('a call without types', () => {
-  const call = bind({} as Context, useCase({ takes: ['actor', 'user'], run: async () => 'done' })) as unknown as (
+  const ctx = { lifecycle: { state: 'started' } } as Context
+  const call = bind(ctx, useCase({ takes: ['actor', 'user'], run: async () => 'done' })) as unknown as (
     ...args: unknown[]
   ) => Promise<string>
 

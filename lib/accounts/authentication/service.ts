@@ -36,6 +36,7 @@ export interface CountedCaller extends Caller {
  * @throws ChatError `unauthenticated`, `session_expired`
  */
 export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
+  assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
   assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
   return ctx.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
 }
@@ -48,6 +49,12 @@ export async function recogniseBy(
 ): Promise<CountedCaller> {
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key, token_hash) }
   return resume(ctx, request, token_hash)
+}
+
+/** @throws TypeError for the headers of `node:http` too: they are a plain object */
+function assertHeaders(headers: unknown, pass: string): asserts headers is Headers {
+  if (typeof Object(headers).get === 'function') return
+  throw new TypeError(`${pass}; on node:http, new Headers(request.headers)`)
 }
 
 /** What is stored of the client when a session is used. */
@@ -83,8 +90,10 @@ export function tokensIn(
  * @throws ChatError `unauthenticated`, `session_expired`
  */
 export async function authenticate(ctx: Context, request: Headers | Request): Promise<Actor> {
-  const headers = 'headers' in request ? request.headers : request
-  const whole = 'headers' in request ? request : new Request('http://localhost/', { headers })
+  const isWhole = 'headers' in Object(request)
+  const headers = isWhole ? (request as Request).headers : (request as Headers)
+  assertHeaders(headers, 'auth.authenticate: pass the Headers or the Request')
+  const whole = isWhole ? (request as Request) : new Request('http://localhost/', { headers })
   return (await recognise(ctx, { request: whole, headers })).actor
 }
 

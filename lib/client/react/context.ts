@@ -20,7 +20,10 @@ export type ChatProviderProps = { children?: ReactNode } & (
  */
 export function ChatProvider({ store, client, children }: ChatProviderProps): ReactNode {
   // A store does nothing until it is subscribed to, so one that strict mode or a discarded render makes is harmless.
-  const value = useMemo(() => store ?? createChatStore(client), [store, client])
+  const value = useMemo(() => {
+    if (!store && !client) throw new TypeError('<ChatProvider> needs client={createChatClient({ … })}, or a store')
+    return store ?? createChatStore(client)
+  }, [store, client])
   return createElement(ChatContext.Provider, { value }, children)
 }
 

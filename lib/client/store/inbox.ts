@@ -1,7 +1,7 @@
 import type { Notification } from '../../api/notifications.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import type { StoreBase } from './base.ts'
+import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, ReadableList } from './index.ts'
 import { type ListData, listPlan } from './list.ts'
 import { countDown, isNewer, type Marking, markingOf, type NotificationMark, withMarking } from './marks.ts'
@@ -38,7 +38,7 @@ export interface StoreInbox {
 
 /** The inbox of a store: the same at each call. */
 export function inboxOf(store: ChatStore): StoreInbox {
-  return store.part(createInbox)
+  return partOf(store, createInbox)
 }
 
 function createInbox({ client, feed, resources }: StoreBase): StoreInbox {

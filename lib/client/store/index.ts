@@ -133,6 +133,7 @@ export interface ChatStore {
  * const stop = store.conversations.subscribe(() => render(store.conversations.getSnapshot()))
  */
 export function createChatStore(client: StoreClient, options: ChatStoreOptions = {}): ChatStore {
+  if (!client?.events) throw new TypeError('createChatStore needs a client: pass what createChatClient returned')
   refuseUnknown('createChatStore', options, STORE_OPTIONS)
   const { refresh_ms = REFRESH_MS } = options
   const outbox = createOutbox(client, showPost, (message) => {

@@ -1,5 +1,5 @@
 import type { Pin } from '../../api/pins.ts'
-import type { StoreBase } from './base.ts'
+import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, ReadableList } from './index.ts'
 import { type ListData, listPlan } from './list.ts'
 import type { Loading, Plan } from './resource.ts'
@@ -19,7 +19,7 @@ export interface StorePins {
 
 /** The pins of a store: the same at each call. `store.pin` and `unpin` change them. */
 export function pinsOf(store: ChatStore): StorePins {
-  return store.part(createPins)
+  return partOf(store, createPins)
 }
 
 function createPins({ client, resources }: StoreBase): StorePins {

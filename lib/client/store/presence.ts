@@ -1,6 +1,6 @@
 import type { UserPresence } from '../../api/presence.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import type { StoreBase } from './base.ts'
+import { partOf, type StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
 import { createCell, type Readable, type Watchable } from './cell.ts'
 import type { Feed, Follower } from './feed.ts'
@@ -31,7 +31,7 @@ export interface StorePresence {
 
 /** The presence part of a store: the same at each call. */
 export function presenceOf(store: ChatStore): StorePresence {
-  return store.part(createPresence)
+  return partOf(store, createPresence)
 }
 
 /** How many users are asked for at once. */

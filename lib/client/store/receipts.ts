@@ -2,7 +2,7 @@ import type { Message } from '../../api/messages.ts'
 import type { ThreadReader } from '../../api/receipts.ts'
 import type { ChatError } from '../../core/errors.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import type { StoreBase } from './base.ts'
+import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, ReadableList, Reloadable } from './index.ts'
 import { type ListData, type Page, type PageQuery, readList } from './list.ts'
 import type { Loading, Plan } from './resource.ts'
@@ -34,7 +34,7 @@ export interface StoreReceipts {
 
 /** The read receipts of a store: the same at each call. */
 export function receiptsOf(store: ChatStore): StoreReceipts {
-  return store.part(createReceipts)
+  return partOf(store, createReceipts)
 }
 
 /** How many readers are read at once: as many as a conversation has whose markers are sent. */

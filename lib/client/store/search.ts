@@ -1,7 +1,7 @@
 import type { SearchPage, SearchResult } from '../../api/search.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { ChatClient } from '../types.ts'
-import type { StoreBase } from './base.ts'
+import { partOf, type StoreBase } from './base.ts'
 import { createCell, type Readable } from './cell.ts'
 import type { ChatStore } from './index.ts'
 
@@ -100,7 +100,7 @@ function pause(signal: AbortSignal | undefined): Promise<void> {
 
 /** A search of the client of a store; each call makes another one. */
 export function searchOf(store: ChatStore, options?: SearchOptions): MessageSearch {
-  return createMessageSearch(store.part(clientOf), options)
+  return createMessageSearch(partOf(store, clientOf), options)
 }
 
 const clientOf = ({ client }: StoreBase) => client

@@ -1,6 +1,6 @@
 import type { Attachment } from '../../api/attachments.ts'
 import { pause } from '../backoff.ts'
-import type { StoreBase } from './base.ts'
+import { partOf, type StoreBase } from './base.ts'
 import { type Cell, createCell, type Readable } from './cell.ts'
 import type { ChatStore } from './index.ts'
 import type { StoreClient } from './types.ts'
@@ -41,7 +41,7 @@ export interface StoreUploads {
 
 /** The uploads of a store: the same at each call. */
 export function uploadsOf(store: ChatStore): StoreUploads {
-  return store.part(createUploads)
+  return partOf(store, createUploads)
 }
 
 /** The maximum number of files of a message. */

@@ -25,8 +25,11 @@ export interface PostgresConnector {
  *
  * db0's own connector has a single client: it cannot run two transactions at once. The client has no listener for
  * `error` events, so a connection that the server drops ends the process.
+ *
+ * @throws TypeError without a `url`
  */
 export function postgresConnector(options: PoolOptions): PostgresConnector {
+  if (typeof Object(options).url !== 'string') throw new TypeError("postgresConnector: pass { url: 'postgres://…' }")
   refuseUnknown('postgresConnector', options, POOL_OPTIONS)
   let pool: Promise<PgPool> | undefined
   const open = () => {

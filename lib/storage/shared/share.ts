@@ -28,5 +28,6 @@ export function createShare(db: Database): Share {
   }
 }
 
-const isClient = (host: object): host is HostClient => 'query' in host && typeof host.query === 'function'
-const isHandle = (host: object): host is HostHandle => 'prepare' in host && 'exec' in host
+const isClient = (host: unknown): host is HostClient => typeof Object(host).query === 'function'
+const isHandle = (host: unknown): host is HostHandle =>
+  Object(host).prepare !== undefined && Object(host).exec !== undefined

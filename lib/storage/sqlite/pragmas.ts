@@ -65,7 +65,7 @@ export async function assertDurable(db: Queries, durability: Durability): Promis
     const row = await db.get<{ value: string }>('SELECT current_setting(?) AS value', setting)
     if (row?.value === 'off') {
       throw new Error(
-        `PostgreSQL runs with ${setting} = off and may lose acknowledged messages: turn it on, or set storage.durability to "os"`,
+        `PostgreSQL runs with ${setting} = off and may lose acknowledged messages: turn it on, or allow it with durability: "os" of openStorage, storage.durability = "os" of a configuration file`,
       )
     }
   }
