@@ -30,11 +30,13 @@ it('every relative link leads to a file of the packed archive', () => {
 
 it('the page of frameworks shows their examples as they are, all of them', () => {
   const page = textOf('docs/embedding/frameworks.md')
-  const shown = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+  const shown = [...page.matchAll(/^```tsx?\n(.*?)^```/gms)].map(([, code]) => code!)
   const single = readdirSync(join(ROOT, 'examples/frameworks')).map((name) => `examples/frameworks/${name}`)
   const files = [...single, ...['next', 'nitro'].flatMap((folder) => filesBelow(`examples/${folder}`))]
+  // The pages of Next that have nothing of the chat are left out.
   const examples = files.filter(
-    (path) => /(?<!\.test|\.d)\.ts$/.test(path) && !/node_modules|\.next|\.output/.test(path),
+    (path) =>
+      /(?<!\.test|\.d)\.tsx?$/.test(path) && !/node_modules|\.next|\.output|next\/app\/(layout|page)\.tsx/.test(path),
   )
   const withoutHead = (path: string) => textOf(path).replace(/^(\/\/.*\n)+\n?/, '')
   expect([...shown].sort()).toEqual(examples.map(withoutHead).sort())
@@ -44,6 +46,16 @@ it('the page of ten minutes shows its example as it is', () => {
   const shown = [...textOf('docs/embedding/ten-minutes.md').matchAll(/^```jsx?\n(.*?)^```/gms)].map(([, code]) => code!)
   const files = ['server.js', 'page.jsx'].map((name) => textOf(`examples/ten-minutes/${name}`))
   expect(shown).toEqual(files.map((text) => text.replace(/^(\/\/.*\n)+\n?/, '')))
+})
+
+it('no example and no page signs with a secret that everyone can read', () => {
+  const files = [...filesBelow('examples'), ...listPages()].filter(
+    (path) => /\.([jt]sx?|mjs|md)$/.test(path) && !/node_modules|\.next|\.output|\.test\./.test(path),
+  )
+  // `secret: 'text'`, `SECRET = process.env.X ?? 'text'`, and the password of a sealed cookie, of 32 characters.
+  const signed = /\bsecret\b *[:=] *([\w.]+ *(\?\?|\|\|) *)?['"`]|\bpassword: ['"`][^'"`]{32,}/i
+  expect(files.filter((path) => signed.test(textOf(path)))).toEqual([])
+  expect(signed.test("const SECRET = process.env.SECRET ?? 'a secret'")).toBe(true)
 })
 
 it('nothing that git ignores, no data and no secret goes into the build of an image', () => {

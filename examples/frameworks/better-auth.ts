@@ -9,9 +9,10 @@ import { createChatService, openStorage, parseConfig } from 'chat-server'
 import { createChatApp, createNodeHandler } from 'chat-server/h3'
 import compression from 'compression'
 import express from 'express'
+import { SECRET } from './people.ts'
 
 const auth = betterAuth({
-  secret: 'a secret of the application of 32 characters',
+  secret: SECRET,
   baseURL: process.env.PUBLIC_URL ?? 'http://127.0.0.1:3000',
   database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
   emailAndPassword: { enabled: true },

@@ -11,7 +11,7 @@ import express from 'express'
 import session from 'express-session'
 import passport from 'passport'
 import { Strategy } from 'passport-local'
-import { findByPassword, findPerson, type Person, toIdentity } from './people.ts'
+import { findByPassword, findPerson, type Person, SECRET, toIdentity } from './people.ts'
 
 passport.use(new Strategy((username, password, done) => done(null, findByPassword({ username, password }) ?? false)))
 passport.serializeUser((user, done) => done(null, (user as Person).id))
@@ -26,7 +26,7 @@ await chat.start()
 
 const app = express()
 app.use(compression(), express.json())
-app.use(session({ secret: 'a secret of the application', resave: false, saveUninitialized: false }))
+app.use(session({ secret: SECRET, resave: false, saveUninitialized: false }))
 app.use(passport.session())
 app.post('/login', passport.authenticate('local'), (_request, response) => void response.sendStatus(204))
 app.post('/logout', async (request, response) => {

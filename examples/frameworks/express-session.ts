@@ -8,7 +8,7 @@ import { createChatApp, createNodeHandler } from 'chat-server/h3'
 import compression from 'compression'
 import express, { type Request } from 'express'
 import session from 'express-session'
-import { findByPassword, findPerson, toIdentity } from './people.ts'
+import { findByPassword, findPerson, SECRET, toIdentity } from './people.ts'
 
 declare module 'express-session' {
   interface SessionData {
@@ -31,7 +31,7 @@ await chat.start()
 
 const app = express()
 app.use(compression(), express.json())
-app.use(session({ store, secret: 'a secret of the application', resave: false, saveUninitialized: false }))
+app.use(session({ store, secret: SECRET, resave: false, saveUninitialized: false }))
 app.post('/login', async (request, response) => {
   const person = findByPassword(request.body ?? {})
   if (!person) return void response.sendStatus(401)

@@ -7,11 +7,11 @@ import cookie from '@fastify/cookie'
 import { createChatService, openStorage, parseConfig } from 'chat-server'
 import { createChatApp, createNodeHandler } from 'chat-server/h3'
 import Fastify from 'fastify'
-import { findByPassword, findPerson, toIdentity } from './people.ts'
+import { findByPassword, findPerson, SECRET, toIdentity } from './people.ts'
 
 const app = Fastify()
 await app.register(compress)
-await app.register(cookie, { secret: 'a secret of the application' })
+await app.register(cookie, { secret: SECRET })
 const readLogin = (login: string | undefined) => (login && app.unsignCookie(login).value) || undefined
 
 const config = parseConfig({ server: { base_path: '/chat' } })

@@ -7,10 +7,10 @@ import { createChatService, openStorage, parseConfig } from 'chat-server'
 import { createChatApp } from 'chat-server/h3'
 import { clearSession, getSession, H3, HTTPResponse, readBody, type SessionConfig, updateSession } from 'h3'
 import { toNodeHandler } from 'h3/node'
-import { findByPassword, findPerson, toIdentity } from './people.ts'
+import { findByPassword, findPerson, SECRET, toIdentity } from './people.ts'
 
 type Login = { person_id?: string }
-const SESSION: SessionConfig = { password: 'a secret of the application of 32 characters', cookie: { sameSite: 'lax' } }
+const SESSION: SessionConfig = { password: SECRET, cookie: { sameSite: 'lax' } }
 
 const config = parseConfig({ server: { base_path: '/chat' } })
 export const chat = createChatService(config, await openStorage({ database: 'sqlite::memory:' }), {

@@ -10,9 +10,8 @@ import { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { deleteCookie, setSignedCookie } from 'hono/cookie'
 import { parseSigned } from 'hono/utils/cookie'
-import { findByPassword, findPerson, toIdentity } from './people.ts'
+import { findByPassword, findPerson, SECRET, toIdentity } from './people.ts'
 
-const SECRET = 'a secret of the application'
 const readLogin = async ({ headers }: { headers: Headers }) =>
   (await parseSigned(headers.get('cookie') ?? '', SECRET, 'login')).login || undefined
 

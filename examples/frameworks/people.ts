@@ -1,5 +1,10 @@
 // The people of the application, who are in its own database. Real ones have hashed passwords.
 
+import { randomBytes } from 'node:crypto'
+
+/** What signs the logins. Without `SESSION_SECRET`, they end with the process, and each process has another secret. */
+export const SECRET = process.env.SESSION_SECRET ?? randomBytes(32).toString('base64url')
+
 /** A person who has an account of the application. */
 export interface Person {
   id: string

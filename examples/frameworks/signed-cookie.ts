@@ -1,7 +1,7 @@
 // A login without a package and without a table: a cookie with the person's id, a time, and a signature.
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { SECRET } from './people.ts'
 
-const SECRET = process.env.SESSION_SECRET ?? 'a secret of the application'
 const LIFETIME_SECONDS = 8 * 3600
 const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Lax'
 

@@ -2,6 +2,7 @@
 //
 //   npm install chat-server express express-session react react-dom esbuild
 //   node examples/ten-minutes/server.js          PORT=3000 by default, 0 picks a free one
+import { randomBytes } from 'node:crypto'
 import { createChatService, OPERATOR, openStorage, parseConfig } from 'chat-server'
 import { createChatApp, createNodeHandler } from 'chat-server/h3'
 import { build } from 'esbuild'
@@ -34,9 +35,10 @@ for (const { id, username } of people) {
   })
 }
 
-// The application: its sessions, its login, its logout.
+// The application: its sessions, its login, its logout. Without SESSION_SECRET, the sessions end with the process.
+const secret = process.env.SESSION_SECRET ?? randomBytes(32).toString('base64url')
 const app = express()
-app.use(session({ secret: 'a secret of the application', resave: false, saveUninitialized: false }))
+app.use(session({ secret, resave: false, saveUninitialized: false }))
 app.post('/login', express.urlencoded({ extended: false }), (request, response) => {
   const { username, password } = request.body
   const person = people.find((each) => each.username === username && each.password === password)

@@ -1,10 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, openBrowser } from '../support/browser.ts'
 import { ROOT } from '../support/example.ts'
 import { freePort } from '../support/free-port.ts'
 import { type Host, walkHost } from '../support/hosts.ts'
@@ -26,9 +28,35 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe.each(Object.entries(BUILT))('%s', (name, program) => {
+  let url: string
   walkHost(async () => {
     const project = await build(name)
-    return startProgram(project, program, await freePort())
+    const host = await startProgram(project, program, await freePort())
+    url = host.url
+    return host
+  })
+
+  it.runIf(name === 'next')('renders hooks on the server, and shows what they read in a browser', async ({ skip }) => {
+    const signIn = { method: 'POST', body: JSON.stringify({ username: 'grace', password: 'battery staple' }) }
+    const { headers } = await fetch(`${url}/login`, signIn)
+    const cookie = headers.getSetCookie()[0]!.split(';')[0]!
+    const rendered = await fetch(`${url}/messages`, { headers: { cookie } })
+    expect([rendered.status, await rendered.text()]).toEqual([200, expect.stringContaining('<ul aria-busy="true">')])
+
+    skip(!hasBrowser, 'Chromium is not installed')
+    const page = await (await (await openBrowser()).newContext()).newPage()
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(url)
+    await page.evaluate(`(async () => {
+      await fetch('/login', ${JSON.stringify(signIn)})
+      const body = JSON.stringify({ title: 'Turbines' })
+      const headers = { 'content-type': 'application/json' }
+      await fetch('/chat/api/conversations', { method: 'POST', headers, body })
+    })()`)
+    await page.goto(`${url}/messages`)
+    await page.waitForSelector('li:text("Turbines (0)")')
+    expect(problems).toEqual([])
   })
 })
 
@@ -54,7 +82,14 @@ async function build(name: string): Promise<string> {
 }
 
 async function startProgram(cwd: string, args: string[], port: number): Promise<Host> {
-  const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: `${port}`, DATABASE: 'sqlite::memory:' }
+  const SESSION_SECRET = randomBytes(32).toString('base64url')
+  const env = {
+    PATH: process.env.PATH,
+    HOST: '127.0.0.1',
+    PORT: `${port}`,
+    DATABASE: 'sqlite::memory:',
+    SESSION_SECRET,
+  }
   const child = spawn(process.execPath, args, { cwd, env: { ...env, NODE_ENV: 'production', NODE_NO_WARNINGS: '1' } })
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { getSession, type HTTPEvent, type SessionConfig } from 'nitro/h3'
 
 export const SESSION: SessionConfig = {
-  password: 'a secret of the application of 32 characters',
+  // Without it, the logins end with the process, and each process has another secret.
+  password: process.env.SESSION_SECRET ?? randomBytes(32).toString('base64url'),
   cookie: { sameSite: 'lax' },
 }
 
