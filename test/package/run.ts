@@ -41,8 +41,13 @@ const LINKED = [
 // Settings of the service from outside would decide what is tested.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CHAT_')))
 
-const steps: Record<string, () => Promise<void>> = {
-  'it packs, and installs into an empty project': install,
+/** Other runtimes, and how they run a program. */
+const RUNTIMES: Record<string, string[]> = { bun: ['run'], deno: ['run', '--allow-all'] }
+
+/** The runtimes to try, which are installed: `npm run test:package -- bun deno`. Without any, all that needs Node alone. */
+const runtimes = process.argv.slice(2)
+
+const onNode: Record<string, () => Promise<void>> = {
   'the tarball holds the build, the docs, the examples, and nothing else': checkFiles,
   'every relative link of its documents leads to a file in it': checkLinks,
   'every type declaration comes from a source that exists': checkBuild,
@@ -63,7 +68,16 @@ const steps: Record<string, () => Promise<void>> = {
   'its types compile in a strict Node project without skipLibCheck': compileForNode,
   'the types of its client compile in a browser project, which has none of Node': compileForBrowser,
   'chat-server serves, and stops on SIGTERM': serve,
+  'Jest runs the test of the documentation, in CommonJS': runJest,
   'without the web chat it serves the API, and says so in one line': serveWithoutPage,
+}
+
+const steps: Record<string, () => Promise<void>> = {
+  'it packs, and installs into an empty project': install,
+  ...(runtimes.length === 0 ? onNode : {}),
+  ...Object.fromEntries(
+    runtimes.map((runtime) => [`${runtime} runs a host, by its server and by serve`, () => runOn(runtime)]),
+  ),
 }
 
 let failed = 0
@@ -263,6 +277,34 @@ async function runBundles(): Promise<void> {
       })
       await runHost(outfile)
     }
+}
+
+/** On SQLite, and on PostgreSQL where the environment names one: each runtime gets a schema of its own. */
+async function runOn(runtime: string): Promise<void> {
+  await cp(join(here, 'runtime.mjs'), join(project, 'runtime.mjs'))
+  const args = [...RUNTIMES[runtime]!, 'runtime.mjs', `sqlite:./data/${runtime}.db`]
+  for (const rest of [[], ...(process.env.TEST_DATABASE ? [[process.env.TEST_DATABASE, `on_${runtime}`]] : [])]) {
+    const { stdout } = await run(runtime, rest.length > 0 ? [...args.slice(0, -1), ...rest] : args, project, 60)
+    assert.equal(stdout, 'Does it run? 1\nDoes it run? 1\n')
+  }
+}
+
+/** The script and the test of the page on testing, as they stand there. */
+async function runJest(): Promise<void> {
+  const page = await readFile(join(installed, 'docs/embedding/testing.md'), 'utf8')
+  const [, script = ''] = /^```json\n(.*?)^```/ms.exec(page) ?? []
+  const [, test = ''] = /^```js\n(test\(.*?)^```/ms.exec(page) ?? []
+  const own = join(folder, 'jest')
+  await mkdir(own)
+  await writeFile(join(own, 'package.json'), JSON.stringify({ private: true, ...JSON.parse(script) }))
+  await writeFile(join(own, 'ada.test.js'), test)
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--no-save', '--prefix', own]
+  await run('npm', ['install', ...flags, 'jest@30', await packed()], own)
+  const addon = join('node_modules', 'better-sqlite3')
+  await rm(join(own, addon), { recursive: true, force: true })
+  await cp(join(project, addon), join(own, addon), { recursive: true })
+  const { stderr } = await run('npm', ['test'], own, 120)
+  assert.match(stderr, /Tests: +1 passed, 1 total/)
 }
 
 async function runReadme(): Promise<void> {

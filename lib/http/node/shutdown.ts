@@ -73,6 +73,8 @@ async function closePort(server: Server, requests: InFlightTracker): Promise<voi
     if (isStill || now - started > HOLD_MS) break
   }
   // `Server.close` of HTTP would also close the connections without a request, on which one may be on its way.
-  NetServer.prototype.close.call(server)
+  // In Bun, a server of HTTP is none of `node:net`.
+  const { close }: Pick<NetServer, 'close'> = server instanceof NetServer ? NetServer.prototype : server
+  close.call(server)
   requests.release()
 }
