@@ -37,6 +37,7 @@ export function fromInstant(instant: string): number {
 /** One second in microseconds. */
 export const SECOND = 1_000_000
 
-const DAY = 24 * 60 * 60 * SECOND
+/** One day in microseconds. */
+export const DAY = 24 * 60 * 60 * SECOND
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))

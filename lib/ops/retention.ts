@@ -12,7 +12,7 @@ import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/idempotency.ts'
 import { type InboxRound, pruneInboxes } from '../chat/notifications/expiring.ts'
 import type { Context } from '../context.ts'
-import { SECOND } from '../core/time.ts'
+import { DAY, SECOND } from '../core/time.ts'
 import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteEventsBefore } from '../live/log.ts'
 import { deleteRevocationsBefore } from '../live/revocations.ts'
@@ -26,7 +26,6 @@ import { deleteLeftovers } from './probe.ts'
 const BATCH = 500
 
 const HOUR = 3_600 * SECOND
-const DAY = 24 * HOUR
 
 /**
  * How long expired rows are kept: for a session the service can then return `session_expired`, for an invite the reason

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { DAY } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
@@ -19,8 +19,6 @@ import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored, replaceMetadata } from './store.ts'
 import { countPins, setPin } from './store-pins.ts'
 import { recount } from './store-threads.ts'
-
-const DAY = 24 * 60 * 60 * SECOND
 
 /**
  * Replaces the text of the actor's own message, and the metadata if it is given; the previous text is kept as a revision.

@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
-import { SECOND } from '../../core/time.ts'
+import { DAY } from '../../core/time.ts'
 import { type FullInbox, listFull, removeOldest } from './store-removing.ts'
-
-const DAY = 24 * 3_600 * SECOND
 
 /** The number of notifications that an inbox keeps. */
 const MOST_KEPT = 10_000
