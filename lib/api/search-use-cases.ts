@@ -19,12 +19,16 @@ export interface SearchUseCases {
     input?: {
       /**
        * Words that must be there; `"several words"` next to each other; `-word` must not be there; `word*` begins so.
-       * `in:`, `from:`, `thread:`, `before:`, `after:`, `has:` narrow as the parameters do
+       * `in:`, `from:`, `thread:`, `before:`, `after:`, `on:`, `has:` narrow as the parameters do, also with a value in
+       * quotes. Of more than 20 words and phrases, the first 20 are searched for
        */
       q?: string | undefined
       /** Only messages of this conversation */
       in?: string | undefined
-      /** Only messages by this user, and answers that the user asked for: an id, or `@` and a username */
+      /**
+       * Only messages by this user, and answers that the user asked for: an id, `@` and a username, or a username or
+       * display name, of several users all
+       */
       from?: string | undefined
       /** Only messages of this thread */
       thread?: string | undefined
@@ -32,6 +36,8 @@ export interface SearchUseCases {
       before?: string | undefined
       /** Only messages from then on */
       after?: string | undefined
+      /** Only messages of this day in UTC */
+      on?: string | undefined
       /** Only messages with it */
       has?: 'file' | 'link' | 'mention' | 'reaction' | 'pin' | undefined
       /** `next_cursor` of the previous page of the same query */

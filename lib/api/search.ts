@@ -18,12 +18,16 @@ export interface SearchClient {
     input?: {
       /**
        * Words that must be there; `"several words"` next to each other; `-word` must not be there; `word*` begins so.
-       * `in:`, `from:`, `thread:`, `before:`, `after:`, `has:` narrow as the parameters do
+       * `in:`, `from:`, `thread:`, `before:`, `after:`, `on:`, `has:` narrow as the parameters do, also with a value in
+       * quotes. Of more than 20 words and phrases, the first 20 are searched for
        */
       q?: string | undefined
       /** Only messages of this conversation */
       in?: string | undefined
-      /** Only messages by this user, and answers that the user asked for: an id, or `@` and a username */
+      /**
+       * Only messages by this user, and answers that the user asked for: an id, `@` and a username, or a username or
+       * display name, of several users all
+       */
       from?: string | undefined
       /** Only messages of this thread */
       thread?: string | undefined
@@ -31,6 +35,8 @@ export interface SearchClient {
       before?: string | undefined
       /** Only messages from then on */
       after?: string | undefined
+      /** Only messages of this day in UTC */
+      on?: string | undefined
       /** Only messages with it */
       has?: 'file' | 'link' | 'mention' | 'reaction' | 'pin' | undefined
       /** `next_cursor` of the previous page of the same query */
@@ -46,6 +52,8 @@ export interface SearchClient {
 export interface SearchPage {
   results: SearchResult[]
   next_cursor?: string
+  /** The keys of `key:value` in `q` that narrow nothing: both were searched for as words */
+  unknown_filters?: string[]
   /** The time for one request is over: continue with `next_cursor`. It can come without a result */
   partial?: true
   /** Older messages are still brought into the index, and are not found yet */

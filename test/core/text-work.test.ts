@@ -30,6 +30,7 @@ const CALLS: Record<string, Record<string, Bound>> = {
   'lib/accounts/users/rules.ts': { 'normalize ×1': 'input' },
   'lib/accounts/users/schema.ts': { 'normalize ×2': 'input' },
   'lib/accounts/users/service.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/users/store-names.ts': { 'normalize ×1': 'input' },
   'lib/backups/rules.ts': { 'localeCompare ×1': 'own' },
   'lib/chat/attachments/service.ts': { 'normalize ×1': 'input' },
   'lib/chat/search/rules-excerpt.ts': { 'segment ×1': 'piece' },
@@ -50,6 +51,7 @@ const TRUSTED: Record<string, Bound> = {
   'lib/storage/names/': 'own',
   'lib/storage/objects/': 'server',
   'lib/storage/schema/': 'own',
+  'lib/storage/temporary.ts': 'own',
 }
 
 /** Regular expressions elsewhere that may take more than linear time, or are not written out. */
@@ -61,7 +63,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/chat/messages/rules.ts': { 'new RegExp(…)': 'own' },
   'lib/chat/search/rules-folding.ts': { 'new RegExp(…)': 'piece' },
   'lib/chat/search/rules-query.ts': {
-    '/(?<minus>-?)(?:"(?<quoted>[^"]*)"?|(?<plain>[^\\s"]+))/': 'input',
+    '/(?<minus>-?)(?:(?:(?<key>[A-Za-z]+):)?"(?<quoted>[^"]*)"?|(?<plain>[^\\s"]+))/': 'input',
     '/^(?<key>[A-Za-z]+):(?<value>.+)$/': 'input',
   },
   'lib/client/backoff.ts': { '/^\\d+(\\.\\d+)?$/': 'linear' },

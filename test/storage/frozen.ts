@@ -31,6 +31,7 @@ export const FROZEN = {
     '0028-search-numbers': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
     '0030-process-places': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+    '0031-display-names': '8DjNYqxuajU18L4agDqICuxSWwuF8eMJwRZkZc7H4Q0',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -63,5 +64,6 @@ export const FROZEN = {
     '0028-search-numbers': 'JD9uSKypw6Q_ZgyAxN4nO_nCHKkD6lpJxKc7E3uNRgc',
     '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
     '0030-process-places': 'bmuZX3SVMxPTXWqXabwE-cqra8sfNkyKagpZllWsxmk',
+    '0031-display-names': 'JmMFgLoAQRrKsSyYmTi2u4nJUhuAN9tR2FtiVUi99WI',
   },
 }

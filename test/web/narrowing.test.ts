@@ -20,6 +20,8 @@ it.each([
   ['in:twice in:nowhere in:', { q: 'in:twice in:nowhere in:' }],
   ['from:me from', { q: 'from', from: '@ada' }],
   ['from:grace', { q: '', from: '@grace' }],
+  ['from:"Grace Hopper" x', { q: 'x', from: 'Grace Hopper' }],
+  ['on:2026-02-28 x', { q: 'x', after: '2026-02-28', before: '2026-03-01' }],
   ['from:@grace has:LINK', { q: '', from: '@grace', has: 'link' }],
   ['has:file x', { q: 'x', has: 'file' }],
   ['has:wings x', { q: 'has:wings x' }],

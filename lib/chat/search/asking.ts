@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { fromInstant } from '../../core/time.ts'
+import { DAY, fromInstant } from '../../core/time.ts'
 import { invalid, NARROWING, parseQuery, type Query } from './rules-query.ts'
-import { Has, type SearchQuery, toInstantText, When } from './schema.ts'
+import { Day, Has, type SearchQuery, toInstantText, When } from './schema.ts'
 
 /** A search as it is asked for, with what the query and the parameters narrow it by. */
 export interface Asked extends Query {
@@ -21,10 +21,13 @@ export function readQuery(input: SearchQuery): Asked {
   const isNarrow = [narrowing.in, narrowing.from, narrowing.thread, narrowing.has].some((values) => values.length > 0)
   if (query.all.length === 0 && !isNarrow) throw invalid('must have a word that is to be found')
   const { all, none } = query
+  const days = narrowing.on.map(readDay)
+  const before = [...narrowing.before.map((text) => readInstant(text, 'before')), ...days.map((day) => day + DAY)]
+  const after = [...narrowing.after.map((text) => readInstant(text, 'after')), ...days]
   return {
     ...query,
-    before: Math.min(...narrowing.before.map((text) => readInstant(text, 'before')), Number.MAX_SAFE_INTEGER),
-    after: Math.max(...narrowing.after.map((text) => readInstant(text, 'after')), 0),
+    before: Math.min(...before, Number.MAX_SAFE_INTEGER),
+    after: Math.max(...after, 0),
     has: new Set(narrowing.has.map(readHas)),
     digest: createHash('sha256')
       .update(JSON.stringify([all, none, narrowing]))
@@ -36,6 +39,12 @@ export function readQuery(input: SearchQuery): Asked {
 /** In microseconds. */
 function readInstant(text: string, path: string): number {
   if (!v.is(When, text)) throw invalid('must be an RFC 3339 instant, or a date', path)
+  return fromInstant(toInstantText(text))
+}
+
+/** The beginning of a day in UTC, in microseconds. */
+function readDay(text: string): number {
+  if (!v.is(Day, text)) throw invalid('must be a date', 'on')
   return fromInstant(toInstantText(text))
 }
 

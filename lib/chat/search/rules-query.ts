@@ -8,7 +8,7 @@ export interface Phrase {
 }
 
 /** What a message is narrowed by; each value of each key must hold. */
-export const NARROWING = ['in', 'from', 'thread', 'before', 'after', 'has'] as const
+export const NARROWING = ['in', 'from', 'thread', 'before', 'after', 'on', 'has'] as const
 export type Narrowing = Record<(typeof NARROWING)[number], string[]>
 
 /** A query taken apart. */
@@ -16,37 +16,51 @@ export interface Query {
   all: Phrase[]
   none: Phrase[]
   narrowing: Narrowing
+  /** The keys of a `key:value` that narrows nothing, each once, in lower case. */
+  unknown_filters: string[]
 }
 
-/** The number of words, phrases and exclusions of a query. */
+/** The number of words, phrases and exclusions that are searched for; further ones are ignored, so a pasted text works. */
 const MAX_TERMS = 20
 
 /** The characters before a star. */
 const MIN_PREFIX = 3
 
-/** A term, maybe excluded: a text in quotes, of which the last ones may be missing, or anything without spaces. */
-const TERM = /(?<minus>-?)(?:"(?<quoted>[^"]*)"?|(?<plain>[^\s"]+))/gu
+/** A term, maybe excluded: a text in quotes, of which the last ones may be missing, maybe behind a key; or anything without spaces. */
+const TERM = /(?<minus>-?)(?:(?:(?<key>[A-Za-z]+):)?"(?<quoted>[^"]*)"?|(?<plain>[^\s"]+))/gu
 const KEYED = /^(?<key>[A-Za-z]+):(?<value>.+)$/u
 
 /** Takes a query apart. @throws ChatError `validation_failed` with the path `q` */
 export function parseQuery(q: string): Query {
-  const narrowing: Narrowing = { in: [], from: [], thread: [], before: [], after: [], has: [] }
-  const query: Query = { all: [], none: [], narrowing }
+  const narrowing: Narrowing = { in: [], from: [], thread: [], before: [], after: [], on: [], has: [] }
+  const query: Query = { all: [], none: [], narrowing, unknown_filters: [] }
+  const unknown = new Set<string>()
   for (const { groups } of q.matchAll(TERM)) {
-    const { minus, quoted, plain } = groups as { minus: string; quoted?: string; plain?: string }
-    const { key = '', value = '' } = KEYED.exec(plain ?? '')?.groups ?? {}
-    if (!minus && isNarrowing(key.toLowerCase())) narrowing[key.toLowerCase() as keyof Narrowing].push(value)
-    else {
-      const phrases = (quoted === undefined ? plain!.split(key ? ':' : '\n') : [quoted]).map((text) =>
-        phraseOf(text, quoted === undefined),
-      )
-      query[minus ? 'none' : 'all'].push(...phrases.filter(({ atoms }) => atoms.length > 0))
+    const { minus, quoted, plain, key, value } = readTerm(groups as Record<string, string | undefined>)
+    const filter = key.toLowerCase()
+    if (!minus && value !== '' && isNarrowing(filter)) {
+      narrowing[filter].push(value)
+      continue
     }
+    // Not of the address of a page, nor of what is excluded.
+    if (!minus && value !== '' && !value.startsWith('//')) unknown.add(filter)
+    const room = MAX_TERMS - query.all.length - query.none.length
+    if (room === 0) continue
+    const texts = quoted === undefined ? plain.split(key ? ':' : '\n') : [key, quoted]
+    const phrases = texts.map((text, n) => phraseOf(text, quoted === undefined || n === 0))
+    query[minus ? 'none' : 'all'].push(...phrases.filter(({ atoms }) => atoms.length > 0).slice(0, room))
   }
-  if (query.all.length + query.none.length > MAX_TERMS)
-    throw invalid(`must have at most ${MAX_TERMS} words and phrases`)
+  query.unknown_filters = [...unknown]
   return query
 }
+
+/** A term with its key and value; both are empty if it is no `key:value`. */
+function readTerm({ minus, quoted, plain = '', key }: Record<string, string | undefined>) {
+  const keyed = quoted === undefined ? KEYED.exec(plain)?.groups : key && { key, value: quoted }
+  return { minus: minus === '-', quoted, plain, ...(keyed ? (keyed as { key: string; value: string }) : NO_KEY) }
+}
+
+const NO_KEY = { key: '', value: '' }
 
 const isNarrowing = (key: string): key is keyof Narrowing => (NARROWING as readonly string[]).includes(key)
 

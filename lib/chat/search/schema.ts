@@ -15,6 +15,14 @@ export const When = v.pipe(
   v.check((text) => v.is(AnyInstant, toInstantText(text)), 'must be an instant there is'),
 )
 
+/** A day in UTC. */
+export const Day = v.pipe(
+  v.string(),
+  v.maxLength(10),
+  v.regex(/^\d{4}-\d\d-\d\d$/, 'must be a date'),
+  v.check((text) => v.is(AnyInstant, toInstantText(text)), 'must be a date there is'),
+)
+
 /** A date as the instant at which it begins. */
 export function toInstantText(when: string): string {
   return when.length === 10 ? `${when}T00:00:00Z` : when
@@ -27,16 +35,19 @@ export const SearchQuery = v.object({
     v.pipe(
       text(LONGEST.query),
       v.description(
-        'Words that must be there; `"several words"` next to each other; `-word` must not be there; `word*` begins so. `in:`, `from:`, `thread:`, `before:`, `after:`, `has:` narrow as the parameters do',
+        'Words that must be there; `"several words"` next to each other; `-word` must not be there; `word*` begins so. `in:`, `from:`, `thread:`, `before:`, `after:`, `on:`, `has:` narrow as the parameters do, also with a value in quotes. Of more than 20 words and phrases, the first 20 are searched for',
       ),
     ),
     '',
   ),
   in: narrowing('Only messages of this conversation'),
-  from: narrowing('Only messages by this user, and answers that the user asked for: an id, or `@` and a username'),
+  from: narrowing(
+    'Only messages by this user, and answers that the user asked for: an id, `@` and a username, or a username or display name, of several users all',
+  ),
   thread: narrowing('Only messages of this thread'),
   before: v.optional(v.pipe(When, v.description('Only earlier messages'))),
   after: v.optional(v.pipe(When, v.description('Only messages from then on'))),
+  on: v.optional(v.pipe(Day, v.description('Only messages of this day in UTC'))),
   has: v.optional(v.pipe(Has, v.description('Only messages with it'))),
   cursor: v.optional(
     v.pipe(opaque(LONGEST.token), v.description('`next_cursor` of the previous page of the same query')),
@@ -70,6 +81,12 @@ export type SearchResult = v.InferOutput<typeof SearchResult>
 export const SearchPage = v.object({
   results: v.array(SearchResult),
   next_cursor: v.optional(v.string()),
+  unknown_filters: v.optional(
+    v.pipe(
+      v.array(v.string()),
+      v.description('The keys of `key:value` in `q` that narrow nothing: both were searched for as words'),
+    ),
+  ),
   partial: v.optional(
     v.pipe(
       v.literal(true),

@@ -1,6 +1,7 @@
-import { findUserByUsername } from '../../accounts/users/store.ts'
+import { listUsersCalled } from '../../accounts/users/store-names.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { LONGEST } from '../../core/lengths.ts'
 import { isStorable } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -15,6 +16,9 @@ import { findEnds, isIncomplete, listOwnConversations } from './store.ts'
 
 /** Up to so many conversations of the caller are part of what the index is asked. */
 const MOST_CONVERSATIONS = 200
+
+/** Of the users with one display name, so many are searched for. */
+const MAX_AUTHORS = 200
 
 /**
  * Messages that have what is searched for, in the actor's conversations, newest first.
@@ -37,7 +41,8 @@ export const messages = useCase({
     ctx.search.spend(actor.user_id)
     const end = await ctx.search.inTurn(actor.user_id, deadline)
     const cursorAt = (doc: number) => `${doc}_${asked.digest}`
-    if (!end) return { results: [], partial: true, next_cursor: cursorAt(start) }
+    const unknown = asked.unknown_filters.length > 0 && { unknown_filters: asked.unknown_filters }
+    if (!end) return { results: [], partial: true, next_cursor: cursorAt(start), ...unknown }
     try {
       // It may end meanwhile, behind what this search looks at.
       const incomplete = await isIncomplete(ctx.db, indexVersion(ctx.db.dialect))
@@ -51,6 +56,7 @@ export const messages = useCase({
         ...(place !== undefined && { next_cursor: cursorAt(place) }),
         ...(next === undefined && isOver && { partial: true as const }),
         ...(incomplete && { incomplete: true as const }),
+        ...unknown,
       }
     } finally {
       end()
@@ -71,8 +77,8 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
   for (const id of narrowing.in) await requireMember(db, actor, ID.test(id) ? id : undefined)
   for (const id of narrowing.thread)
     await requireMember(db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
-  const authors = await Promise.all(narrowing.from.map((from) => findAuthor(db, from)))
-  if (authors.includes(undefined)) return undefined
+  const authors = await Promise.all(narrowing.from.map((from) => listAuthors(db, from)))
+  if (authors.some((ids) => ids.length === 0)) return undefined
   const own =
     narrowing.in.length + narrowing.thread.length > 0
       ? undefined
@@ -81,7 +87,7 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
   const groups = [
     ...narrowing.in.map((id) => [scopeWord.conversation(id)]),
     ...narrowing.thread.map((id) => [scopeWord.thread(id)]),
-    ...(authors as string[]).map((id) => [scopeWord.author(id)]),
+    ...authors.map((ids) => ids.map(scopeWord.author)),
     ...(has.has('file') ? [[scopeWord.file]] : []),
     ...(has.has('link') ? [[scopeWord.link]] : []),
     ...(has.has('mention') ? [[scopeWord.mention]] : []),
@@ -99,7 +105,7 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
     narrowed: {
       conversations: narrowing.in,
       threads: narrowing.thread,
-      authors: authors as string[],
+      authors,
       before,
       after,
       is_pinned: has.has('pin'),
@@ -113,8 +119,9 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
 // As ids are written; another text would be several words of an index.
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The id of a user by id or username. */
-async function findAuthor(db: Queries, from: string): Promise<string | undefined> {
-  if (ID.test(from) || !isStorable(from)) return ID.test(from) ? from : undefined
-  return (await findUserByUsername(db, from.replace(/^@/, '')))?.id
+/** The ids of the users that are meant by an id, `@` and a username, or a username or display name. */
+async function listAuthors(db: Queries, from: string): Promise<string[]> {
+  if (ID.test(from)) return [from]
+  if (!isStorable(from) || from.length > LONGEST.name) return []
+  return listUsersCalled(db, from, MAX_AUTHORS)
 }

@@ -125,7 +125,8 @@ export async function listOwnConversations(db: Queries, userId: string, limit: n
 /** What narrows a search; each value holds. Instants in microseconds. */
 export interface Narrowed {
   conversations: string[]
-  authors: string[]
+  /** Of each list one. */
+  authors: string[][]
   threads: string[]
   before: number
   after: number
@@ -161,7 +162,7 @@ export async function listReadable(
   const each = (column: string, values: readonly string[]) => values.map((value) => [`${column} = ?`, value] as const)
   const equal = [
     ...each('m.conversation_id', wanted.conversations),
-    ...each('m.posted_by', wanted.authors),
+    ...wanted.authors.map((ids) => [`m.posted_by ${isOneOf(db.dialect)}`, jsonList(ids)] as const),
     ...each('m.root_id', wanted.threads),
   ]
   const conditions = [

@@ -19,6 +19,8 @@ export interface SearchView {
   has_more: boolean
   /** Whether the service still indexes older messages, which are not found yet. */
   is_incomplete: boolean
+  /** The keys of `key:value` in the query that narrow nothing: both were searched for as words. */
+  unknown_filters: readonly string[]
 }
 
 /** A search that follows what is typed. */
@@ -45,7 +47,7 @@ const PAUSE_MS = 1_000
 
 const PAGE = 20
 
-const IDLE: SearchView = { status: 'idle', results: [], has_more: false, is_incomplete: false }
+const IDLE: SearchView = { status: 'idle', results: [], has_more: false, is_incomplete: false, unknown_filters: [] }
 
 type SearchClient = Pick<ChatClient, 'search'>
 
@@ -140,6 +142,7 @@ export function createMessageSearch(client: SearchClient, options: SearchOptions
           results: [...cell.getSnapshot().results, ...page.results],
           has_more: cursor !== undefined,
           is_incomplete: page.incomplete === true,
+          unknown_filters: page.unknown_filters ?? [],
         })
         if (!isOn) return
       }

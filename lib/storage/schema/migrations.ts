@@ -29,6 +29,7 @@ import { blobSizes } from './0027-blob-sizes.ts'
 import { searchNumbers } from './0028-search-numbers.ts'
 import { participantCounts } from './0029-participant-counts.ts'
 import { processPlaces } from './0030-process-places.ts'
+import { displayNames } from './0031-display-names.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -95,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
   searchNumbers,
   participantCounts,
   processPlaces,
+  displayNames,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

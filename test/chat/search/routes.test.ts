@@ -15,7 +15,7 @@ import type { Actor } from '../../../lib/core/actor.ts'
 import { PAGE_BYTES } from '../../../lib/core/pages.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
-import { FIRST_DOC } from '../../../lib/storage/sql.ts'
+import { FIRST_DOC, isOneOf } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { placementOf } from '../../support/placement.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
@@ -170,6 +170,11 @@ describeOnEachDatabase('search', (openUrl) => {
       expect(await inside({ before: message.created_at })).toEqual([one])
       expect(await inside({ after: message.created_at })).toEqual([three, two])
       expect(await inside({ before: '2020-01-01' })).toEqual([])
+      const day = message.created_at.slice(0, 10)
+      expect(await inside({ on: day })).toEqual([three, two, one])
+      expect(await inside({ q: `on:${day}`, on: day })).toEqual([three, two, one])
+      expect(await inside({ on: '2020-01-01' })).toEqual([])
+      expect(await inside({ q: `on:2020-01-01 on:${day}` })).toEqual([])
       expect(await inside({ after: '2020-01-01', q: '-third' })).toEqual([two, one])
       expect(await inside({ has: 'link' })).toEqual([three])
       expect(await inside({ has: 'mention' })).toEqual([two])
@@ -226,6 +231,56 @@ describeOnEachDatabase('search', (openUrl) => {
     expect(await codeOf(ada.search.messages({ q: 'paged', cursor: 'x' }))).toBe('invalid_cursor')
   })
 
+  it('takes the username or the display name of authors, of several users all', async () => {
+    const { conversation_id } = await ada.conversations.create({ title: 'Names' })
+    const names = { first: 'Émilie du Châtelet', second: 'émilie du CHÂTELET', third: "Émilie's friend" }
+    const people = await Promise.all(Object.keys(names).map((name) => service.signIn(name)))
+    for (const [n, [username, display_name]] of Object.entries(names).entries()) {
+      const person = people[n]!
+      await ada.participants.add(conversation_id, { user_id: person.id })
+      await person.auth.changeProfile({ display_name })
+      await post(`a letter of the ${username}`, person, conversation_id)
+    }
+    const [first, second, third] = Object.keys(names).map((name) => `a letter of the ${name}`)
+    const inside = (query: Partial<SearchQuery>) => find({ in: conversation_id, ...query })
+    const check = async () => {
+      expect(await inside({ q: 'from:"émilie DU châtelet"' })).toEqual([first])
+      expect(await inside({ from: 'Émilie du Châtelet' })).toEqual([first])
+      expect(await inside({ from: 'émilie du CHÂTELET' })).toEqual([second, first])
+      expect(await inside({ q: 'letter from:"émilie\'s FRIEND"' })).toEqual([third])
+      expect(await inside({ q: 'from:second' })).toEqual([second])
+      expect(await inside({ q: 'from:"@Émilie du Châtelet"' })).toEqual([])
+      expect(await inside({ q: 'from:"Émilie du Châtelet" from:first' })).toEqual([first])
+      expect(await inside({ q: 'from:"Émilie du Châtelet" from:second' })).toEqual([])
+    }
+    await check()
+    await people[1]!.auth.changeProfile({ display_name: 'Émilie Du Châtelet' })
+    await people[2]!.auth.changeProfile({ display_name: 'first' })
+    expect(await inside({ from: 'émilie du châtelet' })).toEqual([second, first])
+    expect(await inside({ from: 'FIRST' })).toEqual([third, first])
+    await moved()
+    expect(await inside({ from: 'ÉMILIE DU CHÂTELET' })).toEqual([second, first])
+    expect(await inside({ q: 'letter', from: 'first' })).toEqual([third, first])
+    const { db } = service.chat.context
+    const explain = db.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
+    const key = db.dialect === 'sqlite' ? 'lower(display_name)' : 'lower(display_name COLLATE "C")'
+    const plan = await db.snapshot(async (tx) => {
+      if (db.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
+      return tx.all(`${explain} SELECT id FROM users WHERE ${key} ${isOneOf(db.dialect)} ORDER BY id LIMIT 9`, '["a"]')
+    })
+    expect(JSON.stringify(plan)).toContain('users_by_display_name')
+  })
+
+  it('searches for the first words of a pasted text, and names the filters that it does not have', async () => {
+    const sentence = times(40, (n) => `pasted${String.fromCharCode(97 + (n % 26)).repeat(1 + n / 26)}`).join(' ')
+    await post(`${sentence}, and so on`)
+    const { results, ...rest } = await ada.search.messages({ q: sentence })
+    expect([results.length, rest]).toEqual([1, {}])
+    const other = await ada.search.messages({ q: `pasteda topic:pastedb http://pastedc` })
+    expect(other.unknown_filters).toEqual(['topic'])
+    expect((await ada.search.messages({ q: 'pasteda Label:pastedb', limit: 1 })).unknown_filters).toEqual(['label'])
+  })
+
   it.each([
     [{}, 'q'],
     [{ q: '-a' }, 'q'],
@@ -234,6 +289,9 @@ describeOnEachDatabase('search', (openUrl) => {
     [{ q: 'x'.repeat(501) }, 'q'],
     [{ q: 'a', before: 'yesterday' }, 'before'],
     [{ q: 'a after:2026-02-30' }, 'after'],
+    [{ q: 'a on:yesterday' }, 'on'],
+    [{ q: 'a', on: '2026-02-30' }, 'on'],
+    [{ q: 'a', on: '2026-02-03T00:00:00Z' }, 'on'],
     [{ q: 'a', has: 'legs' }, 'has'],
     [{ before: '2026-01-01' }, 'q'],
   ])('refuses %j', async (query, path) => {

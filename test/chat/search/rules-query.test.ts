@@ -21,6 +21,7 @@ describe('a query', () => {
     ['well-known a-b', ['well known', 'a b'], []],
     ['qwen3.6', ['qwen 3 6'], []],
     ['foo:bar http://x', ['foo', 'bar', 'http', 'x'], []],
+    ['foo:"two words"', ['foo', 'two words'], []],
     ['-- - "" … *', [], []],
     ['北京* 北', ['北 京', '北'], []],
     ['AND OR NOT ( ) NEAR/2 + ^ ~', ['and', 'or', 'not', 'near 2'], []],
@@ -38,15 +39,34 @@ describe('a query', () => {
         thread: ['t'],
         before: ['2026-01-01'],
         after: ['x'],
+        on: [],
         has: ['file'],
       },
     )
   })
 
+  it('takes a value in quotes', () => {
+    const { narrowing, all } = parseQuery('from:"Grace Hopper" IN:"x y on:2026-05-01')
+    expect([narrowing.from, narrowing.in, all]).toEqual([['Grace Hopper'], ['x y on:2026-05-01'], []])
+    expect(parseQuery('on:2026-05-01 on:"2026-05-02"').narrowing.on).toEqual(['2026-05-01', '2026-05-02'])
+  })
+
+  it('names the filters that it does not have, once', () => {
+    const query = parseQuery('Topic:x topic:y label:"a b" -not:this in:z https://example.org plain a:')
+    expect(query.unknown_filters).toEqual(['topic', 'label'])
+  })
+
+  it('searches for the first twenty words and phrases of a pasted text, and takes all filters', () => {
+    const words = Array.from({ length: 30 }, (_, n) => `w${n}`)
+    const query = parseQuery(`"a b" -no ${words.join(' ')} ab* from:ada`)
+    expect(shown(query.all)).toEqual(['a b', ...words.slice(0, 18).map((word) => word.replace('w', 'w '))])
+    expect(shown(query.none)).toEqual(['no'])
+    expect(query.narrowing.from).toEqual(['ada'])
+  })
+
   it.each([
     ['ab*', 'at least 3 characters'],
     ['x qwen3.6*', 'at least 3 characters'],
-    [Array.from({ length: 21 }, (_, n) => `w${n}`).join(' '), 'at most 20 words'],
   ])('%s is refused', (q, message) => {
     expect(() => parseQuery(q)).toThrow(
       expect.objectContaining({

@@ -37,7 +37,13 @@ describe('a search of a service', () => {
     const { results, has_more, status } = search.getSnapshot()
     expect([contentsOf(results), has_more, status]).toEqual([['steam 3', 'steam 2', 'steam 1'], false, 'ready'])
     search.set({ q: ' ' })
-    expect(search.getSnapshot()).toEqual({ status: 'idle', results: [], has_more: false, is_incomplete: false })
+    expect(search.getSnapshot()).toEqual({
+      status: 'idle',
+      results: [],
+      has_more: false,
+      is_incomplete: false,
+      unknown_filters: [],
+    })
     const found: string[] = []
     for await (const { message } of searchMessages(ada, { q: 'steam' }, { limit: 2 })) found.push(message.content)
     expect(found).toEqual(['steam 3', 'steam 2', 'steam 1'])
@@ -58,7 +64,13 @@ describe('a search in parts', () => {
     const search = createMessageSearch(client, { debounce_ms: 10, limit: 2 })
     search.set({ q: 'rare' })
     await vi.advanceTimersByTimeAsync(10)
-    expect(search.getSnapshot()).toEqual({ status: 'loading', results: [], has_more: true, is_incomplete: true })
+    expect(search.getSnapshot()).toEqual({
+      status: 'loading',
+      results: [],
+      has_more: true,
+      is_incomplete: true,
+      unknown_filters: [],
+    })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(search.getSnapshot()).toMatchObject({ status: 'loading', results: [resultOf('one')] })
     await vi.advanceTimersByTimeAsync(1_000)

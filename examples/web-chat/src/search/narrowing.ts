@@ -15,28 +15,37 @@ const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
- * What is typed, with its `in:`, `from:`, `before:`, `after:` and `has:` taken out of the words. A conversation may be named by
- * its title, or the beginning of it, in quotes if it has spaces; what cannot be resolved stays with the words.
+ * What is typed, with its `in:`, `from:`, `before:`, `after:`, `on:` and `has:` taken out of the words. A conversation may be named by
+ * its title, or the beginning of it, and a user in quotes by a username or display name; what cannot be resolved stays with
+ * the words.
  *
  * @param own_username that of `from:me`
  */
 export function narrow(typed: string, conversations: readonly Named[], own_username: string | undefined): Narrowing {
   const found: Narrowing = { q: '' }
   const words = typed.replace(
-    /(^|\s)(in|from|before|after|has):(?:"([^"]*)"|(\S+))/gi,
+    /(^|\s)(in|from|before|after|on|has):(?:"([^"]*)"|(\S+))/gi,
     (whole, space: string, name: string, quoted: string | undefined, plain: string | undefined) => {
-      const key = name.toLowerCase() as keyof Narrowing
-      const value = resolve(key, (quoted ?? plain ?? '').trim(), conversations, own_username)
+      const key = name.toLowerCase() as keyof Narrowing | 'on'
+      const value =
+        key === 'from' && quoted?.trim()
+          ? quoted.trim()
+          : resolve(key, (quoted ?? plain ?? '').trim(), conversations, own_username)
       if (value === undefined) return whole
-      found[key] = value as never
+      if (key === 'on') Object.assign(found, { after: value, before: nextDay(value) })
+      else found[key] = value as never
       return space
     },
   )
   return { ...found, q: words.trim().replace(/\s+/g, ' ') }
 }
 
+function nextDay(date: string): string {
+  return new Date(Date.parse(date) + 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
+}
+
 function resolve(
-  key: keyof Narrowing,
+  key: keyof Narrowing | 'on',
   value: string,
   conversations: readonly Named[],
   own_username: string | undefined,

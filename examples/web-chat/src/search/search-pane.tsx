@@ -33,7 +33,7 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
     setTyped(narrowed.q)
     goTo({ ...route, ...narrowed }, { replace: true })
   }
-  const { results, status, has_more, error, is_incomplete } = found
+  const { results, status, has_more, error, is_incomplete, unknown_filters } = found
   const isSearching = status === 'loading'
   return (
     <section class="pane settings search" aria-labelledby="search-title">
@@ -71,6 +71,7 @@ export function SearchPane({ route, user }: { route: SearchRoute; user: User }) 
           <p class={isSearch(route) && !error ? 'quiet' : 'hidden'} role="status">
             {isSearching ? words.searching : isSearch(route) && words.found(results.length, has_more)}
           </p>
+          {unknown_filters.length > 0 && <p class="hint">{words.unknown_filters(unknown_filters)}</p>}
           {is_incomplete && <p class="hint">{words.incomplete}</p>}
           {results.length > 0 && (
             <ul class="inbox found">

@@ -139,7 +139,7 @@ export const texts: Texts = {
     label: 'Wörter in Nachrichten',
     placeholder: 'Wörter, "eine Wendung", -ohne',
     button: 'Suchen',
-    hint: 'Auch eintippen lässt sich, was sie eingrenzt: in:"eine Unterhaltung", from:@name, from:me, before:2026-05-31, has:link.',
+    hint: 'Auch eintippen lässt sich, was sie eingrenzt: in:"eine Unterhaltung", from:@name, from:"Ein Name", from:me, on:2026-05-31, has:link.',
     in: 'In',
     narrow: 'Suche eingrenzen',
     anywhere: 'Überall',
@@ -159,6 +159,8 @@ export const texts: Texts = {
     before: 'Vor diesem Tag',
     question: 'Frage:',
     searching: 'Es wird gesucht…',
+    unknown_filters: (keys) =>
+      `Als Wörter gesucht, da es diese Eingrenzung nicht gibt: ${keys.map((key) => `${key}:`).join(' ')}`,
     incomplete: 'Ältere Nachrichten werden noch für die Suche vorbereitet und noch nicht gefunden.',
     found: (count, hasMore) =>
       count === 0

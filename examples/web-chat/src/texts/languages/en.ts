@@ -136,7 +136,7 @@ export const texts = {
     label: 'Words in messages',
     placeholder: 'Words, "a phrase", -without',
     button: 'Search',
-    hint: 'You can also type what narrows it: in:"a conversation", from:@name, from:me, before:2026-05-31, has:link.',
+    hint: 'You can also type what narrows it: in:"a conversation", from:@name, from:"A Name", from:me, on:2026-05-31, has:link.',
     in: 'In',
     narrow: 'Narrow the search',
     anywhere: 'Anywhere',
@@ -150,6 +150,8 @@ export const texts = {
     before: 'Before this day',
     question: 'Question:',
     searching: 'Searching…',
+    unknown_filters: (keys: readonly string[]) =>
+      `Searched as words, as there is no such filter: ${keys.map((key) => `${key}:`).join(' ')}`,
     incomplete: 'Older messages are still being prepared for the search, and are not found yet.',
     found: (count: number, hasMore: boolean) =>
       count === 0
