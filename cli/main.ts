@@ -2,6 +2,7 @@
 import { runCommand } from 'citty'
 import { VERSION } from '../lib/core/version.ts'
 import { checkArgs, findCommand } from './args/command.ts'
+import { nameSubject } from './args/subject.ts'
 import { usageOf } from './args/usage.ts'
 import { root } from './commands.ts'
 import { exitCodeOf, isUsageError, reportFailure } from './errors.ts'
@@ -13,12 +14,13 @@ async function main(rawArgs: string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`)
     return
   }
-  const found = await findCommand(root, rawArgs)
+  let found = await findCommand(root, rawArgs)
   if (first === undefined || rawArgs.includes('--help') || rawArgs.includes('-h')) {
     process.stdout.write(await usageOf(found, process.stdout))
     return
   }
   try {
+    found = await nameSubject(found)
     await checkArgs(found)
     // Those of a command that runs by itself are not among its arguments.
     const { subCommands, ...command } = found.command

@@ -48,12 +48,9 @@ export async function findCommand(root: CommandDef, rawArgs: string[]): Promise<
  */
 export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promise<void> {
   const defined = (await resolve(command.args)) ?? {}
-  const options = Object.fromEntries(
-    Object.entries(defined).map(([name, { type }]) => [name, { type: type === 'boolean' ? type : 'string' } as const]),
-  )
   const words = Object.values(defined).filter(({ type }) => type === 'positional').length
   let read = 0
-  const { tokens } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true, tokens: true })
+  const { tokens } = parseArgs({ ...optionsOf(defined), args: rawArgs })
   for (const token of tokens) {
     if (token.kind === 'option') checkFlag(token, defined)
     if (token.kind === 'positional' && ++read > words) {
@@ -64,6 +61,14 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
     }
   }
   if (command.subCommands && !command.run) throw new UsageError(`${path.join(' ')} needs a command`)
+}
+
+/** How `parseArgs` of Node takes apart the arguments of a command, whatever is wrong with them. */
+export function optionsOf(defined: ArgsDef) {
+  const options = Object.fromEntries(
+    Object.entries(defined).map(([name, { type }]) => [name, { type: type === 'boolean' ? type : 'string' } as const]),
+  )
+  return { options, strict: false, allowPositionals: true, tokens: true } as const
 }
 
 function checkFlag(token: { name: string; rawName: string; value?: string | undefined }, defined: ArgsDef): void {

@@ -33,7 +33,7 @@ const list = defineCommand({
 
 const show = defineCommand({
   meta: { name: 'show', description: 'Show the counts and the first 200 participants of a conversation' },
-  example: 'chat-server conversation show --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
+  example: 'chat-server conversation show 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
   args: { ...idArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -50,7 +50,7 @@ const show = defineCommand({
 
 const remove = defineCommand({
   meta: { name: 'delete', description: 'Delete a conversation with all its messages' },
-  example: 'chat-server conversation delete --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --yes',
+  example: 'chat-server conversation delete 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --yes',
   args: {
     ...idArg,
     yes: { type: 'boolean', description: 'Required, because it cannot be undone' },

@@ -14,7 +14,7 @@ const conversationArg = {
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create an invite to a conversation; its token is shown once' },
-  example: 'chat-server invite create --conversation 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --role viewer',
+  example: 'chat-server invite create 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --role viewer',
   args: {
     ...conversationArg,
     email: { type: 'string', description: 'Only the user with this address may accept' },
@@ -41,7 +41,7 @@ const create = defineCommand({
 
 const list = defineCommand({
   meta: { name: 'list', description: 'List the invites to a conversation that can still be accepted' },
-  example: 'chat-server invite list --conversation 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
+  example: 'chat-server invite list 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
   args: { ...conversationArg, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -63,7 +63,7 @@ const list = defineCommand({
 
 const revoke = defineCommand({
   meta: { name: 'revoke', description: 'Revoke an invite' },
-  example: 'chat-server invite revoke --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a44',
+  example: 'chat-server invite revoke 01980a3c-7000-7a10-8b20-0c4f1d2e3a44',
   args: { id: { type: 'string', required: true, description: 'Id from `invite list`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {

@@ -39,7 +39,7 @@ const listProfiles = defineCommand({
 
 const createProfile = defineCommand({
   meta: { name: 'create', description: 'Create a profile; it has no effect until it is assigned' },
-  example: 'chat-server limits profiles create --name slow --rps 0.5 --burst 5',
+  example: 'chat-server limits profiles create slow --rps 0.5 --burst 5',
   args: {
     name: { type: 'string', required: true, description: 'Unique name; responses of limited routes carry it' },
     ...rateArgs,
@@ -56,7 +56,7 @@ const createProfile = defineCommand({
 
 const updateProfile = defineCommand({
   meta: { name: 'update', description: 'Change a profile; applies from the next request on' },
-  example: 'chat-server limits profiles update --profile slow --rps 5 --burst 50',
+  example: 'chat-server limits profiles update slow --rps 5 --burst 50',
   args: { profile: profileArg, ...rateArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -69,7 +69,7 @@ const updateProfile = defineCommand({
 
 const deleteProfile = defineCommand({
   meta: { name: 'delete', description: 'Delete a profile without assignments' },
-  example: 'chat-server limits profiles delete --profile slow',
+  example: 'chat-server limits profiles delete slow',
   args: { profile: profileArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -93,7 +93,7 @@ const listAssignments = defineCommand({
 
 const createAssignment = defineCommand({
   meta: { name: 'create', description: 'Assign a profile to a route, or to all routes with a prefix' },
-  example: "chat-server limits assignments create --profile slow --method POST --path '/api/messages/*'",
+  example: "chat-server limits assignments create slow --method POST --path '/api/messages/*'",
   args: {
     profile: profileArg,
     method: { type: 'string', default: '*', description: 'GET, POST, PUT, PATCH, DELETE, or * for all' },
@@ -112,7 +112,7 @@ const createAssignment = defineCommand({
 
 const deleteAssignment = defineCommand({
   meta: { name: 'delete', description: 'Remove a profile from a route' },
-  example: 'chat-server limits assignments delete --id 0199f0a0-0000-7000-8000-000000000000',
+  example: 'chat-server limits assignments delete 0199f0a0-0000-7000-8000-000000000000',
   args: { id: { type: 'string', required: true, description: 'Id from `limits assignments list`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -155,7 +155,7 @@ const status = defineCommand({
     name: 'status',
     description: 'Show the callers that are throttled now, and how many sign-ins succeeded and failed',
   },
-  example: 'chat-server limits status --user grace',
+  example: 'chat-server limits status grace',
   args: { user: { type: 'string', description: 'Only this user: name, email address or id' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -179,7 +179,7 @@ const status = defineCommand({
 
 const reset = defineCommand({
   meta: { name: 'reset', description: 'Forget the calls of a throttled user or address, which may call again at once' },
-  example: 'chat-server limits reset --user grace',
+  example: 'chat-server limits reset grace',
   args: {
     user: { type: 'string', description: 'Name, email address or id of the user' },
     address: { type: 'string', description: 'Address of callers who are not signed in, as `limits status` shows it' },

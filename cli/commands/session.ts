@@ -12,7 +12,7 @@ const user = { ...userArg.user, required: false } as const
 
 const list = defineCommand({
   meta: { name: 'list', description: 'List the active sessions' },
-  example: 'chat-server session list --user grace --json',
+  example: 'chat-server session list grace --json',
   args: { user, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -28,7 +28,7 @@ const revoke = defineCommand({
     name: 'revoke',
     description: 'End one session, or all of a user or of everyone, then with their API keys and mailed links',
   },
-  example: 'chat-server session revoke --user grace',
+  example: 'chat-server session revoke grace',
   args: {
     id: { type: 'string', description: 'The session with this id' },
     user,

@@ -7,7 +7,7 @@ import { withChat } from '../with-chat.ts'
 
 export default defineCommand({
   meta: { name: 'setup', description: 'Create the first administrator' },
-  example: 'chat-server setup --email ada@example.org --username ada < password.txt',
+  example: 'chat-server setup ada@example.org --username ada < password.txt',
   args: {
     email: { type: 'string', required: true, description: 'Email address to sign in with' },
     username: { type: 'string', description: 'Name that others see; default: the email address up to its @' },

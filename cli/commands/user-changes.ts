@@ -20,14 +20,14 @@ function change(
 
 export const setPassword = defineCommand({
   meta: { name: 'set-password', description: 'Set the password of a user; ends their sessions' },
-  example: 'chat-server user set-password --user grace < password.txt',
+  example: 'chat-server user set-password grace < password.txt',
   args: { ...userArg, ...passwordArg, ...commonArgs },
   run: async ({ args }) => change(args, { password: await readPassword(args) }, 'has a new password'),
 })
 
 export const setEmail = defineCommand({
   meta: { name: 'set-email', description: 'Set the email address of a user, or mark it as verified' },
-  example: 'chat-server user set-email --user grace --email grace@example.org --verified',
+  example: 'chat-server user set-email grace --email grace@example.org --verified',
   args: {
     ...userArg,
     email: { type: 'string', description: 'New address; default: unchanged' },
@@ -44,7 +44,7 @@ export const setEmail = defineCommand({
 
 export const setUsername = defineCommand({
   meta: { name: 'set-username', description: 'Set the username of a user' },
-  example: 'chat-server user set-username --user grace --username Grace',
+  example: 'chat-server user set-username grace --username Grace',
   args: {
     ...userArg,
     username: { type: 'string', required: true, description: 'New unique name that others see' },
@@ -55,7 +55,7 @@ export const setUsername = defineCommand({
 
 export const show = defineCommand({
   meta: { name: 'show', description: 'Show a user, with the numbers of their sessions, keys and conversations' },
-  example: 'chat-server user show --user grace',
+  example: 'chat-server user show grace',
   args: { ...userArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -80,7 +80,7 @@ export const show = defineCommand({
 
 export const unlock = defineCommand({
   meta: { name: 'unlock', description: 'Forget the failed sign-ins of a user, who may sign in again at once' },
-  example: 'chat-server user unlock --user grace',
+  example: 'chat-server user unlock grace',
   args: { ...userArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -92,7 +92,7 @@ export const unlock = defineCommand({
 
 export const setRoles = defineCommand({
   meta: { name: 'set-roles', description: 'Set the roles of a user' },
-  example: 'chat-server user set-roles --user grace --roles admin,member',
+  example: 'chat-server user set-roles grace --roles admin,member',
   args: {
     ...userArg,
     roles: { type: 'string', required: true, description: 'admin, member, read_only; separated by commas' },
@@ -106,21 +106,21 @@ export const setRoles = defineCommand({
 
 export const disable = defineCommand({
   meta: { name: 'disable', description: 'Disable a user; ends their sessions' },
-  example: 'chat-server user disable --user grace',
+  example: 'chat-server user disable grace',
   args: { ...userArg, ...commonArgs },
   run: ({ args }) => change(args, { disabled: true }, 'is disabled'),
 })
 
 export const enable = defineCommand({
   meta: { name: 'enable', description: 'Enable a disabled user' },
-  example: 'chat-server user enable --user grace',
+  example: 'chat-server user enable grace',
   args: { ...userArg, ...commonArgs },
   run: ({ args }) => change(args, { disabled: false }, 'is enabled'),
 })
 
 export const lockdown = defineCommand({
   meta: { name: 'lockdown', description: 'Revoke the sessions, keys, identities and invites of a user' },
-  example: 'chat-server user lockdown --user grace',
+  example: 'chat-server user lockdown grace',
   args: { ...userArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
@@ -134,7 +134,7 @@ export const lockdown = defineCommand({
 
 export const erase = defineCommand({
   meta: { name: 'erase', description: 'Erase a user; run it again after an interruption' },
-  example: 'chat-server user erase --user grace --messages erase --yes',
+  example: 'chat-server user erase grace --messages erase --yes',
   args: {
     ...userArg,
     messages: {

@@ -45,7 +45,7 @@ export const invites = defineCommand({
 
 export const revokeInvite = defineCommand({
   meta: { name: 'revoke-invite', description: 'Revoke the invite of a newcomer' },
-  example: 'chat-server user revoke-invite --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a45',
+  example: 'chat-server user revoke-invite 01980a3c-7000-7a10-8b20-0c4f1d2e3a45',
   args: { id: { type: 'string', required: true, description: 'Id from `user invites`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {

@@ -24,7 +24,7 @@ import { invite, invites, revokeInvite } from './user-invites.ts'
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
-  example: 'chat-server user create --username grace --email grace@example.org --roles member < password.txt',
+  example: 'chat-server user create grace --email grace@example.org --roles member < password.txt',
   args: {
     username: { type: 'string', required: true, description: 'Unique name that others see' },
     email: { type: 'string', required: true, description: 'Unique email address to sign in with' },
@@ -70,7 +70,7 @@ function describeRoles({ roles, disabled_at }: Account): string {
 
 const resetLink = defineCommand({
   meta: { name: 'reset-link', description: 'Create a link that sets a new password once, within an hour' },
-  example: 'chat-server user reset-link --user grace',
+  example: 'chat-server user reset-link grace',
   args: {
     user: { ...userArg.user, required: false },
     email: { type: 'string', description: 'Email address of the user, instead of --user' },

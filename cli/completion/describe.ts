@@ -1,5 +1,6 @@
 import type { CommandDef } from 'citty'
 import { resolve } from '../args/command.ts'
+import { subjectOf } from '../args/subject.ts'
 
 /** A flag, or a positional argument. */
 export interface DescribedArg {
@@ -23,6 +24,8 @@ export interface DescribedCommand {
   /** Present if the command can be run. */
   example?: string
   flags: DescribedArg[]
+  /** The flag that may be given as a word, without its name. */
+  subject?: DescribedArg
   positionals: DescribedArg[]
   /** The names of its subcommands. */
   commands: string[]
@@ -31,7 +34,9 @@ export interface DescribedCommand {
 /** `command` and all its subcommands, each before its own subcommands. */
 export async function describeCommands(command: CommandDef, path = 'chat-server'): Promise<DescribedCommand[]> {
   const meta = (await resolve(command.meta)) ?? {}
-  const args = Object.entries((await resolve(command.args)) ?? {})
+  const defined = (await resolve(command.args)) ?? {}
+  const args = Object.entries(defined)
+  const subject = subjectOf(defined)
   const subcommands = Object.entries((await resolve(command.subCommands)) ?? {})
   const { example } = command as { example?: string }
   const described: DescribedCommand = {
@@ -39,6 +44,7 @@ export async function describeCommands(command: CommandDef, path = 'chat-server'
     description: meta.description ?? '',
     ...(example && { example }),
     flags: args.filter(([, { type }]) => type !== 'positional').map(describeArg),
+    ...(subject && { subject: describeArg([subject, defined[subject]!]) }),
     positionals: args.filter(([, { type }]) => type === 'positional').map(describeArg),
     commands: subcommands.map(([name]) => name),
   }

@@ -15,6 +15,8 @@ In a clone, use \`npm start --\` for \`serve\`, and \`node dist/cli/main.js\` fo
 
 - Unknown commands, unknown flags, and flags without their value are refused. \`--flag value\` and \`--flag=value\` are
   the same.
+- What a command is about may be given as a word or as a flag: \`user show grace\` and \`user show --user grace\` are the same. Both,
+  with different values, are refused.
 - Every command takes \`--help\`, \`--config <file>\` (a [configuration file](configuration.md)), \`--database <url>\`
   (\`sqlite:<path>\` or \`postgres://…\`), and \`--json\`.
 - With \`--json\` there is exactly one JSON document on standard output, also when the command fails:
@@ -78,15 +80,19 @@ export async function cliPage(): Promise<string> {
   return `${INTRODUCTION}${list.join('')}\n${commands.map(describe).join('\n')}`
 }
 
-function describe({ path, description, example, flags, positionals }: DescribedCommand): string {
-  const own = flags.filter(({ name }) => !Object.hasOwn(commonArgs, name))
+function describe({ path, description, example, flags, subject, positionals }: DescribedCommand): string {
+  const own = flags.filter(({ name }) => !Object.hasOwn(commonArgs, name) && name !== subject?.name)
   const usage = [
     path,
+    ...(subject ? [subject.required ? `<${subject.name}>` : `[<${subject.name}>]`] : []),
     ...positionals.map(({ name }) => `<${name}>`),
     ...own.map(usageOf),
     '[--json] [--config] [--database]',
   ]
   const lines = [
+    ...(subject
+      ? [`- \`<${subject.name}>\` or \`${usageOf({ ...subject, required: true })}\`: ${subject.description}.\n`]
+      : []),
     ...positionals.map((word) => `- \`<${word.name}>\`: ${word.description}.\n`),
     ...own.map((flag) => `- \`--${flag.name}\`: ${flag.description}.${factsOf(flag)}\n`),
   ]

@@ -1,0 +1,30 @@
+import { parseArgs } from 'node:util'
+import type { ArgsDef } from 'citty'
+import { type FoundCommand, optionsOf, resolve, UsageError } from './command.ts'
+
+/**
+ * The flag of a command that may be given without its name, as its first word: the first required one, else `--user` or
+ * `--id`. `undefined` for a command that has words of its own, or no such flag.
+ */
+export function subjectOf(args: ArgsDef): string | undefined {
+  const all = Object.entries(args)
+  if (all.some(([, { type }]) => type === 'positional')) return undefined
+  const required = all.find(([, arg]) => arg.required)?.[0]
+  return required ?? ['user', 'id'].find((name) => Object.hasOwn(args, name))
+}
+
+/** Gives the first word of a command the name of its flag. @throws UsageError if the flag has another value */
+export async function nameSubject(found: FoundCommand): Promise<FoundCommand> {
+  const args = (await resolve(found.command.args)) ?? {}
+  const subject = subjectOf(args)
+  if (subject === undefined) return found
+  const { tokens } = parseArgs({ ...optionsOf(args), args: found.rawArgs })
+  const word = tokens.find((token) => token.kind === 'positional')
+  if (!word) return found
+  const flag = tokens.find((token) => token.kind === 'option' && token.name === subject)
+  if (flag?.kind === 'option' && flag.value !== word.value)
+    throw new UsageError(`"${word.value}" and --${subject} ${flag.value} exclude each other: give one of them`)
+  // What follows `--` are words, of which none is left, or one too many.
+  const rest = found.rawArgs.filter((_, index) => index !== word.index)
+  return { ...found, rawArgs: [`--${subject}=${word.value}`, ...rest] }
+}
