@@ -1,5 +1,7 @@
+import { sizeOfAvif } from './avif-size.ts'
 import { orientationOf } from './exif.ts'
 import { segmentsOf } from './jpeg-segments.ts'
+import { sniff } from './sniff.ts'
 
 /** The size of a picture in pixels. */
 export interface PictureSize {
@@ -8,7 +10,7 @@ export interface PictureSize {
 }
 
 /**
- * The size of a PNG, JPEG, GIF or WebP as its header says, in the direction in which it is shown; `undefined` for other
+ * The size of a PNG, JPEG, GIF, WebP or AVIF as its header says, in the direction in which it is shown; `undefined` for other
  * files and broken headers. Nothing is decoded, so a picture of any size costs the same.
  *
  * @param first the first bytes of the file: of a JPEG with much metadata, up to some MiB
@@ -21,7 +23,8 @@ export function pictureSize(first: Uint8Array): PictureSize | undefined {
   if (/^GIF8[79]a/.test(start) && bytes.length >= 10) return checked(bytes.readUInt16LE(6), bytes.readUInt16LE(8))
   if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return sizeOfWebp(bytes)
   if (start.startsWith('\xFF\xD8\xFF')) return sizeOfJpeg(bytes)
-  return undefined
+  const ofAvif = sniff(bytes) === 'image/avif' ? sizeOfAvif(bytes) : undefined
+  return ofAvif && checked(...ofAvif)
 }
 
 /** PNG allows 31 bits, and no other format more. */

@@ -7,7 +7,9 @@ export const FILE_TYPES = [
   'image/avif',
   'video/mp4',
   'video/webm',
+  'video/ogg',
   'audio/mpeg',
+  'audio/mp4',
   'audio/ogg',
   'audio/wav',
   'audio/flac',
@@ -46,8 +48,10 @@ const DETECTORS: [FileType, (bytes: Buffer) => boolean][] = [
   ['image/webp', (bytes) => startsWith(bytes, 'RIFF') && startsWith(bytes, 'WEBP', 8)],
   ['audio/wav', (bytes) => startsWith(bytes, 'RIFF') && startsWith(bytes, 'WAVE', 8)],
   ['image/avif', (bytes) => brandsOf(bytes).some((brand) => AVIF.includes(brand))],
+  ['audio/mp4', (bytes) => AUDIO_MP4.includes(brandsOf(bytes)[0] ?? '')],
   ['video/mp4', (bytes) => isMp4(brandsOf(bytes))],
   ['video/webm', isWebm],
+  ['video/ogg', isOggVideo],
   ['audio/ogg', (bytes) => startsWith(bytes, 'OggS\0')],
   ['audio/flac', (bytes) => startsWith(bytes, 'fLaC')],
   ['application/pdf', (bytes) => startsWith(bytes, '%PDF-')],
@@ -56,10 +60,13 @@ const DETECTORS: [FileType, (bytes: Buffer) => boolean][] = [
 
 const AVIF = ['avif', 'avis']
 
+/** Of music and audiobooks, `.m4a` and `.m4b`: their compatible brands may be those of films. */
+const AUDIO_MP4 = ['M4A ', 'M4B ']
+
 /** Pictures in the same container (HEIF), which few browsers show, and QuickTime. */
 const NOT_MP4 = /^(heic|heix|hevc|hevx|heim|heis|mif1|mif2|msf1|jpeg|qt {2})$/
 
-/** The brands of MP4 (mp4ra.org/registered-types/brands), with those of recorders and of M4A and M4V. */
+/** The brands of MP4 (mp4ra.org/registered-types/brands), with those of recorders and of M4V. */
 const MP4 = /^(isom|iso[2-9]|mp41|mp42|mp71|avc1|dash|cmfc|cmfs|M4A |M4B |M4V |M4VH|M4VP|f4v |mmp4|MSNV|NDSC|XAVC)$/
 
 function isMp4(brands: string[]): boolean {
@@ -88,6 +95,20 @@ function isWebm(bytes: Buffer): boolean {
   const length = bytes[at + width - 1]! & (width === 1 ? 0x7f : 0xff)
   const type = bytes.toString('latin1', at + width, Math.min(at + width + length, bytes.length))
   return type.replace(/\0+$/, '') === 'webm'
+}
+
+/** The streams of Ogg that are pictures: each begins with its name, in a page of its own at the start of the file. */
+const OGG_VIDEO = ['\x80theora', 'OVP80', 'BBCD\0', '\x01video\0']
+
+/** A film of Ogg, `.ogv` (RFC 3533, sections 4 and 6): one of the first pages of its streams is of pictures. */
+function isOggVideo(bytes: Buffer): boolean {
+  for (let at = 0; startsWith(bytes, 'OggS\0', at) && at + 27 < bytes.length && (bytes[at + 5]! & 2) === 2; ) {
+    const segments = bytes.subarray(at + 27, at + 27 + bytes[at + 26]!)
+    const content = at + 27 + segments.length
+    if (OGG_VIDEO.some((name) => startsWith(bytes, name, content))) return true
+    at = content + segments.reduce((sum, length) => sum + length, 0)
+  }
+  return false
 }
 
 /** An ID3 tag, or a frame of layer III that is followed by another one, if enough bytes are there. */

@@ -6,6 +6,34 @@ import { bytesOf, ebml, exif, ftyp, HOSTILE, JPEG, MP3, pngHeader, segment } fro
 
 const jpeg = (...metadata: Uint8Array[]) => bytesOf(JPEG.start, ...metadata, JPEG.picture, JPEG.end)
 
+/** The first pages of streams of Ogg, one for each. */
+const oggPages = (...contents: string[]) =>
+  bytesOf(...contents.flatMap((content) => ['OggS\0', [2], new Uint8Array(20), [1, content.length], content]))
+
+const box = (type: string, ...parts: Uint8Array[]) => {
+  const content = bytesOf(...parts)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(content.length + 8)
+  return bytesOf(length, type, content)
+}
+const long = (...numbers: number[]) => {
+  const bytes = Buffer.alloc(numbers.length * 4)
+  for (const [n, number] of numbers.entries()) bytes.writeUInt32BE(number, n * 4)
+  return bytes
+}
+
+/** An AVIF whose second item is shown, with these properties: the first one is of a thumbnail. */
+function avif(properties: Buffer[], { item = 2, wide = false } = {}): Buffer {
+  const all = [box('ispe', long(0, 1, 1)), ...properties]
+  const own = properties.flatMap((_, n) => (wide ? [0x80, n + 2] : [0x80 | (n + 2)]))
+  const ids = wide
+    ? [[1, 0, 0, 1], long(2), long(1), [1], [0, 1], long(2)]
+    : [long(0), long(2), [0, 1], [1], [1], [0, 2]]
+  const ipma = box('ipma', bytesOf(...ids, [properties.length], own))
+  const meta = box('meta', long(0), box('pitm', bytesOf([0, 0, 0, 0, 0, item])), box('iprp', box('ipco', ...all), ipma))
+  return bytesOf(ftyp('avif', 'mif1'), meta)
+}
+
 describe('the type of a file', () => {
   it.each<[string, Buffer]>([
     ['image/png', pngHeader(1, 1)],
@@ -18,7 +46,9 @@ describe('the type of a file', () => {
     ['image/avif', ftyp('avis', 'avif', 'msf1')],
     ['video/mp4', ftyp('isom', 'iso2', 'avc1', 'mp41')],
     ['video/mp4', ftyp('mp42')],
-    ['video/mp4', ftyp('M4A ', 'mp42')],
+    ['audio/mp4', ftyp('M4A ', 'mp42', 'isom')],
+    ['audio/mp4', ftyp('M4B ', 'M4A ')],
+    ['video/mp4', ftyp('M4V ', 'M4A ')],
     ['video/mp4', ftyp('XYZ1', 'isom')],
     ['application/octet-stream', ftyp('qt  ', 'mp42')],
     ['application/octet-stream', ftyp('mif1', 'heic')],
@@ -31,6 +61,12 @@ describe('the type of a file', () => {
     ['application/octet-stream', bytesOf(MP3.subarray(0, 417), 'no other frame')],
     ['application/octet-stream', bytesOf('ID3', [0xff, 0, 0, 0, 0, 0, 0])],
     ['audio/ogg', bytesOf('OggS\0', [2])],
+    ['audio/ogg', oggPages('\x01vorbis')],
+    ['audio/ogg', oggPages('OpusHead')],
+    ['video/ogg', oggPages('\x80theora')],
+    ['video/ogg', oggPages('\x01vorbis', '\x80theora')],
+    ['video/ogg', oggPages('fishead\0', 'OpusHead', 'OVP80')],
+    ['audio/ogg', oggPages(...Array.from({ length: 200 }, () => 'OpusHead'), '\x80theora')],
     ['audio/wav', bytesOf('RIFF', [4, 0, 0, 0], 'WAVEfmt ')],
     ['audio/flac', bytesOf('fLaC\0')],
     ['application/pdf', bytesOf('%PDF-1.4')],
@@ -82,6 +118,13 @@ describe('the size of a picture', () => {
     ['a JPEG with other bytes between its segments', jpeg(JPEG.jfif, bytesOf('other', [0xff, 0, 0xff])), [16, 8]],
     ['a JPEG that is cut in its frame', bytesOf(JPEG.start, [0xff, 0xc0, 0, 11, 8, 0]), undefined],
     ['a JPEG whose segment is longer than it', bytesOf(JPEG.start, [0xff, 0xe1, 0xff, 0xff, 1, 2]), undefined],
+    ['an AVIF', avif([box('ispe', long(0, 16, 8))]), [16, 8]],
+    ['an AVIF of many items', avif([box('ispe', long(0, 16, 8))], { wide: true }), [16, 8]],
+    ['an AVIF that lies on its side', avif([box('ispe', long(0, 16, 8)), box('irot', Buffer.from([3]))]), [8, 16]],
+    ['an AVIF that stands on its head', avif([box('ispe', long(0, 16, 8)), box('irot', Buffer.from([2]))]), [16, 8]],
+    ['an AVIF without its item', avif([box('ispe', long(0, 16, 8))], { item: 7 }), undefined],
+    ['an AVIF without a size', avif([box('irot', Buffer.from([1]))]), undefined],
+    ['an AVIF that is cut', avif([box('ispe', long(0, 16, 8))]).subarray(0, 90), undefined],
     ['another file', bytesOf('%PDF-1.4'), undefined],
   ])('%s', (_, bytes, size) => {
     expect(pictureSize(bytes)).toEqual(size && { width: size[0], height: size[1] })
@@ -93,6 +136,8 @@ describe('the size of a picture', () => {
       jpeg(segment(0xe1, exif('MM', 5))),
       pngHeader(1, 1),
       webp('VP8X', []),
+      avif([box('ispe', long(0, 16, 8)), box('irot', Buffer.from([1]))]),
+      avif([box('ispe', long(0, 16, 8))], { wide: true }),
     ]
     fc.assert(
       fc.property(fc.constantFrom(...starts), fc.nat(200), fc.nat(255), fc.nat(200), (start, at, byte, cut) => {
@@ -108,5 +153,8 @@ describe('the size of a picture', () => {
   it('of 4 MiB of markers takes as long as reading them', () => {
     expect(pictureSize(bytesOf([0xff, 0xd8], Buffer.alloc(4 * 1024 * 1024, 0xff)))).toBeUndefined()
     expect(pictureSize(Buffer.alloc(4 * 1024 * 1024, Buffer.from([0xff, 0xd8])))).toBeUndefined()
+    const boxes = Buffer.alloc(4 * 1024 * 1024, box('free'))
+    expect(pictureSize(bytesOf(ftyp('avif'), boxes))).toBeUndefined()
+    expect(pictureSize(bytesOf(ftyp('avif'), box('meta', long(0), boxes)))).toBeUndefined()
   })
 })

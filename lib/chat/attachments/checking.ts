@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { causeText } from '../../core/errors.ts'
+import { largestFrame } from '../../files/gif-frames.ts'
 import { sniff } from '../../files/sniff.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { FileToCheck, ScanVerdict, Thumbnail } from '../../ports.ts'
@@ -58,7 +59,8 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
       // With a count of its own.
       return mayHaveThumbnail(ctx, row) ? { done: false, detail: {} } : { done: true }
     }
-    if (row.status === 'ready' && row.thumbnail_blob_id === null && mayHaveThumbnail(ctx, row))
+    const isWanted = row.status === 'ready' && row.thumbnail_blob_id === null && mayHaveThumbnail(ctx, row)
+    if (isWanted && (await areFramesSmall(ctx, row, signal)))
       await keep(ctx, row, await ask(ctx, row, signal, ctx.thumbnail!))
     return { done: true }
   } catch (error) {
@@ -67,6 +69,21 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
     if (tries < MOST_TRIES) return again
     if (row.status === 'scanning') await decide(ctx, row, verdictOnFailure(ctx))
     return { done: true }
+  }
+}
+
+/** Whether a decoder gets no more pixels at once than the header of the picture has told. */
+async function areFramesSmall(ctx: Context, row: AttachmentRow, signal: AbortSignal): Promise<boolean> {
+  if (row.sniffed !== 'image/gif') return true
+  const most = ctx.config.attachments.thumbnail_pixels
+  const pieces = unlessAborted(piecesOf(await sourceOf(ctx), row.blob_id!, { start: 0, end: row.size }), signal)
+  return (await largestFrame(pieces, most)) <= most
+}
+
+async function* unlessAborted(pieces: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    signal.throwIfAborted()
+    yield piece
   }
 }
 
@@ -90,12 +107,7 @@ async function ask<T>(
   const file: FileToCheck = {
     attachment: toAttachment(row),
     signal,
-    async *open() {
-      for await (const piece of piecesOf(source, row.blob_id!, { start: 0, end: row.size })) {
-        signal.throwIfAborted()
-        yield piece
-      }
-    },
+    open: () => unlessAborted(piecesOf(source, row.blob_id!, { start: 0, end: row.size }), signal),
   }
   const answer = await withDeadline(Promise.resolve(call(file)), PATIENCE_MS, LATE)
   if (answer !== LATE) return answer as T
@@ -132,7 +144,9 @@ async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: 
   assertThumbnail(made)
   const { bytes, type } = made
   const blob_id = ctx.id()
-  await ctx.write((tx) => insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now() }))
+  await ctx.write((tx) =>
+    insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now() }),
+  )
   const files = await ctx.files()
   await files.put(keyOfPart(blob_id, 1), bytes)
   await change(ctx, { id, conversation_id }, async (tx, row) => {

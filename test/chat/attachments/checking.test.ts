@@ -149,4 +149,25 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     expect(await get(id)).toMatchObject({ width: 100_000, status: 'ready' })
     expect((await read(id, 'thumbnail')).status).toBe(404)
   })
+
+  it('get no thumbnail if a frame of a GIF has more pixels than its screen, and than one may have', async () => {
+    const asked: string[] = []
+    thumbnail = ({ attachment }) => {
+      asked.push(attachment.name)
+      return undefined
+    }
+    const gif = (name: string, side: number) =>
+      upload(ada, bytes, place, {
+        name,
+        content: Buffer.from(
+          `GIF89a\x02\0\x02\0\0\0\0,\0\0\0\0${String.fromCharCode(side)}\0\x0A\0\0\x02\x01x\0;`,
+          'latin1',
+        ),
+      })
+    await gif('large.gif', 11)
+    const id = await gif('small.gif', 10)
+    await settle()
+    expect(asked).toEqual(['small.gif'])
+    expect(await get(id)).toMatchObject({ type: 'image/gif', width: 2, height: 2 })
+  })
 })
