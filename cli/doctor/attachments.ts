@@ -7,7 +7,9 @@ import type { Config } from '../../lib/config/parse.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { newId } from '../../lib/core/ids.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
+import { reserveOf } from '../../lib/files/reserve.ts'
 import type { Queries } from '../../lib/storage/database.ts'
+import type { Space } from '../../lib/storage/objects/objects.ts'
 import { messageOf } from '../errors.ts'
 import { type Finding, note, ok, skipped, warning } from './finding.ts'
 
@@ -23,6 +25,7 @@ export async function checkAttachments(config: Config, db: Queries, read_only: b
   return [
     judgeSize((await sumOfBlobs(db)).bytes, total_bytes),
     await checkStorage(filesPlace(config), read_only),
+    ...(await checkSpace(config)),
     ...judgeGone(await countGone(db)),
   ]
 }
@@ -44,6 +47,23 @@ export function judgeGone(gone: number): Finding[] {
   const message = `${gone} ${gone === 1 ? 'file' : 'files'} of messages can be read no more: their bytes were deleted, or lost.`
   const remedy = 'If a restore or an import came without them, repeat it with --files. Else nothing is to be done.'
   return [note('attachments.gone', message, remedy)]
+}
+
+/** Compares the free space of a folder of files with what uploads leave there. */
+async function checkSpace(config: Config): Promise<Finding[]> {
+  const place = filesPlace(config)
+  if (!place.startsWith('fs:')) return []
+  const files = openFileStore(place)
+  const space = await files.space().catch(() => undefined)
+  await files.close()
+  return space ? judgeSpace(space, reserveOf(config.attachments.reserve_bytes, space)) : []
+}
+
+/** The finding about a disk whose last bytes are kept from uploads. */
+export function judgeSpace({ free }: Pick<Space, 'free'>, reserve: number): Finding[] {
+  if (free >= reserve) return []
+  const message = `${inMib(free)} are free on the disk of the files, less than the ${inMib(reserve)} that uploads leave there (attachments.reserve_bytes). Uploads are refused.`
+  return [warning('attachments.no_space', message, 'Free some space, or move the files to another disk.')]
 }
 
 /** Writes a value to the storage of files, reads it, and deletes it. */

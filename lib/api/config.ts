@@ -412,13 +412,21 @@ export interface ConfigInput {
      * application/octet-stream. Empty: all. Default: `[]`.
      */
     types?: string[] | undefined
-    /** Maximum size of all files of a user together; 0 sets no limit. Default: `0` bytes. */
+    /**
+     * Maximum size of all files of a user together, with deleted ones until their bytes are gone; 0 sets no limit.
+     * Default: `1073741824` bytes.
+     */
     per_user_bytes?: number | undefined
     /**
      * Maximum size of all files together; beyond it uploads are refused as on a full disk; 0 sets no limit. Default:
      * `0` bytes.
      */
     total_bytes?: number | undefined
+    /**
+     * What uploads leave free on the disk of a folder of files: below it they are 507, while posts go on. Default: 512
+     * MiB, or 5 % of the disk if that is less. 0 reserves nothing.
+     */
+    reserve_bytes?: number | undefined
     /** Remove place, device and other EXIF data of JPEG pictures. Default: `true`. */
     strip_metadata?: boolean | undefined
     /** How long the files of a deleted message are kept, so that it can be restored with them. Default: `30` days. */
@@ -916,10 +924,15 @@ export interface Config {
      * application/octet-stream. Empty: all.
      */
     types: string[]
-    /** Maximum size of all files of a user together; 0 sets no limit. */
+    /** Maximum size of all files of a user together, with deleted ones until their bytes are gone; 0 sets no limit. */
     per_user_bytes: number
     /** Maximum size of all files together; beyond it uploads are refused as on a full disk; 0 sets no limit. */
     total_bytes: number
+    /**
+     * What uploads leave free on the disk of a folder of files: below it they are 507, while posts go on. Default: 512
+     * MiB, or 5 % of the disk if that is less. 0 reserves nothing.
+     */
+    reserve_bytes?: number
     /** Remove place, device and other EXIF data of JPEG pictures. */
     strip_metadata: boolean
     /** How long the files of a deleted message are kept, so that it can be restored with them. */

@@ -31,14 +31,20 @@ export const AttachmentsSection = section({
   ),
   per_user_bytes: key(
     integer(0, Number.MAX_SAFE_INTEGER),
-    0,
-    'Maximum size of all files of a user together; 0 sets no limit.',
+    1024 ** 3,
+    'Maximum size of all files of a user together, with deleted ones until their bytes are gone; 0 sets no limit.',
     { unit: 'bytes' },
   ),
   total_bytes: key(
     integer(0, Number.MAX_SAFE_INTEGER),
     0,
     'Maximum size of all files together; beyond it uploads are refused as on a full disk; 0 sets no limit.',
+    { unit: 'bytes' },
+  ),
+  reserve_bytes: key(
+    integer(0, Number.MAX_SAFE_INTEGER),
+    undefined,
+    'What uploads leave free on the disk of a folder of files: below it they are 507, while posts go on. Default: 512 MiB, or 5 % of the disk if that is less. 0 reserves nothing.',
     { unit: 'bytes' },
   ),
   strip_metadata: key(flag, true, 'Remove place, device and other EXIF data of JPEG pictures.'),

@@ -1,6 +1,6 @@
 import { ChatError } from '../core/errors.ts'
 import { createFolder } from '../storage/objects/fs.ts'
-import type { Objects } from '../storage/objects/objects.ts'
+import type { Objects, Space } from '../storage/objects/objects.ts'
 import { createBucket } from '../storage/objects/s3.ts'
 import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
 import { toBucket } from './bucket-url.ts'
@@ -42,6 +42,8 @@ export interface FileStore {
    * @returns how many there were
    */
   removeUnfinished(options?: { dry_run?: boolean }): Promise<number>
+  /** The disk of a folder; `undefined` for a bucket, and a storage of the host's. */
+  space(): Promise<Space | undefined>
   /** Breaks off what is under way, and waits for its end. */
   close(): Promise<void>
 }
@@ -159,6 +161,8 @@ function createFileStore(
     },
 
     removeUnfinished: (options) => calls.run(() => objects.removeUnfinished(options)),
+
+    space: () => calls.run(async () => objects.space?.()),
 
     close: calls.close,
   }

@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../../cli/config/load.ts'
 import { checkAddresses } from '../../cli/doctor/addresses.ts'
-import { checkStorage, judgeGone, judgeSize } from '../../cli/doctor/attachments.ts'
+import { checkStorage, judgeGone, judgeSize, judgeSpace } from '../../cli/doctor/attachments.ts'
 import { checkConfiguration } from '../../cli/doctor/configuration.ts'
 import { judgeDatabase } from '../../cli/doctor/database.ts'
 import { checkFile, judgeFileSystem } from '../../cli/doctor/files.ts'
@@ -44,6 +44,11 @@ describe('the files of messages', () => {
     ['attachments.full', 100, 100],
   ])('have the finding %s with %i bytes of %i', (code, bytes, most) => {
     expect(judgeSize(bytes, most).code).toBe(code)
+  })
+
+  it('are refused when the rest of the disk is kept from them', () => {
+    expect(judgeSpace({ free: 100 }, 100)).toEqual([])
+    expect(judgeSpace({ free: 99 }, 100)).toMatchObject([{ code: 'attachments.no_space', severity: 'warning' }])
   })
 
   it('are counted if they are gone', () => {

@@ -120,7 +120,8 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
   it('is emptied of what nothing refers to, once its time is over', async () => {
     const { id } = await ada.upload(place, fileOf(40, 6))
     const path = await blobOf(id)
-    await ada.attachments.remove(id)
+    const { message_id } = await ada.messages.postRoot(place, { content: 'a', attachment_ids: [id] })
+    await ada.messages.edit(message_id, { content: 'a', attachment_ids: [] })
     const garbage = join(folder, newId())
     mkdirSync(garbage)
     writeFileSync(join(garbage, '1'), 'garbage')

@@ -32,6 +32,7 @@ export const FROZEN = {
     '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
     '0030-process-places': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0031-display-names': '8DjNYqxuajU18L4agDqICuxSWwuF8eMJwRZkZc7H4Q0',
+    '0032-blob-owners': 'uLUOhevzzBVoOkrUldCIgRxVSwIhrqEfnq7XzBJdttQ',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -65,5 +66,6 @@ export const FROZEN = {
     '0029-participant-counts': 'qIOJM94Zg8j4nca7wGGhKaJu4YLV-ZTgLbebwsBEka4',
     '0030-process-places': 'bmuZX3SVMxPTXWqXabwE-cqra8sfNkyKagpZllWsxmk',
     '0031-display-names': 'JmMFgLoAQRrKsSyYmTi2u4nJUhuAN9tR2FtiVUi99WI',
+    '0032-blob-owners': 'YEAu1b5Gt4T5CL3RtjDxilpbrQqDsfwbVyf5gvbVWm0',
   },
 }

@@ -145,7 +145,7 @@ async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: 
   const { bytes, type } = made
   const blob_id = ctx.id()
   await ctx.write((tx) =>
-    insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now() }),
+    insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now(), uploaded_by: null }),
   )
   const files = await ctx.files()
   await files.put(keyOfPart(blob_id, 1), bytes)

@@ -5,6 +5,7 @@ import type { FileStore } from '../../files/file-store.ts'
 import { cleanJpeg, type JpegState } from '../../files/jpeg-metadata.ts'
 import { createTurns } from '../../live/turns.ts'
 import { keyOfPart, partsOf } from './rules.ts'
+import { assertSpace } from './space.ts'
 import type { AttachmentRow } from './store.ts'
 import { insertBlob } from './store-blobs.ts'
 
@@ -45,7 +46,10 @@ export function storeCleaned(ctx: Context, row: AttachmentRow): Promise<CleanedB
   return ctx.cleaningTurns.take({}, () => clean(ctx, row))
 }
 
-async function clean(ctx: Context, { blob_id, size }: AttachmentRow): Promise<CleanedBlob | undefined> {
+async function clean(
+  ctx: Context,
+  { blob_id, name, size, uploaded_by }: AttachmentRow,
+): Promise<CleanedBlob | undefined> {
   const files = await ctx.files()
   const parts = partsOf(size)
   const digests: Buffer[] = []
@@ -56,7 +60,8 @@ async function clean(ctx: Context, { blob_id, size }: AttachmentRow): Promise<Cl
   }
   if (isClean) return undefined
   const id = ctx.id()
-  await ctx.write((tx) => insertBlob(tx, { id, size, parts, created_at: ctx.now() }))
+  await assertSpace(ctx, { name }, size)
+  await ctx.write((tx) => insertBlob(tx, { id, size, parts, created_at: ctx.now(), uploaded_by }))
   let n = 0
   for await (const { bytes } of cleanedParts(files, blob_id!, parts)) await files.put(keyOfPart(id, ++n), bytes)
   return { blob_id: id, digests: Buffer.concat(digests) }

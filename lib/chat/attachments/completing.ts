@@ -29,9 +29,9 @@ export async function complete(ctx: Context, tx: Tx, row: AttachmentRow, cleaned
   await markComplete(tx, row.id, { blob_id: kept, status: statusOfComplete(ctx), expires_at })
   const completed = (await lockAttachment(tx, row.id))!
   checkLater(ctx, tx, completed)
-  // What has metadata goes at once. Otherwise, a part that is being sent a second time may still be written.
+  // No message ever had them. A part that is being sent a second time is deleted by the call that writes it.
   const unused = [row.blob_id!, blob_id].filter((id) => id !== kept)
-  await releaseUnused(tx, unused, cleaned ? 0 : ctx.now())
+  await releaseUnused(tx, unused, 0)
   return toAttachment(completed)
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Queries } from '../../storage/database.ts'
-import { blobsOf, releaseUnused } from './store-blobs.ts'
+import { blobsOf, forgetOwner, releaseUnused } from './store-blobs.ts'
 import { takeOfMessages, takeUnattachedOf } from './store-releasing.ts'
 
 /** The number of uploads deleted at a time. */
@@ -14,7 +14,7 @@ export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<v
   await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), AT_ONCE)
 }
 
-/** Deletes the files of a user who is being erased that no message has. */
+/** Deletes the files of a user who is being erased that no message has. Others' files of the same bytes stay. */
 export async function eraseUploads(ctx: Context, userId: string): Promise<void> {
   const deleteSome = () =>
     ctx.write(async (tx) => {
@@ -23,4 +23,5 @@ export async function eraseUploads(ctx: Context, userId: string): Promise<void> 
       return taken.length
     })
   while ((await deleteSome()) === BATCH);
+  while ((await ctx.write((tx) => forgetOwner(tx, userId, BATCH))) === BATCH);
 }

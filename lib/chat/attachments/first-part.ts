@@ -3,6 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { cleanJpeg } from '../../files/jpeg-metadata.ts'
 import { pictureSize } from '../../files/picture-size.ts'
 import { sniff } from '../../files/sniff.ts'
+import { quoted } from './rules.ts'
 
 /** A part as it is stored, and what it shows of the file. */
 export interface StoredPart {
@@ -21,12 +22,14 @@ export interface StoredPart {
 export function toStoredPart(
   { types, strip_metadata }: Config['attachments'],
   given: Uint8Array,
-  n: number,
+  { name, n }: { name: string; n: number },
 ): StoredPart {
   if (n > 1) return { bytes: given }
   const sniffed = sniff(given)
   if (types.length > 0 && !types.includes(sniffed))
-    throw new ChatError('unsupported_media_type', { message: `Files of the type ${sniffed} are not allowed here.` })
+    throw new ChatError('unsupported_media_type', {
+      message: `${quoted(name)} is of the type ${sniffed}, which is not allowed here.`,
+    })
   const bytes = sniffed === 'image/jpeg' && strip_metadata ? cleanJpeg(given).bytes : given
   return { bytes, sniffed, ...pictureSize(given) }
 }

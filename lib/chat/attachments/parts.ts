@@ -11,6 +11,7 @@ import { cleanAndComplete, complete } from './completing.ts'
 import { toStoredPart } from './first-part.ts'
 import { digestIn, keyOfPart, lengthOfPart, partsOf } from './rules.ts'
 import type { Attachment } from './schema.ts'
+import { assertSpace } from './space.ts'
 import { type AttachmentRow, lockAttachment, setSniffed } from './store.ts'
 import { countStored, findPart, markStored, notePart } from './store-parts.ts'
 
@@ -77,7 +78,8 @@ async function take(
   { bytes: given, content_digest, length }: { bytes: Uint8Array; length: number } & Pick<PartInput, 'content_digest'>,
 ): Promise<{ attachment: Attachment } | undefined> {
   assertWhole(given, length, content_digest)
-  const { bytes, ...seen } = toStoredPart(ctx.config.attachments, given, n)
+  const { bytes, ...seen } = toStoredPart(ctx.config.attachments, given, { name: row.name, n })
+  await assertSpace(ctx, row, length)
   const digest = digestOf(bytes)
   const noted =
     row.status === 'uploading'

@@ -6,6 +6,7 @@ import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import { assertEnabled, requireAttachment } from './access.ts'
 import { answerWith, type FileAnswer, type Readable, type RequestHeaders, type Source } from './content.ts'
+import { notReady, refused } from './rules.ts'
 import type { FoundAttachment } from './store.ts'
 import { findBlob } from './store-verdicts.ts'
 
@@ -99,8 +100,8 @@ export async function sourceOf({ files, pieceMemory }: Context): Promise<Source>
 /** @throws ChatError `not_found`, `attachment_not_ready`, `attachment_refused` */
 export function toReadable(row: FoundAttachment): Readable {
   if (row.is_deleted === 1 || row.status === 'gone') throw new ChatError('not_found')
-  if (row.status === 'refused') throw new ChatError('attachment_refused')
-  if (row.status !== 'ready') throw new ChatError('attachment_not_ready')
+  if (row.status === 'refused') throw refused(row)
+  if (row.status !== 'ready') throw notReady(row)
   const { name, size, sniffed, created_at } = row
   const type = sniffed ?? 'application/octet-stream'
   return { name, type, size, blob_id: row.blob_id!, digest: row.digest!, modified: created_at / 1000 }

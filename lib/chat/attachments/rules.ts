@@ -13,6 +13,13 @@ export function lengthOfPart(size: number, n: number): number {
   return Math.min(PART_BYTES, size - (n - 1) * PART_BYTES)
 }
 
+/** The name of a file in a message about it, so long that one recognises it. */
+export function quoted(name: string): string {
+  const characters = [...name]
+  const shown = characters.length > 60 ? [...characters.slice(0, 40), '…', ...characters.slice(-19)] : characters
+  return `"${shown.join('')}"`
+}
+
 /** Under which key the bytes of a part are stored. */
 export function keyOfPart(blobId: string, n: number): string {
   return `${blobId}/${n}`
@@ -46,6 +53,7 @@ function toAscii(json: string): string {
 /** What decides whether a file can become one of a message. */
 export interface Candidate {
   id: string
+  name: string
   conversation_id: string
   message_id: string | null
   uploaded_by: string | null
@@ -75,12 +83,17 @@ export function chooseFiles<Row extends Candidate>(rows: readonly Row[], ids: re
     const row = rows.find((each) => each.id === id)
     if (row && row.message_id !== null && row.message_id === to.message_id) return row
     if (!row || !isFree(row, to)) throw new ChatError('not_found')
-    if (row.status === 'refused') throw new ChatError('attachment_refused')
-    if (row.status !== 'ready' && !(row.status === 'scanning' && to.scan === 'after'))
-      throw new ChatError('attachment_not_ready')
+    if (row.status === 'refused') throw refused(row)
+    if (row.status !== 'ready' && !(row.status === 'scanning' && to.scan === 'after')) throw notReady(row)
     return row
   })
 }
+
+export const refused = ({ name }: { name: string }) =>
+  new ChatError('attachment_refused', { message: `${quoted(name)} was refused by the check of files.` })
+
+export const notReady = ({ name }: { name: string }) =>
+  new ChatError('attachment_not_ready', { message: `${quoted(name)} is not ready: it is being uploaded, or checked.` })
 
 function isFree(row: Candidate, { user_id, conversation_id, now }: Attaching): boolean {
   const isOwn = row.uploaded_by === user_id && row.conversation_id === conversation_id

@@ -6,8 +6,9 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
-import { partsOf } from './rules.ts'
+import { partsOf, quoted } from './rules.ts'
 import { type Attachment, AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
+import { assertSpace } from './space.ts'
 import {
   countUnderWay,
   deleteAttachments,
@@ -18,7 +19,7 @@ import {
   sumOfUser,
   toAttachment,
 } from './store.ts'
-import { blobsOf, insertBlob, lockSizes, releaseUnused, sumOfBlobs } from './store-blobs.ts'
+import { blobsOf, insertBlob, lockSizes, releaseUnused, sumOfBlobs, sumOfUnused } from './store-blobs.ts'
 import { listStored } from './store-parts.ts'
 
 /** How long an upload may take, and how long a file waits for a message. */
@@ -46,16 +47,17 @@ export const create = useCase({
     await requireUploader(ctx.db, actor, conversation_id)
     const { max_bytes } = ctx.config.attachments
     if (size > max_bytes)
-      throw new ChatError('payload_too_large', { message: `A file may have at most ${max_bytes} bytes.` })
+      throw new ChatError('payload_too_large', { message: `${quoted(name)} is larger than ${max_bytes} bytes.` })
+    await assertSpace(ctx, { name }, size)
     const row = await ctx.write(async (tx) => {
       await lockUploader(tx, actor.user_id)
       await requireUploader(tx, actor, conversation_id)
-      await assertRoom(ctx, tx, actor, size)
+      await assertRoom(ctx, tx, actor, { name, size })
       const now = ctx.now()
       const [id, blob_id] = [ctx.id(), ctx.id()]
       const expires_at = now + UPLOAD_SECONDS * SECOND
       const given = { conversation_id, uploaded_by: actor.user_id, name: name.normalize('NFC'), type, size }
-      await insertBlob(tx, { id: blob_id, size, parts: partsOf(size), created_at: now })
+      await insertBlob(tx, { id: blob_id, size, parts: partsOf(size), created_at: now, uploaded_by: actor.user_id })
       await insertAttachment(tx, { id, blob_id, created_at: now, expires_at, ...given })
       return (await lockAttachment(tx, id))!
     })
@@ -65,18 +67,31 @@ export const create = useCase({
 })
 
 /** @throws ChatError `rate_limited`, `quota_exceeded`, `storage_full` */
-async function assertRoom({ config, now }: Context, tx: Tx, { user_id }: Actor, size: number): Promise<void> {
+async function assertRoom(
+  { config, now }: Context,
+  tx: Tx,
+  { user_id }: Actor,
+  { name, size }: Pick<AttachmentInput, 'name' | 'size'>,
+): Promise<void> {
   const { per_user_bytes, total_bytes } = config.attachments
   if ((await countUnderWay(tx, user_id, now())) >= MOST_UNDER_WAY)
     throw new ChatError('rate_limited', {
       message: `You have ${MOST_UNDER_WAY} uploads under way: complete or remove one first.`,
       retry_after_seconds: RETRY_SECONDS,
     })
-  if (per_user_bytes > 0 && (await sumOfUser(tx, user_id, now())) + size > per_user_bytes)
-    throw new ChatError('quota_exceeded')
+  if (per_user_bytes > 0) {
+    const used = (await sumOfUser(tx, user_id)) + (await sumOfUnused(tx, user_id))
+    if (used + size > per_user_bytes)
+      throw new ChatError('quota_exceeded', {
+        message: `${quoted(name)} has ${size} bytes, and your files take ${used} of ${per_user_bytes}, with deleted ones that are still stored.`,
+      })
+  }
   if (total_bytes === 0) return
   await lockSizes(tx)
-  if ((await sumOfBlobs(tx)).bytes + size > total_bytes) throw new ChatError('storage_full')
+  if ((await sumOfBlobs(tx)).bytes + size > total_bytes)
+    throw new ChatError('storage_full', {
+      message: `There is no room for ${quoted(name)}: all files together take all they may.`,
+    })
 }
 
 /**
@@ -126,8 +141,8 @@ export const remove = useCase({
       if (row!.message_id !== null)
         throw new ChatError('conflict', { message: 'A message has this file: edit or delete the message.' })
       await deleteAttachments(tx, [id])
-      // No message has an upload that was not completed: no backup needs its bytes.
-      await releaseUnused(tx, blobsOf([row!]), row!.status === 'uploading' ? 0 : ctx.now())
+      // No message ever had it: no backup needs its bytes.
+      await releaseUnused(tx, blobsOf([row!]), 0)
     })
   },
 })

@@ -13,13 +13,18 @@ export function blobsOf(rows: readonly { blob_id: string | null; thumbnail_blob_
   return rows.flatMap(({ blob_id, thumbnail_blob_id }) => [blob_id, thumbnail_blob_id].filter((id) => id !== null))
 }
 
-export async function insertBlob(tx: Queries, blob: BlobRow & { created_at: Micros }): Promise<void> {
+/** @param blob with the user whose upload it is; null for what the service makes */
+export async function insertBlob(
+  tx: Queries,
+  blob: BlobRow & { created_at: Micros; uploaded_by: string | null },
+): Promise<void> {
   await tx.run(
-    'INSERT INTO blobs (id, size, parts, created_at) VALUES (?, ?, ?, ?)',
+    'INSERT INTO blobs (id, size, parts, created_at, uploaded_by) VALUES (?, ?, ?, ?, ?)',
     blob.id,
     blob.size,
     blob.parts,
     blob.created_at,
+    blob.uploaded_by,
   )
   await addSizes(tx, { bytes: blob.size, released_bytes: 0 })
 }
@@ -169,6 +174,24 @@ export async function foldSizes(tx: Queries): Promise<void> {
   const taken = await tx.all<BlobSizes>('DELETE FROM blob_sizes RETURNING bytes, released_bytes')
   const sum = (of: keyof BlobSizes) => taken.reduce((total, row) => total + Number(row[of]), 0)
   if (taken.length > 0) await addSizes(tx, { bytes: sum('bytes'), released_bytes: sum('released_bytes') })
+}
+
+/** What the blobs of a user take that no attachment has any more, until they are deleted. By (uploaded_by). */
+export async function sumOfUnused(db: Queries, userId: string): Promise<number> {
+  const row = await db.get<{ bytes: number }>(
+    `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM blobs WHERE uploaded_by = ? AND ${UNUSED}`,
+    userId,
+  )
+  return Number(row!.bytes)
+}
+
+/** Removes the name of a user from up to `limit` blobs. By (uploaded_by). @returns the number */
+export function forgetOwner(tx: Queries, userId: string, limit: number): Promise<number> {
+  return tx.run(
+    'UPDATE blobs SET uploaded_by = NULL WHERE id IN (SELECT id FROM blobs WHERE uploaded_by = ? LIMIT ?)',
+    userId,
+    limit,
+  )
 }
 
 /** Locks the size of all blobs until the transaction ends, on PostgreSQL: uploads that begin at once are counted one by one. */

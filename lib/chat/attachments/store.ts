@@ -132,12 +132,11 @@ export async function countUnderWay(db: Queries, userId: string, now: Micros): P
 }
 
 /** What the files of a user take. By (uploaded_by): it reads all of them. */
-export async function sumOfUser(db: Queries, userId: string, now: Micros): Promise<number> {
+export async function sumOfUser(db: Queries, userId: string): Promise<number> {
   const row = await db.get<{ bytes: number }>(
     `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes
-       FROM attachments WHERE uploaded_by = ? AND blob_id IS NOT NULL AND (status <> 'uploading' OR expires_at > ?)`,
+       FROM attachments WHERE uploaded_by = ? AND blob_id IS NOT NULL`,
     userId,
-    now,
   )
   return Number(row!.bytes)
 }

@@ -83,15 +83,13 @@ async function sweepExpired(ctx: Context): Promise<number> {
   }
 }
 
-/** Deletes uploads, and files that no message has taken. An upload that was not completed needs no grace: no message has it. */
+/** Deletes uploads, and files that no message has taken: they need no grace, as no backup needs their bytes. */
 async function dropUploads(ctx: Context, rows: readonly Released[], now: number): Promise<number> {
   const ids = rows.filter((row) => row.message_id === null).map((row) => row.id)
   if (ids.length === 0) return 0
   return ctx.write(async (tx) => {
     const taken = await takeExpired(tx, ids, now)
-    const isWhole = ({ status }: Released) => status !== 'uploading'
-    await releaseUnused(tx, blobsOf(taken.filter(isWhole)), now)
-    await releaseUnused(tx, blobsOf(taken.filter((row) => !isWhole(row))), 0)
+    await releaseUnused(tx, blobsOf(taken), 0)
     return taken.length
   })
 }

@@ -20,6 +20,12 @@ export interface GetOptions {
   signal?: AbortSignal
 }
 
+/** The disk of a place, in bytes. */
+export interface Space {
+  free: number
+  total: number
+}
+
 /** A place for large objects: a folder, or a bucket of S3. */
 export interface Objects {
   /** The place, to print: without secrets. */
@@ -50,6 +56,8 @@ export interface Objects {
    * @returns how many there were
    */
   removeUnfinished(options?: { dry_run?: boolean }): Promise<number>
+  /** The disk of the place, if it has one. */
+  space?(): Promise<Space | undefined>
 }
 
 /** @throws Error for a key that a file system or S3 would understand as another one */

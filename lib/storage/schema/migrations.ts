@@ -30,6 +30,7 @@ import { searchNumbers } from './0028-search-numbers.ts'
 import { participantCounts } from './0029-participant-counts.ts'
 import { processPlaces } from './0030-process-places.ts'
 import { displayNames } from './0031-display-names.ts'
+import { blobOwners } from './0032-blob-owners.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
   participantCounts,
   processPlaces,
   displayNames,
+  blobOwners,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -1,0 +1,21 @@
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { reserveOf } from '../../files/reserve.ts'
+import { quoted } from './rules.ts'
+
+/**
+ * Refuses bytes that the disk of the files has no room for besides what is kept for the rest of the service.
+ *
+ * @throws ChatError `storage_full`
+ */
+export async function assertSpace(
+  { config, files }: Pick<Context, 'config' | 'files'>,
+  { name }: { name: string },
+  bytes: number,
+): Promise<void> {
+  const space = await (await files()).space()
+  if (space && space.free - bytes < reserveOf(config.attachments.reserve_bytes, space))
+    throw new ChatError('storage_full', {
+      message: `There is no room for ${quoted(name)}: the disk of the files is nearly full.`,
+    })
+}
