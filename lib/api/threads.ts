@@ -98,6 +98,8 @@ export interface ThreadSummary {
   root_id: string
   /** The first 140 characters of the root, or the names of its files */
   root_excerpt: string
+  /** How many files the root has; missing for none */
+  root_file_count?: number
   /** The user who wrote the root */
   root_author?: string
   created_at: string

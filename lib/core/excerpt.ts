@@ -7,13 +7,18 @@ export function firstCharacters(text: string): string {
 }
 
 /**
- * What the summary of a thread says of its first message.
+ * What the summary of a thread says of its first message: how it begins, or else the names of its files.
  *
- * @param files the list of files of a message without a text, as JSON: then their names
+ * @param list the list of its files, as JSON
  */
-export function excerptOf(firstCharacters: string, files: string | null): string {
-  if (firstCharacters !== '') return firstCharacters
-  const listed = JSON.parse(files ?? '[]') as { name: string }[]
-  const names = listed.map(({ name }) => name).join(', ')
-  return names.slice(0, EXCERPT_LENGTH)
+export function toRootSummary(
+  firstCharacters: string,
+  list: string | null,
+): { root_excerpt: string; root_file_count?: number } {
+  const files = JSON.parse(list ?? '[]') as { name: string }[]
+  const names = files.map(({ name }) => name).join(', ')
+  return {
+    root_excerpt: firstCharacters || names.slice(0, EXCERPT_LENGTH),
+    ...(files.length > 0 && { root_file_count: files.length }),
+  }
 }

@@ -127,18 +127,68 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     expect(problems).toEqual([])
   }, 60_000)
 
+  it('are cards where they are pictures that no browser shows, with the end of a long name and their size', async () => {
+    const { page, conversation_id, chat, ada, problems } = await open()
+    const name = 'the-drawing-of-the-engine-that-nobody-has-ever-seen-in-one-piece.png'
+    await page.setInputFiles('.thread .composer input[type=file]', [
+      // A checksum is wrong: the service does not look at it.
+      { name, mimeType: 'image/png', buffer: Buffer.from(PICTURE).fill(0, 29, 33) },
+      { name: 'one.txt', mimeType: 'text/plain', buffer: Buffer.from('1') },
+      { name: 'three.txt', mimeType: 'text/plain', buffer: Buffer.from('123') },
+      { name: 'nearly.txt', mimeType: 'text/plain', buffer: Buffer.alloc(999_960, 'a') },
+    ])
+    await page.waitForSelector('.thread .draft-files li:nth-child(4)[data-status=ready]')
+    await page.waitForSelector('.thread .draft-files li:not([data-status=ready])', { state: 'detached' })
+    await look(page, 'files-long-name-draft')
+    await page.press('.thread .composer textarea', 'Enter')
+    await page.waitForSelector(`.thread .files a.file[download="${name}"]`)
+    expect(await page.locator('.thread .files .picture').allTextContents()).toEqual([])
+    expect(await page.locator('.thread .files .file small').allTextContents()).toEqual([
+      `${PICTURE.length} bytes`,
+      '1 byte',
+      '3 bytes',
+      '1 MB',
+    ])
+    await page.setViewportSize({ width: 320, height: 700 })
+    // The end of the name is in view, whatever the width.
+    expect(
+      await page.evaluate(`(() => {
+        const shown = document.querySelector('.thread .files .file-name')
+        const range = document.createRange()
+        range.selectNodeContents(shown.lastChild)
+        const [end, box] = [range.getBoundingClientRect(), shown.closest('.thread').getBoundingClientRect()]
+        return [shown.lastChild.textContent, end.width > 0 && end.right <= box.right, shown.firstChild.scrollWidth > shown.firstChild.clientWidth]
+      })()`),
+    ).toEqual(['iece.png', true, true])
+    await look(page, 'files-long-name')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await look(page, 'files-long-name-dark')
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const { attachment } = await chat.attachments.create(ada, conversation_id, { name: 'a.txt', size: 4 })
+    await chat.attachments.putPart(ada, attachment.id, 1, { bytes: Buffer.from('plan') })
+    await chat.messages.postRoot(ada, conversation_id, { content: 'With a file', attachment_ids: [attachment.id] })
+    await page.waitForSelector('.thread-card:has-text("With a file") .has-files:has-text("1 file")')
+    await look(page, 'files-thread-list-dark')
+    expect(problems).toEqual([])
+  }, 90_000)
+
   it('that are too large are refused, and those that fail are sent again', async () => {
     const { page } = await open({ max_bytes: 2 ** 20 })
     const file = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'a') })
     await page.setInputFiles('.thread .composer input[type=file]', [file('large.txt', 2 ** 20 + 1)])
-    await page.waitForSelector('.thread .composer .error:has-text("at most 1 MB")')
+    await page.waitForSelector('.thread .composer .error:has-text("large.txt"):has-text("at most 1 MB")')
+    await page.setInputFiles('.thread .composer input[type=file]', [file('nothing.txt', 0)])
+    await page.waitForSelector('.thread .composer .error:has-text("nothing.txt"):has-text("empty")')
+    const eleven = Array.from({ length: 11 }, (_, index) => file(`${index}.txt`, 1))
+    await page.setInputFiles('.thread .composer input[type=file]', eleven)
+    await page.waitForSelector('.thread .composer .error:has-text("10 files"):has-text("7.txt")')
     let isBroken = true
     await page.route(/\/api\/conversations\/[^/]+\/attachments/, async (route) => {
       if (isBroken) await route.abort('connectionreset')
       else await route.fetch()
     })
     await page.setInputFiles('.thread .composer input[type=file]', [file('small.txt', 10)])
-    await page.waitForSelector('.thread .draft-files [data-status=failed]')
+    await page.waitForSelector('.thread .draft-files [data-status=failed] [role=alert]:has-text("small.txt")')
     isBroken = false
     await page.unrouteAll({ behavior: 'wait' })
     await page.click('.thread [aria-label="Send small.txt again"]')

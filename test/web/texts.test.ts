@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
+import { cutName } from '../../examples/web-chat/src/files/cut-name.ts'
 import { decodeText } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
 import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
@@ -50,6 +51,21 @@ it.each([
   ['', ''],
 ])('the excerpt %j is shown as %j', (excerpt, plain) => {
   expect(plainOf(excerpt)).toBe(plain)
+})
+
+it.each([
+  ['short-name.pdf', 'short-name.pdf', ''],
+  ['a-report-of-the-whole-year-v2.pdf', 'a-report-of-the-whole-yea', 'r-v2.pdf'],
+  ['a-name-that-is-long-and-has-none', 'a-name-that-is-long-and-has-', 'none'],
+  ['a.sentence with a dot and many words', 'a.sentence with a dot and many w', 'ords'],
+  ['.a-hidden-file-with-a-long-name', '.a-hidden-file-with-a-long-', 'name'],
+  [
+    'families-👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧.tar.gz',
+    'families-👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧',
+    '.tar.gz',
+  ],
+])('the name of a file %j is cut behind %j', (name, beginning, end) => {
+  expect(cutName(name)).toEqual([beginning, end])
 })
 
 it.each([

@@ -1,4 +1,4 @@
-import { excerptOf, firstCharacters } from '../../core/excerpt.ts'
+import { firstCharacters, toRootSummary } from '../../core/excerpt.ts'
 import { toInstant } from '../../core/time.ts'
 import type { MessageRow } from './store.ts'
 
@@ -7,7 +7,7 @@ export function toNewSummary({ id, created_at, content, prompt, role, posted_by,
   const at = toInstant(created_at)
   return {
     root_id: id,
-    root_excerpt: excerptOf(firstCharacters(prompt ?? content), content === '' ? attachment_list : null),
+    ...toRootSummary(firstCharacters(prompt ?? content), attachment_list),
     ...(role !== 'assistant' && posted_by && { root_author: posted_by }),
     created_at: at,
     last_activity_at: at,

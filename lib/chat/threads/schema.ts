@@ -6,6 +6,9 @@ import { Message, PATHS } from '../messages/schema.ts'
 export const ThreadSummary = v.object({
   root_id: Id,
   root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root, or the names of its files')),
+  root_file_count: v.optional(
+    v.pipe(v.number(), v.integer(), v.description('How many files the root has; missing for none')),
+  ),
   root_author: v.optional(v.pipe(Id, v.description('The user who wrote the root'))),
   created_at: Instant,
   last_activity_at: Instant,

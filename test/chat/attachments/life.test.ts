@@ -68,6 +68,32 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     expect(await statusOf(ofGrace, id)).toBe(200)
   })
 
+  it('are counted in the summary of the thread that they begin, with a text and without one', async () => {
+    const { stream_position } = await ada.conversations.get(place)
+    const names = ['one.txt', 'two.txt']
+    const start = async (content: string) => {
+      const ids = await Promise.all(names.map((name) => upload(ada, ofAda, place, { name, content: randomBytes(9) })))
+      return (await ada.messages.postRoot(place, { content, attachment_ids: ids })).message_id
+    }
+    const [silent, told] = [await start(''), await start('Look')]
+    const summaryOf = async (id: string) =>
+      (await grace.threads.list(place)).threads.find(({ root_id }) => root_id === id)
+    expect(await summaryOf(silent)).toMatchObject({ root_excerpt: 'one.txt, two.txt', root_file_count: 2 })
+    expect(await summaryOf(told)).toMatchObject({ root_excerpt: 'Look', root_file_count: 2 })
+    const counts: unknown[] = []
+    for await (const { event } of grace.events.follow(place, { last_event_id: stream_position! })) {
+      if (event.type !== 'thread.new') continue
+      counts.push(event.payload.summary.root_file_count)
+      if (event.payload.root_id === told) break
+    }
+    expect(counts).toEqual([2, 2])
+    await ada.messages.edit(told, { content: 'Look', attachment_ids: [] })
+    expect(await summaryOf(told)).not.toHaveProperty('root_file_count')
+    await ada.messages.remove(silent)
+    expect(await summaryOf(silent)).toEqual(expect.objectContaining({ root_excerpt: '' }))
+    expect(await summaryOf(silent)).not.toHaveProperty('root_file_count')
+  })
+
   it('are given to one message only, also when two posts ask at the same time', async () => {
     const id = await upload(ada, ofAda, place)
     const outcomes = await Promise.allSettled(times(4, () => post(id)))

@@ -1,6 +1,7 @@
 import type { FileUpload } from 'chat-server/client/parts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { texts } from '../texts/texts.ts'
+import { FileName } from './file-name.tsx'
 import { sizeText } from './size-text.ts'
 import type { DraftFiles } from './use-files.ts'
 
@@ -25,9 +26,7 @@ export function DraftList({ uploads, refusal, retry, remove, isAsking }: DraftFi
       <ul class="draft-files" aria-label={texts.value.files.list}>
         {uploads.map((upload) => (
           <li key={upload.key} data-status={upload.status}>
-            <span class="file-name" dir="auto">
-              {upload.name}
-            </span>
+            <FileName name={upload.name} />
             <State {...upload} />
             {upload.status === 'failed' && (
               <IconButton icon="again" label={texts.value.files.retry(upload.name)} onClick={() => retry(upload.key)} />
@@ -45,6 +44,8 @@ function State({ name, status, sent, size, error }: FileUpload) {
   if (status === 'failed')
     return (
       <span class="error" role="alert">
+        {/* Beside it, the name is seen; an alert is read out alone. */}
+        <span class="hidden">{name}: </span>
         {error instanceof TypeError ? files.failed : ((error as Error | undefined)?.message ?? files.failed)}
       </span>
     )

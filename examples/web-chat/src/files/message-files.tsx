@@ -1,7 +1,9 @@
 import type { Attachment } from 'chat-server/client'
+import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
+import { FileName } from './file-name.tsx'
 import { sizeText } from './size-text.ts'
 
 /** A larger picture is shown when it is opened. */
@@ -20,6 +22,7 @@ export function MessageFiles({ files }: { files: readonly Attachment[] }) {
 
 function File({ file }: { file: Attachment }) {
   const { client_options } = useApp()
+  const [isBroken, setBroken] = useState(false)
   const { id, name, size, type, width, height, thumbnail } = file
   const address = `${client_options.base_url.replace(/\/$/, '')}/api/attachments/${id}`
   // What another origin serves is never a part of this page.
@@ -32,7 +35,7 @@ function File({ file }: { file: Attachment }) {
         <FileLink file={file} address={address} />
       </div>
     )
-  const isPicture = kind === 'image' && width !== undefined && (thumbnail || size <= MAX_SHOWN_BYTES)
+  const isPicture = !isBroken && kind === 'image' && width !== undefined && (thumbnail || size <= MAX_SHOWN_BYTES)
   if (!isPicture) return <FileLink file={file} address={address} />
   return (
     <a class="picture" href={inline} target="_blank" rel="noopener" title={name}>
@@ -43,6 +46,8 @@ function File({ file }: { file: Attachment }) {
         height={height}
         loading="lazy"
         decoding="async"
+        // It is broken, of a kind that the browser lacks, or not to be had: it can still be saved.
+        onError={() => setBroken(true)}
       />
     </a>
   )
@@ -52,9 +57,7 @@ function FileLink({ file: { name, size }, address }: { file: Attachment; address
   return (
     <a class="file" href={`${address}/content`} download={name}>
       <Icon name="file" />
-      <span class="file-name" dir="auto">
-        {name}
-      </span>
+      <FileName name={name} />
       <small>{sizeText(size)}</small>
     </a>
   )
@@ -75,9 +78,7 @@ function Absent({ file: { name, status, reason } }: { file: Attachment }) {
   return (
     <span class="file">
       <Icon name="file" />
-      <span class="file-name" dir="auto">
-        {name}
-      </span>
+      <FileName name={name} />
       <small>{why}</small>
     </span>
   )

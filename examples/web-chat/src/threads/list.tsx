@@ -79,7 +79,7 @@ function ThreadCard({
   isSelected: boolean
 }) {
   const { people } = useApp()
-  const { root_id, root_author, root_excerpt, message_count, last_activity_at, unread = 0 } = thread
+  const { root_id, root_author, root_excerpt, root_file_count, message_count, last_activity_at, unread = 0 } = thread
   const name = root_author === undefined ? texts.value.assistant : people.nameOf(root_author)
   return (
     <li>
@@ -97,7 +97,15 @@ function ThreadCard({
         <span class="excerpt" dir="auto">
           {plainOf(root_excerpt) || texts.value.messages.deleted}
         </span>
-        <span class="count">{texts.value.threads.messages(message_count)}</span>
+        <span class="count">
+          {texts.value.threads.messages(message_count)}
+          {root_file_count !== undefined && (
+            <span class="has-files">
+              <Icon name="clip" />
+              {texts.value.files.count(root_file_count)}
+            </span>
+          )}
+        </span>
         {unread > 0 && <UnreadBadge count={unread} />}
       </a>
     </li>

@@ -302,8 +302,11 @@ export const texts: Texts = {
     failed: 'wurde nicht gesendet',
     gone: 'gelöscht',
     refused: 'abgelehnt',
-    too_large: (megabytes: number) => `Eine Datei hat höchstens ${megabytes} MB und ist nicht leer.`,
-    too_many: 'Eine Nachricht hat höchstens 10 Dateien.',
+    count: (count: number) => (count === 1 ? '1 Datei' : `${count} Dateien`),
+    too_large: (names: string, count: number, size: string) =>
+      `${names} ${count === 1 ? 'ist' : 'sind'} zu groß: Eine Datei hat höchstens ${size}.`,
+    are_empty: (names: string, count: number) => `${names} ${count === 1 ? 'ist' : 'sind'} leer.`,
+    too_many: (names: string) => `Eine Nachricht hat höchstens 10 Dateien. Nicht hinzugefügt: ${names}.`,
     not_asked: 'Der Assistent bekommt keine Dateien: Sie bleiben hier für die nächste Nachricht.',
   },
   composer: {
@@ -315,7 +318,7 @@ export const texts: Texts = {
     ask: 'Den Assistenten fragen',
     replying: (name) => `Antwort an ${name}`,
     stop_replying: 'Stattdessen dem Thema antworten',
-    too_long: (bytes) => `${bytes} Bytes zu lang.`,
+    too_long: (bytes) => `${bytes} ${bytes === 1 ? 'Byte' : 'Bytes'} zu lang.`,
     viewer: 'Du kannst diese Unterhaltung lesen, aber nicht in ihr schreiben.',
     mention: 'Wer erwähnt werden kann',
     everyone: 'Alle hier',

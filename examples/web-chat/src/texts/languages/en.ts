@@ -288,8 +288,11 @@ export const texts = {
     failed: 'was not sent',
     gone: 'deleted',
     refused: 'refused',
-    too_large: (megabytes: number) => `A file has at most ${megabytes} MB, and is not empty.`,
-    too_many: 'A message has at most 10 files.',
+    count: (count: number) => (count === 1 ? '1 file' : `${count} files`),
+    too_large: (names: string, count: number, size: string) =>
+      `${names} ${count === 1 ? 'is' : 'are'} too large: a file has at most ${size}.`,
+    are_empty: (names: string, count: number) => `${names} ${count === 1 ? 'is' : 'are'} empty.`,
+    too_many: (names: string) => `A message has at most 10 files. These were not added: ${names}.`,
     not_asked: 'The assistant does not get files: they stay here for your next message.',
   },
   composer: {
@@ -301,7 +304,7 @@ export const texts = {
     ask: 'Ask the assistant',
     replying: (name: string) => `Reply to ${name}`,
     stop_replying: 'Reply to the thread instead',
-    too_long: (bytes: number) => `${bytes} bytes too long.`,
+    too_long: (bytes: number) => `${bytes} ${bytes === 1 ? 'byte' : 'bytes'} too long.`,
     viewer: 'You can read this conversation, and not write in it.',
     mention: 'People to mention',
     everyone: 'Everyone here',
