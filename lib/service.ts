@@ -22,6 +22,7 @@ import { PORTS, type Ports } from './ports.ts'
 import { createSharedTransactions } from './shared-chat.ts'
 import { assertImported } from './storage/archive/import.ts'
 import { withReason } from './storage/errors.ts'
+import { assertUtf8 } from './storage/inspect.ts'
 import { assertStorage, type Storage } from './storage/open.ts'
 import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
 import { assertOurs } from './storage/schema/verify.ts'
@@ -195,6 +196,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
   async function begin(options: StartOptions): Promise<void> {
     refuseUnknown('chat.start', options, START_OPTIONS)
     if (lifecycle.state === 'closed') assertStarted(ctx)
+    await assertUtf8(db)
     if (!options.changed) await assertOurs(db)
     if (ctx.config.storage.migrate) await migrateLogged(ctx)
     else await assertMigrated(db)

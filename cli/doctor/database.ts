@@ -39,6 +39,16 @@ export function judgeDatabase(
       ),
     )
   }
+  const isolation = settings.default_transaction_isolation
+  if (isolation !== undefined && isolation !== 'read committed') {
+    found.push(
+      note(
+        'database.isolation',
+        `The default isolation of the role or the database is ${isolation}. The service uses read committed all the same.`,
+        'Nothing needs to be done. Transactions of your application in which it calls the service have the isolation that they begin with.',
+      ),
+    )
+  }
   return [
     ...found,
     ...judgeDurability(settings, storage.durability),

@@ -40,6 +40,7 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
   if (distributed) return distributed
   const settings: Record<string, string> = {}
   for (const name of POSTGRES_SETTINGS) settings[name] = (await settingOf(db, name))!
+  settings.default_transaction_isolation = await defaultIsolation(db)
   const began = Date.now()
   const clock = await db.get<{ ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms')
   const between = (began + Date.now()) / 2
@@ -86,6 +87,24 @@ export async function countNodes(db: Queries): Promise<number | undefined> {
     'SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000',
   )
   return found!.count
+}
+
+/** The default of the role or of the database: connections of the service set another one. */
+async function defaultIsolation(db: Queries): Promise<string> {
+  const row = await db.get<{ value: string }>(
+    "SELECT reset_val AS value FROM pg_settings WHERE name = 'default_transaction_isolation'",
+  )
+  return row!.value
+}
+
+/** @throws Error when a PostgreSQL database cannot store every text */
+export async function assertUtf8(db: Queries): Promise<void> {
+  if (db.dialect === 'sqlite') return
+  const encoding = await settingOf(db, 'server_encoding')
+  if (encoding !== 'UTF8')
+    throw new Error(
+      `The database is in ${encoding}, which cannot store every text: create one with ENCODING 'UTF8', and move the data with "chat-server export" and "import"`,
+    )
 }
 
 async function settingOf(db: Queries, name: string): Promise<string | undefined> {

@@ -8,6 +8,7 @@ import { hasTable } from './catalog.ts'
 import { connect, type Db0Like, openHandle, toDatabase } from './connect.ts'
 import type { Database } from './database.ts'
 import { sqliteTrouble, withReason } from './errors.ts'
+import { assertUtf8 } from './inspect.ts'
 import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { createNames, type Names, type Placement } from './names/names.ts'
 import type { FilesLike } from './objects/unstorage.ts'
@@ -129,7 +130,10 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     signals,
     files: options.files,
     migrations: () => listMigrations(db),
-    migrate: () => migrate(db),
+    async migrate() {
+      await assertUtf8(db)
+      return migrate(db)
+    },
     async backup(file, options = {}) {
       refuseUnknown('storage.backup', options, { force: 0 })
       if (typeof file !== 'string') throw new TypeError("storage.backup: pass the path of the copy: './backup.db'")

@@ -330,6 +330,11 @@ describe('a PostgreSQL server', () => {
     const chosen = await runDoctor({ ...config, storage: { durability: 'os' } })
     expect([chosen.get(fsync!)?.severity, chosen.get(commit!)?.severity]).toEqual(['note', 'note'])
 
+    const name = new URL(url).pathname.slice(1)
+    await sql(url, `ALTER DATABASE "${name}" SET default_transaction_isolation = 'serializable'`)
+    const isolated = (await runDoctor(config)).get('database.isolation')
+    expect(isolated).toMatchObject({ severity: 'note', message: expect.stringContaining('serializable') })
+
     await sql(url, "CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' LOCALE_PROVIDER libc TEMPLATE template0")
     const ascii = await runDoctor({ ...config, database: { url: cluster.databaseUrl('ascii') } })
     expect(wrong(ascii.values())).toEqual(expect.arrayContaining(['database.not_utf8', 'database.empty']))

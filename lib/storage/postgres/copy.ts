@@ -4,11 +4,11 @@ import type { Client } from 'pg'
 import type { Filling, Primitive, Row } from '../database.ts'
 import type { Names } from '../names/names.ts'
 import { createClient } from './client.ts'
-import type { PgPool } from './pool.ts'
+import { BEGIN, type PgPool } from './pool.ts'
 import { numbered, toQueries } from './statements.ts'
 
 /** The transaction waits for an archive, which may come from a slow network. */
-const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
+const BEGIN_LONG = `${BEGIN}; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
 
 /** Runs `work` as one transaction that fills tables by COPY. Nothing of it remains if it fails, or the process ends. */
 export async function fillByCopy<T>(
@@ -20,7 +20,7 @@ export async function fillByCopy<T>(
   const client = await createClient(pool)
   try {
     await client.connect()
-    await client.query(BEGIN)
+    await client.query(BEGIN_LONG)
     const textOf = (sql: string) => numbered(names ? names.qualify(sql) : sql)
     const queries = toQueries((sql, values) => client.query({ text: textOf(sql), values }), names)
     const result = await work({ ...queries, insert: (table, rows) => copyInto(client, nameOf(table), rows) })

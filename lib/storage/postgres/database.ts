@@ -3,7 +3,7 @@ import type { Database, Primitive, Row } from '../database.ts'
 import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import { fillByCopy } from './copy.ts'
-import { BY_INDEX, listIdle, type PgPool, type PgResult } from './pool.ts'
+import { BEGIN, BY_INDEX, listIdle, type PgPool, type PgPoolClient, type PgResult } from './pool.ts'
 import { createConnections } from './servers.ts'
 import { createStatements, toQueries } from './statements.ts'
 import { createTransactions } from './transaction.ts'
@@ -23,7 +23,8 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   async function queryOnce(sql: string, values: Primitive[]): Promise<PgResult> {
     const client = await connections.acquire()
     try {
-      const result = await runStatement(client, sql, { values })
+      const run = () => runStatement(client, sql, { values })
+      const result = await (client.needsBegin ? inTransaction(client, run) : run())
       client.release()
       return result
     } catch (error) {
@@ -38,7 +39,7 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   return {
     ...outside,
     write: (work, options) =>
-      inFlight.track(() => transaction(options?.timeout === false ? 'BEGIN' : `BEGIN${BY_INDEX}`, work, options)),
+      inFlight.track(() => transaction(options?.timeout === false ? BEGIN : `${BEGIN}${BY_INDEX}`, work, options)),
     snapshot: (work, options) =>
       inFlight.track(() => transaction(`${SNAPSHOT}${options?.by_index ? BY_INDEX : ''}`, work, options)),
     fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, names, work))),
@@ -69,6 +70,15 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
         return pool.end()
       }),
   }
+}
+
+/** Sends a statement together with the begin and the end of its transaction. */
+async function inTransaction(client: PgPoolClient, run: () => Promise<PgResult>): Promise<PgResult> {
+  const sent = [client.query(BEGIN), run(), client.query('COMMIT')] as const
+  // A statement that fails makes COMMIT roll back.
+  const [begun, , committed] = await Promise.allSettled(sent)
+  for (const each of [begun, committed]) if (each.status === 'rejected') throw each.reason
+  return sent[1]
 }
 
 async function translated<T>(call: () => Promise<T>): Promise<T> {

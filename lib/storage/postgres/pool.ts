@@ -23,6 +23,12 @@ const RESULT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
 const IDLE_QUERY_TIMEOUT_MS = 2_000
 
 /**
+ * Begins a transaction. The role or the database may have another default: then a statement that waits for a lock would
+ * fail, or not see what the holder of the lock has committed.
+ */
+export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+
+/**
  * The settings of each transaction, in the same message as BEGIN. Settings of the connection would not work with a pooler
  * such as PgBouncer: it refuses them, and gives the connection to other clients between transactions.
  */
@@ -81,6 +87,8 @@ export interface PgPoolClient extends PgClient, Connection {
   host?: string
   /** Whether statements are sent without a name: a pooler may run each transaction on another connection. */
   isUnnamed?: boolean
+  /** Whether each statement outside of transactions needs one: a pooler leads to sessions with another isolation. */
+  needsBegin?: boolean
   /** When the server that it leads to was started, which tells servers apart. */
   server?: string
   /** When it was opened, by `performance.now()`. */
@@ -145,7 +153,7 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
 }
 
 /**
- * Sets the timeouts of statements outside of transactions, unless the connection leads to a pooler: there the next
+ * Sets the timeouts and the isolation of statements outside of transactions, unless the connection leads to a pooler: there the next
  * client of the connection would get them, too. A pooler reports another process id than the server process has.
  */
 async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
@@ -153,13 +161,20 @@ async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
   const query = {
     text: `SELECT pg_backend_pid() = $3 AS is_direct, ${SERVER_STARTED} AS server,
                   CASE WHEN pg_backend_pid() = $3
-                       THEN set_config('lock_timeout', $1, false) || set_config('statement_timeout', $2, false) END`,
+                       THEN set_config('lock_timeout', $1, false) || set_config('statement_timeout', $2, false)
+                         || set_config('default_transaction_isolation', 'read committed', false) END,
+                  current_setting('transaction_isolation') AS isolation`,
     values: [LOCK_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, processID],
     query_timeout: CONNECT_TIMEOUT_MS,
   }
-  const { rows } = await client.query<{ is_direct: boolean; server: string }>(query)
-  const { is_direct, server } = rows[0]!
-  Object.assign(client, { isUnnamed: !isPrepared || !is_direct, server, connected_at: performance.now() })
+  const { rows } = await client.query<{ is_direct: boolean; server: string; isolation: string }>(query)
+  const { is_direct, server, isolation } = rows[0]!
+  Object.assign(client, {
+    isUnnamed: !isPrepared || !is_direct,
+    needsBegin: !is_direct && isolation !== 'read committed',
+    server,
+    connected_at: performance.now(),
+  })
 }
 
 /** Of these server processes, those that have been waiting for a query for more than a second. */
