@@ -1,5 +1,5 @@
 import { ChatError } from '../core/errors.ts'
-import { type Delivery, encode, withActivities, withIds } from './delivery.ts'
+import { type Delivered, type Delivery, encode, withIds } from './delivery.ts'
 import { createEphemeralEvents } from './ephemeral.ts'
 import type { Head } from './event-ids.ts'
 import type { Origin } from './lag.ts'
@@ -30,6 +30,8 @@ const MOST_OFFERED = 1_024
 export interface ChannelDeps {
   /** Is called with each page of them, and the origin of its first event, unless all are ephemeral. */
   deliver(delivery: Delivery, origin: Origin | undefined): void
+  /** New events of the log with what follows from them. */
+  complete(events: Delivered[]): Delivered[]
   /** Is awaited between their read and their delivery, if it returns a promise. */
   beforeDelivery(): Promise<void> | undefined
 }
@@ -41,7 +43,7 @@ export type Channel = ReturnType<typeof createChannel>
  * Follows a log from its end. A commit calls `advance`, which reads the new events from the log. So the channel delivers
  * only durable events, in the order of the log.
  */
-export function createChannel(source: Source, { deliver, beforeDelivery }: ChannelDeps) {
+export function createChannel(source: Source, { deliver, complete, beforeDelivery }: ChannelDeps) {
   let epoch = ''
   let seq = 0
   const ephemeral = createEphemeralEvents()
@@ -76,7 +78,7 @@ export function createChannel(source: Source, { deliver, beforeDelivery }: Chann
     const { page, since, unknown } = offered.takeAfter(seq)
     const { lines, isLast } = page ?? (await source.read(seq, PAGE))
     await beforeDelivery()
-    const events = [...withActivities(withIds(epoch, lines)), ...(isLast ? ephemeral.take(published) : [])]
+    const events = [...complete(withIds(epoch, lines)), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
     if (!page) offered.hasRead(unknown, isLast)
     if (events.length > 0) deliver(encode(events), lines[0] && { at: lines[0].at, since })

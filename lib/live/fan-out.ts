@@ -12,6 +12,7 @@ import type { Revocation } from './revocations.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { Tail } from './tail.ts'
 import type { Ephemeral, Outcome } from './transaction.ts'
+import type { Typings } from './typings.ts'
 
 interface FanOutDeps {
   db: Database
@@ -22,6 +23,7 @@ interface FanOutDeps {
   tail: Tail
   send: (reader: Reader, delivery: Delivery) => void
   inboxes: InboxSender
+  typings: Typings
   recheck: (revocations: Revocation[]) => Promise<void>
   /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
@@ -78,8 +80,8 @@ export function createFanOut(deps: FanOutDeps) {
       announce([{ conversation_id, event, except_ids }])
     },
 
-    /** Sends ephemeral events to the open streams of this process only. */
-    receive,
+    /** Sends ephemeral events of other processes to the open streams of this one. */
+    receive: (ephemeral: Ephemeral[]): void => receive(ephemeral.filter(deps.typings.isCurrent)),
 
     ...createCatchUp(deps),
 
@@ -163,7 +165,7 @@ function createCatchUp({ db, subscriptions, followers, tail, inboxes }: FanOutDe
 const isForAll = ({ user_id, user_ids, except_ids }: Ephemeral) => !user_id && !user_ids && !except_ids
 
 /** Sends ephemeral events to the streams of this process. */
-function createPublishers({ subscriptions, followers, all, tail, send }: FanOutDeps) {
+function createPublishers({ subscriptions, followers, all, tail, typings, send }: FanOutDeps) {
   /** To the streams of a conversation whose users are wanted. */
   function sendTo({ conversation_id, event }: Ephemeral, isWanted: (userId: string) => boolean): void {
     const readers = [...subscriptions.readersOf(conversation_id)].filter(({ user_id }) => isWanted(user_id))
@@ -175,6 +177,7 @@ function createPublishers({ subscriptions, followers, all, tail, send }: FanOutD
   return {
     /** With the next delivery of the conversation. */
     publish(conversationId: string, event: EphemeralEvent): void {
+      typings.note(event)
       subscriptions.publish(conversationId, event)
       if (followers.hasConversation(conversationId)) tail.publish(conversationId, event)
     },

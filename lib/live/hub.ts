@@ -27,6 +27,7 @@ import { createSubscriptions } from './subscriptions.ts'
 import { createTail } from './tail.ts'
 import type { Ephemeral } from './transaction.ts'
 import { createTurns } from './turns.ts'
+import { createTypings } from './typings.ts'
 
 /** The maximum number of missed pages that are read at the same time: more would only wait for connections. */
 const PAGES_AT_ONCE = 16
@@ -125,26 +126,23 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const drains = createDrains({ stalled_seconds: config.server.stalled_seconds, close, isLong: slots.leave })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const measure = createMeasure({ metrics, now })
-  const subscriptions = createSubscriptions({ sources, deliver, beforeDelivery: () => rights.refresh(), measure })
+  const typings = createTypings(now)
+  const complete = (events: Delivered[]) => typings.withEnds(withActivities(events))
+  const refreshed = () => rights.refresh()
+  const subscriptions = createSubscriptions({ sources, deliver, complete, beforeDelivery: refreshed, measure })
   const advance = (id: string) => subscriptions.channelOf(id)?.advance()
   const rights = createRights({ streams, findRefusals, close, advance, now })
   const followers = createFollowers()
   const all = createDeliverAll({ followers, metrics, send })
   const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })
   const feed = createFeed(db)
-  const deliverNew = (events: Delivered[]) => all.deliver(withActivities(events))
+  const deliverNew = (events: Delivered[]) => all.deliver(complete(events))
   const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh, measure })
   const fanOut = createFanOut({
-    ...{ db, log, subscriptions, followers, all, tail, send, inboxes, announce },
+    ...{ db, log, subscriptions, followers, all, tail, send, inboxes, typings, announce },
     recheck: rights.recheckConcerned,
   })
-  const turn: CatchUpDeps['turn'] = (entry, work) =>
-    turns.take(entry, async () => {
-      const found = await work()
-      await rights.refresh()
-      return found
-    })
-  const pace = { page_bytes: max_buffer_bytes, turn, slots, drained: drains.drained }
+  const pace = { page_bytes: max_buffer_bytes, turn: turnsWithRights(turns, rights), slots, drained: drains.drained }
   const deps = { ...sources, ...pace, recheck: rights.recheckOne, send, close }
 
   function onClose(reader: Reader): void {
@@ -174,4 +172,17 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
 
   const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
   return { quota, streams, stalled, rights, hasReaders, fanOut, start }
+}
+
+/** Turns to read what readers have missed; what they may no longer read is known behind each. */
+function turnsWithRights(
+  turns: ReturnType<typeof createTurns<Reader | Reader[]>>,
+  rights: Pick<ReturnType<typeof createRights>, 'refresh'>,
+): CatchUpDeps['turn'] {
+  return (entry, work) =>
+    turns.take(entry, async () => {
+      const found = await work()
+      await rights.refresh()
+      return found
+    })
 }

@@ -1,5 +1,5 @@
 import type { EphemeralEvent } from '../context.ts'
-import { type Channel, createChannel, type Source } from './channel.ts'
+import { type Channel, type ChannelDeps, createChannel, type Source } from './channel.ts'
 import type { Delivery } from './delivery.ts'
 import type { Measure } from './lag.ts'
 import type { Reader, StreamSources } from './reader.ts'
@@ -20,6 +20,8 @@ interface SubscriptionsDeps {
   sources: StreamSources
   /** Sends new events of a log to its live readers. */
   deliver(liveReaders: Set<Reader>, delivery: Delivery): void
+  /** New events of a log with what follows from them. */
+  complete: ChannelDeps['complete']
   /** Is awaited between the read of events and their delivery, if it returns a promise. */
   beforeDelivery(): Promise<void> | undefined
   /** Is called after a delivery to live readers. */
@@ -67,13 +69,17 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
   }
 }
 
-function createSubscribers(source: Source, { deliver, beforeDelivery, measure }: SubscriptionsDeps): Subscribers {
+function createSubscribers(
+  source: Source,
+  { deliver, complete, beforeDelivery, measure }: SubscriptionsDeps,
+): Subscribers {
   const liveReaders = new Set<Reader>()
   const channel = createChannel(source, {
     deliver(delivery, origin) {
       deliver(liveReaders, delivery)
       if (origin && liveReaders.size > 0) measure(origin)
     },
+    complete,
     beforeDelivery,
   })
   return { channel, liveReaders, readers: new Set(), pages: new Map() }

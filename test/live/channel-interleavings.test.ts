@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { EphemeralEvent } from '../../lib/context.ts'
 import { createChannel } from '../../lib/live/channel.ts'
+import { withActivities } from '../../lib/live/delivery.ts'
 import type { NumberedEvent } from '../../lib/live/log.ts'
 import { type Interleaving, inManyInterleavings } from './interleavings.ts'
 import { conversation_id, createLog } from './simulated-log.ts'
@@ -18,6 +19,7 @@ function startFollowing(work: Interleaving) {
   let count = 0
 
   const channel = createChannel(log.source, {
+    complete: withActivities,
     deliver({ events }) {
       for (const { seq, event } of events) {
         if (seq !== undefined) delivered.push(seq)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createChannel } from '../../lib/live/channel.ts'
+import { withActivities } from '../../lib/live/delivery.ts'
 import type { NumberedEvent } from '../../lib/live/log.ts'
 
 const conversation_id = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
@@ -23,6 +24,7 @@ function follow(...log: NumberedEvent[]) {
     },
   }
   const channel = createChannel(source, {
+    complete: withActivities,
     deliver({ events }, origin) {
       delivered.push(...events.map(({ seq }) => seq!))
       measured.push(origin?.since === undefined ? 'other' : 'own')

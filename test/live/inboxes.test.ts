@@ -3,6 +3,7 @@ import { ChatError } from '../../lib/index.ts'
 import { createFanOut } from '../../lib/live/fan-out.ts'
 import { createInboxSender } from '../../lib/live/inboxes.ts'
 import type { Ephemeral } from '../../lib/live/transaction.ts'
+import { createTypings } from '../../lib/live/typings.ts'
 
 const UNREACHABLE = new ChatError('unavailable')
 
@@ -65,6 +66,7 @@ it('are sent with all that is caught up with after a failure of the storage', as
     subscriptions: { channelOf: () => channel, conversations: () => [] } as never,
     followers: { isRead: () => false, hasUser: () => false, count: () => 0 } as never,
     tail: { skipped() {} } as never,
+    typings: createTypings(() => 0),
     inboxes,
   })
   const nothing = { rows: [], members: new Set<string>(), revocations: [] }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { withActivities } from '../../lib/live/delivery.ts'
 import type { Reader } from '../../lib/live/reader.ts'
 import { catchUp } from '../../lib/live/replay.ts'
 import { createReplaySlots } from '../../lib/live/replay-slots.ts'
@@ -13,6 +14,7 @@ function startService(work: Interleaving) {
   const slots = createReplaySlots(2)
   const page_bytes = work.pick([300, 3_000, 1_000_000])
   const subscriptions = createSubscriptions({
+    complete: withActivities,
     sources: { ofConversation: () => log.source } as never,
     deliver(liveReaders, delivery) {
       for (const reader of liveReaders) reader.sink.write(delivery)

@@ -318,7 +318,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       const head = await fetch(pathOf(conversation_id), { method: 'HEAD', headers: { cookie } })
       expect(head.status).toBe(200)
       expect(await head.text()).toBe('')
-      expect(head.headers.get('content-type')).toBe('text/event-stream')
+      expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
       expect(service.chat.context.hub.size()).toBe(0)
       expect(service.chat.context.hub.countStreams(ada.id)).toBe(0)
     }
@@ -356,7 +356,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
 
     expect([node.status, web.status]).toEqual([200, 200])
     expect(fixed(web)).toEqual({
-      'content-type': 'text/event-stream',
+      'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',

@@ -57,7 +57,9 @@ export const ConversationSettingsChange = v.object({
   muted_until: v.optional(
     v.pipe(
       v.nullable(MuteUntil),
-      v.description('A later instant, or `forever`, which one after 2255-06-05 becomes; `null` ends the muting'),
+      v.description(
+        'An instant, or `forever`, which one after 2255-06-05 becomes; `null` or an instant in the past ends the muting',
+      ),
     ),
   ),
   archived: v.optional(v.boolean()),

@@ -2,7 +2,6 @@ import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { isMuted } from './rules-settings.ts'
 import { type ConversationSettings, ConversationSettingsChange } from './schema-settings.ts'
 import { findSettings, type SettingsContext, toSettings, toStoredSettings, updateSettings } from './store-settings.ts'
 
@@ -31,7 +30,7 @@ export const settings = useCase({
  * Changes the actor's own settings for a conversation, whatever the actor's role; missing ones keep their value. The
  * actor's own streams of all conversations get an event.
  *
- * @throws ChatError `validation_failed` for a `muted_until` in the past; `not_found`, `forbidden` as {@link settings}
+ * @throws ChatError `not_found`, `forbidden` as {@link settings}
  */
 export const setSettings = useCase({
   takes: ['actor', 'conversation_id'],
@@ -41,8 +40,6 @@ export const setSettings = useCase({
     refuseSystem(actor)
     const { user_id } = actor
     const changes = toStoredSettings(input)
-    if (changes.muted_until != null && !isMuted(changes.muted_until, ctx.now()))
-      throw new ChatError('validation_failed', { errors: [{ path: 'muted_until', message: 'must be in the future' }] })
     return ctx.write(async (tx) => {
       const row = await findSettings(tx, conversationId, user_id, { lock: true })
       if (!row) throw new ChatError('not_found')

@@ -1,0 +1,86 @@
+import type { EphemeralEvent } from '../context.ts'
+import { fromInstant, SECOND, toInstant } from '../core/time.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { Delivered } from './delivery.ts'
+import type { Ephemeral } from './transaction.ts'
+
+/**
+ * So long after a post, typing of its author that another process passes on is older than the post: it is gathered there,
+ * and read here, within this time.
+ */
+const PASSED_ON_MS = 500
+
+/** The maximum number of users in conversations: beyond it the oldest are forgotten, whose typing ends by its own time. */
+const MAX_USERS = 10_000
+
+/** Which users the streams of this process show as typing: a post ends that of its author, without a word of the client. */
+export type Typings = ReturnType<typeof createTypings>
+
+export function createTypings(now: () => Micros) {
+  // By conversation and user: until when, by thread.
+  const typing = new Map<string, Map<string | undefined, Micros>>()
+  // When the last message was delivered, the oldest first.
+  const posted = new Map<string, number>()
+
+  function note({ conversation_id, user_id, root_id, expires_at }: TypingPayload): void {
+    const key = `${conversation_id} ${user_id}`
+    const threads = typing.get(key) ?? new Map<string | undefined, Micros>()
+    threads.delete(root_id)
+    const until = fromInstant(expires_at)
+    if (until > now()) threads.set(root_id, until)
+    typing.delete(key)
+    if (threads.size > 0) typing.set(key, threads)
+    forgetOldest(typing)
+  }
+
+  function endsOf({ event }: Delivered): Delivered[] {
+    if (event.type !== 'message.new') return []
+    const { conversation_id, author_user_id, requested_by, created_at } = event.payload.message
+    const user_id = author_user_id ?? requested_by
+    if (user_id === undefined) return []
+    const key = `${conversation_id} ${user_id}`
+    posted.delete(key)
+    posted.set(key, performance.now())
+    forgetOldest(posted)
+    const expires_at = toInstant(fromInstant(created_at) - SECOND)
+    // Kept until it ends by itself: the streams of one conversation and those of all are sent the message one by one.
+    return [...(typing.get(key) ?? [])].flatMap(([root_id, until]) => {
+      if (until <= now()) return []
+      const payload = { conversation_id, ...(root_id && { root_id }), user_id, expires_at }
+      return { conversation_id, event: { type: 'typing.update' as const, payload } }
+    })
+  }
+
+  return {
+    /** Notes an event that is sent to the streams of this process. */
+    note(event: EphemeralEvent): void {
+      if (event.type === 'typing.update') note(event.payload)
+    },
+
+    /** New events of the log, each message with the end of its author's typing behind it. */
+    withEnds(events: Delivered[]): Delivered[] {
+      const ends = new Map(events.map((each) => [each, endsOf(each)]))
+      return [...ends.values()].every(({ length }) => length === 0)
+        ? events
+        : events.flatMap((each) => [each, ...ends.get(each)!])
+    },
+
+    /** Whether an event of another process is not outdated by a later post of the same user. */
+    isCurrent({ event }: Ephemeral): boolean {
+      if (event.type !== 'typing.update') return true
+      const { conversation_id, user_id } = event.payload
+      const at = posted.get(`${conversation_id} ${user_id}`)
+      return at === undefined || performance.now() - at > PASSED_ON_MS
+    },
+  }
+}
+
+type TypingPayload = Extract<EphemeralEvent, { type: 'typing.update' }>['payload']
+
+function forgetOldest(entries: Map<string, unknown>): void {
+  if (entries.size <= MAX_USERS) return
+  for (const oldest of entries.keys()) {
+    entries.delete(oldest)
+    return
+  }
+}
