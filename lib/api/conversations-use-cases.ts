@@ -129,14 +129,14 @@ export interface ConversationsUseCases {
    * Changes the actor's own settings for a conversation, whatever the actor's role; missing ones keep their value.
    * The actor's own streams of all conversations get an event.
    *
-   * @throws ChatError `validation_failed` for a `muted_until` in the past; `not_found`, `forbidden` as `settings`
+   * @throws ChatError `not_found`, `forbidden` as `settings`; `validation_failed`
    */
   setSettings(
     actor: Actor,
     conversation_id: string,
     input?: {
       level?: 'all' | 'mentions' | 'none' | undefined
-      /** A later instant, or `forever`, which one after 2255-06-05 becomes; `null` ends the muting */
+      /** An instant, or `forever`, which one after 2255-06-05 becomes; `null` or an instant in the past ends the muting */
       muted_until?: string | null | undefined
       archived?: boolean | undefined
       receipts?: boolean | undefined

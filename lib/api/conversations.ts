@@ -107,7 +107,7 @@ export interface ConversationsClient {
     conversation_id: string,
     input?: {
       level?: 'all' | 'mentions' | 'none' | undefined
-      /** A later instant, or `forever`, which one after 2255-06-05 becomes; `null` ends the muting */
+      /** An instant, or `forever`, which one after 2255-06-05 becomes; `null` or an instant in the past ends the muting */
       muted_until?: string | null | undefined
       archived?: boolean | undefined
       receipts?: boolean | undefined

@@ -1,3 +1,4 @@
+import { isEventStream } from '../core/event-stream.ts'
 import { RESULT_HEADERS } from '../core/headers.ts'
 import { refuseUnknown } from '../core/known-names.ts'
 import { repeated } from './errors.ts'
@@ -64,7 +65,7 @@ async function call(requester: Requester, name: string, operation: Operation, ar
   if (operation.ends_session && response.status === 204) requester.setCsrfToken(undefined)
   if (response.status === 204) return undefined
   if (answer === 'text') return response.text()
-  if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
+  if (isEventStream(response)) return readPieces(response.body!)
   const value = (await response.json()) as { csrf_token?: string }
   if (answer === 'session' && value.csrf_token) requester.setCsrfToken(value.csrf_token)
   const fields = Object.entries(RESULT_HEADERS).flatMap(([header, field]) => {

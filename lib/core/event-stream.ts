@@ -5,11 +5,22 @@ export interface WireEvent {
   data: string
 }
 
-/** An event to be sent; its data is text without line breaks, as JSON is. */
+/** An event to be sent; its data is JSON, or text of one line in ASCII. */
 interface TextEvent {
   id?: string | undefined
   type?: string | undefined
   data: string
+}
+
+/** The line ends of Unicode that the format has not: readers of lines of many languages end a line there. */
+const OTHER_LINE_ENDS = /[\u0085\u2028\u2029]/g
+
+/** The media type, with the encoding: without it some readers take Latin-1, the default of text in HTTP/1.1. */
+export const EVENT_STREAM = 'text/event-stream; charset=utf-8'
+
+/** Whether a response is an event stream, with or without its encoding. */
+export function isEventStream({ headers }: Response): boolean {
+  return /^text\/event-stream\s*(;|$)/i.test(headers.get('content-type') ?? '')
 }
 
 /**
@@ -18,7 +29,12 @@ interface TextEvent {
  */
 export function formatEvent({ id, type, data }: TextEvent): string {
   const fields = `${id === undefined ? '' : `id: ${id}\n`}${type === undefined ? '' : `event: ${type}\n`}`
-  return `${fields}data: ${data}\n\n`
+  // In JSON these are in texts only, where they may be escaped.
+  return `${fields}data: ${data.replace(OTHER_LINE_ENDS, escaped)}\n\n`
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** How long a client should wait before it reconnects, as text. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
-import { formatRetry } from '../core/event-stream.ts'
+import { EVENT_STREAM, formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { progressOf } from './stalls.ts'
@@ -20,7 +20,7 @@ export function streamHeaders(common: readonly HeaderPair[]): HeaderPair[] {
 }
 
 const STREAM_HEADERS: readonly HeaderPair[] = [
-  ['content-type', 'text/event-stream'],
+  ['content-type', EVENT_STREAM],
   ['cache-control', 'no-store, no-transform'],
   ['x-accel-buffering', 'no'],
 ]

@@ -5,11 +5,30 @@ import {
   formatComment,
   formatEvent,
   formatRetry,
+  isEventStream,
   parseField,
   type WireEvent,
 } from '../../lib/core/event-stream.ts'
 
 describe('a reader of lines', () => {
+  it('escapes the line ends of Unicode, which only texts of JSON have', () => {
+    const value = { '\u2028': 'a\u0085b\u2028c\u2029\n\\u2028', é: '\u0084\u0086\u2027\u202a' }
+    const text = formatEvent({ data: JSON.stringify(value) })
+    expect(text).not.toMatch(/[\u0085\u2028\u2029]/)
+    expect(text).toContain('\u0084\u0086\u2027\u202a')
+    expect(JSON.parse(text.slice('data: '.length))).toEqual(value)
+  })
+
+  it.each([
+    ['text/event-stream', true],
+    ['text/event-stream; charset=utf-8', true],
+    ['TEXT/EVENT-STREAM;charset=UTF-8', true],
+    ['text/event-streams', false],
+    ['application/json', false],
+  ])('takes a response of %s for an event stream: %s', (type, is) => {
+    expect(isEventStream(new Response('', { headers: { 'content-type': type } }))).toBe(is)
+  })
+
   it.each([
     ['LF', ['a\nb\n\nc\n'], ['a', 'b', '', 'c']],
     ['CRLF', ['a\r\nb\r\n\r\nc\r\n'], ['a', 'b', '', 'c']],

@@ -166,7 +166,7 @@ it("gets each model twice: in OpenAI's format, and with a display name", async (
 
 it('gets a stream of events that ends with [DONE]', async () => {
   const response = await checkedFetch(`${service.base_url}/v1/chat/completions`, post({ ...HELLO, stream: true }))
-  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(response.headers.get('x-accel-buffering')).toBe('no')
   const events = (await response.text()).split('\n\n')
   expect(events.slice(-2)).toEqual(['data: [DONE]', ''])

@@ -82,7 +82,10 @@ describe.skipIf(why).each(['LATIN1', 'SQL_ASCII'])(`a database in %s${why && `: 
     const { url, name } = await create()
     const direct = directUrl(url)
     const other = `${name}_${encoding.toLowerCase()}`
-    await onServer(direct, `CREATE DATABASE ${other} ENCODING '${encoding}' LOCALE 'C' LOCALE_PROVIDER libc TEMPLATE template0`)
+    await onServer(
+      direct,
+      `CREATE DATABASE ${other} ENCODING '${encoding}' LOCALE 'C' LOCALE_PROVIDER libc TEMPLATE template0`,
+    )
     onTestFinished(() => onServer(direct, `DROP DATABASE ${other}`))
     const database = Object.assign(new URL(direct), { pathname: `/${other}` }).href
     const storage = await openStorage({ database })

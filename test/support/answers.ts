@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { inject } from 'vitest'
 import { readEvents } from '../../lib/client/event-stream.ts'
 import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
+import { isEventStream } from '../../lib/core/event-stream.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { Problem } from '../../lib/http/error-shapes.ts'
 import { errorsOf } from '../../lib/http/openapi/errors.ts'
@@ -64,8 +65,7 @@ export async function checkAnswer(method: string, path: string, response: Respon
     !route.output
   )
     return
-  if (route.pieces && response.headers.get('content-type') === 'text/event-stream')
-    return checkPieces(response, route.pieces, demand)
+  if (route.pieces && isEventStream(response)) return checkPieces(response, route.pieces, demand)
   checkShape(await response.clone().json(), route.output, demand)
 }
 

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type AdminClient, createAdminClient } from '../../../lib/client/admin.ts'
 import { type ChatStore, createChatStore, type Readable } from '../../../lib/client/store/index.ts'
+import { isEventStream } from '../../../lib/core/event-stream.ts'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { createTestChat, type TestChat, type TestChatOptions } from '../../../lib/testing/index.ts'
 import { signedInFetch } from '../../../lib/testing/signed-in-fetch.ts'
@@ -48,7 +49,7 @@ export function createNetwork(send: typeof fetch): Network {
       }
       const response = await send(input, { ...init, headers })
       await network.after(call)
-      if (response.headers.get('content-type') !== 'text/event-stream' || !response.body) return response
+      if (!isEventStream(response) || !response.body) return response
       if (network.isOffline) {
         await response.body.cancel()
         throw new TypeError('fetch failed')
