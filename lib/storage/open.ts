@@ -130,10 +130,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     signals,
     files: options.files,
     migrations: () => listMigrations(db),
-    async migrate() {
-      await assertUtf8(db)
-      return migrate(db)
-    },
+    migrate: () => assertUtf8(db).then(() => migrate(db)),
     async backup(file, options = {}) {
       refuseUnknown('storage.backup', options, { force: 0 })
       if (typeof file !== 'string') throw new TypeError("storage.backup: pass the path of the copy: './backup.db'")
