@@ -41,6 +41,8 @@ export const PARTS: Record<string, string[]> = {
   'bus-valkey': ['examples/bus-valkey/*.test.ts'],
   /** ClamAV, where it is installed, and sharp. */
   'file-checks': ['examples/file-checks/*.test.ts'],
+  /** Drizzle and Kysely. */
+  orm: ['examples/orm/*.test.ts'],
   /** The frameworks and logins of hosts. */
   frameworks: ['examples/frameworks/*.test.ts'],
   /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
@@ -149,6 +151,7 @@ export const PACKAGES: Record<string, string> = {
   'bus-nats': 'examples/bus-nats',
   'bus-valkey': 'examples/bus-valkey',
   'file-checks': 'examples/file-checks',
+  orm: 'examples/orm',
   frameworks: 'examples/frameworks',
   vue: 'examples/vue',
   svelte: 'examples/svelte',

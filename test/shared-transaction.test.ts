@@ -235,6 +235,16 @@ describeOnEachDatabase('withTransaction of one database', (openUrl, dialect) => 
       await client.query('BEGIN')
       const bare = { query: async (text: string) => ({ rows: (await client.query(text)).rows }) }
       await expect(service.chat.withTransaction(bare, async () => {})).rejects.toThrow('rows, rowCount and fields')
+      // As adapters return it that know the names of columns alone: 64-bit integers would stay texts.
+      const untyped = {
+        async query(text: string, values: never[]) {
+          const { rows, rowCount, fields } = await client.query(text, values)
+          return { rows, rowCount, fields: fields.map(({ name }) => ({ name })) }
+        },
+      }
+      await expect(service.chat.withTransaction(untyped, async () => {})).rejects.toThrow(
+        'must have dataTypeID, as those of pg: that of "place" is missing',
+      )
       await client.query('ROLLBACK')
     },
   )

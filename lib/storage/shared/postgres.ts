@@ -89,6 +89,15 @@ async function send(client: HostClient, text: string, values: Primitive[]): Prom
   if (!Array.isArray(result?.rows) || !Array.isArray(result.fields)) {
     throw new Error('withTransaction: the result of query() must be that of pg, with rows, rowCount and fields')
   }
+  // Without it, a 64-bit integer would stay a text, and no row would be found by it.
+  const columns = Object.keys(result.rows[0] ?? {})
+  const types = new Map(result.fields.map(({ name, dataTypeID }) => [name, dataTypeID]))
+  const untyped = columns.find((name) => typeof types.get(name) !== 'number')
+  if (untyped !== undefined) {
+    throw new Error(
+      `withTransaction: the fields of a result of query() must have dataTypeID, as those of pg: that of "${untyped}" is missing`,
+    )
+  }
   // The host's connection returns them as text, or as its parser does: ours are far below 2^53.
   const wide = result.fields.filter(({ dataTypeID }) => dataTypeID === INT8_OID).map(({ name }) => name)
   for (const row of result.rows as Record<string, unknown>[])
