@@ -24,7 +24,10 @@ export interface AttachmentsUseCases {
     actor: Actor,
     conversation_id: string,
     input: {
-      /** 1 to 255 characters without `/`, `\` and control characters; not `.` or `..` */
+      /**
+       * 1 to 255 characters without `/`, `\`, control, invisible and bidirectional characters; not `.` or `..`. Outer
+       * spaces are removed
+       */
       name: string
       /** In bytes; at most `attachments.max_bytes` */
       size: number

@@ -15,7 +15,10 @@ export interface AttachmentsClient {
   create(
     conversation_id: string,
     input: {
-      /** 1 to 255 characters without `/`, `\` and control characters; not `.` or `..` */
+      /**
+       * 1 to 255 characters without `/`, `\`, control, invisible and bidirectional characters; not `.` or `..`. Outer
+       * spaces are removed
+       */
       name: string
       /** In bytes; at most `attachments.max_bytes` */
       size: number

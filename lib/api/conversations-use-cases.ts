@@ -25,6 +25,7 @@ export interface ConversationsUseCases {
   create(
     actor: Actor,
     input?: {
+      /** No control, invisible or bidirectional characters; outer spaces are removed. Empty: none */
       title?: string | undefined
       /** false: two participants at most */
       is_group?: boolean | undefined
@@ -45,6 +46,7 @@ export interface ConversationsUseCases {
   ensure(
     actor: Actor,
     input: {
+      /** No control, invisible or bidirectional characters; outer spaces are removed. Empty: none */
       title?: string | undefined
       /** false: two participants at most */
       is_group?: boolean | undefined
@@ -92,6 +94,7 @@ export interface ConversationsUseCases {
     actor: Actor,
     conversation_id: string,
     input?: {
+      /** No control, invisible or bidirectional characters; outer spaces are removed. Empty: none */
       title?: string | undefined
       /** An empty text removes it. Over HTTP for administrators only */
       ref?: string | undefined

@@ -13,6 +13,7 @@ export interface ConversationsClient {
    */
   create(
     input?: {
+      /** No control, invisible or bidirectional characters; outer spaces are removed. Empty: none */
       title?: string | undefined
       /** false: two participants at most */
       is_group?: boolean | undefined
@@ -85,6 +86,7 @@ export interface ConversationsClient {
   rename(
     conversation_id: string,
     input?: {
+      /** No control, invisible or bidirectional characters; outer spaces are removed. Empty: none */
       title?: string | undefined
       /** An empty text removes it. Over HTTP for administrators only */
       ref?: string | undefined

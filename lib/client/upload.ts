@@ -48,10 +48,15 @@ export function createUpload(
 
   async function begin(conversation_id: string, file: Blob, { name, signal }: UploadOptions): Promise<Begun> {
     const { type, size } = file
-    const about = { name: name ?? (file as File).name ?? 'file', size, ...(type && { type }) }
+    const about = { name: name ?? nameOnDisk(file as File), size, ...(type && { type }) }
     const { attachment, part_bytes, parts } = await attachments.create(conversation_id, about, signal ? { signal } : {})
     return { attachment, part_bytes, missing: listParts(parts) }
   }
+}
+
+/** The service refuses names with invisible characters, which those of files on a disk may have. */
+function nameOnDisk({ name = '' }: File): string {
+  return name.replace(/[\p{Cc}\u2028\u2029]|(?![\u200C\u200D])\p{Cf}/gu, '').trim() || 'file'
 }
 
 const listParts = (count: number) => Array.from({ length: count }, (_, n) => n + 1)

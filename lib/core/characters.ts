@@ -21,11 +21,21 @@ const SHAPELESS =
   '\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFB' +
   '\u{110BD}\u{110CD}\u{13430}-\u{1343F}\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}'
 
+/**
+ * Those of them that shape the character before them, such as joiners of emoji and variation selectors. Behind ASCII
+ * letters, and alone, they are invisible.
+ */
+const SHAPING = '\\u180B-\\u180D\\u180F\\u200C\\u200D\\uFE00-\\uFE0F\u{E0020}-\u{E007F}\u{E0100}-\u{E01EF}'
+
 const UNSEEN = `${CONTROLS}${LINE_BREAKS}${SHAPELESS}`
 const INVISIBLE = `${CONTROLS}${SPACES}${SHAPELESS}`
 /** The characters that `String.prototype.trim` removes. */
 const TRIMMED = `\\u0009-\\u000D${SPACES}\\uFEFF`
 const DISTURBING = `${CONTROLS}${LINE_BREAKS}${TURNS}`
+
+/** A character of a title or of the name of a file, with what shapes it; an emoji of a digit is one, too. */
+const labelCharacter = (excluded = '') =>
+  `([^${UNSEEN}${excluded}]|[#*0-9]\\uFE0F\\u20E3|[^\\u0000-\\u00A0${SPACES}${SHAPELESS}][${SHAPING}]+)`
 
 /** Patterns for input texts, as in JSON Schema: they match the texts that both databases store unchanged. */
 export const PATTERNS = {
@@ -35,6 +45,9 @@ export const PATTERNS = {
   username: `^[^${UNSEEN}${SPACES}]([^${UNSEEN}]*[^${UNSEEN}${SPACES}])?$`,
   label: `^[^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*$`,
   label_or_empty: `^([^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*)?$`,
+  title: `^${labelCharacter()}*$`,
+  /** No separators of paths, and, without outer spaces, neither empty nor the folder itself or the one above. */
+  file_name: `^(?![${SPACES}]*(\\.{1,2})?[${SPACES}]*$)${labelCharacter('/\\\\')}+$`,
   /** A dot-atom and a host name (RFC 5322, RFC 1035), with optional spaces around it. */
   email:
     "^[ \\t]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+)*" +
@@ -54,6 +67,8 @@ const pattern = (source: string) => new RegExp(source, 'u')
 const VISIBLE = pattern(`[^${INVISIBLE}]`)
 const HIDDEN = pattern(`[${UNSEEN}]`)
 const LABEL = pattern(PATTERNS.label)
+const TITLE = pattern(PATTERNS.title)
+const FILE_NAME = pattern(PATTERNS.file_name)
 const USERNAME = pattern(PATTERNS.username)
 const EMAIL = pattern(PATTERNS.email)
 const LOCAL_PATH = pattern(PATTERNS.local_path)
@@ -66,6 +81,16 @@ export function isVisible(text: string): boolean {
 /** Whether a text is visible, and has no character that disturbs the text around it. */
 export function isLabel(text: string): boolean {
   return LABEL.test(text)
+}
+
+/** Whether a text can be a title, without its outer spaces: it has no control, bidirectional or invisible character. */
+export function isTitle(text: string): boolean {
+  return TITLE.test(text)
+}
+
+/** Whether a text can be the name of a file, without its outer spaces: a title that is not empty, and no path. */
+export function isFileName(text: string): boolean {
+  return FILE_NAME.test(text)
 }
 
 /** Whether a text can be a username: every character is visible, and there are no outer spaces. */

@@ -1,24 +1,25 @@
 import * as v from 'valibot'
+import { isFileName, PATTERNS } from '../core/characters.ts'
 import { LONGEST } from '../core/lengths.ts'
 import { isStorable } from '../core/schema.ts'
-
-/** No control characters, no separators of paths, and not the folder itself or the one above. */
-const NAME = '^(?!\\.{1,2}$)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029/\\\\]+$'
 
 /** A type and a subtype, and parameters (RFC 9110, section 8.3.1). */
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~\\-]+"
 const MEDIA_TYPE = `^${TOKEN}/${TOKEN}([ \\t]*;[ \\t]*${TOKEN}=(${TOKEN}|"([\\t \\x21\\x23-\\x5B\\x5D-\\x7E]|\\\\[\\t\\x20-\\x7E])*"))*$`
 
-const IS_NAME = new RegExp(NAME, 'u')
 const IS_MEDIA_TYPE = new RegExp(MEDIA_TYPE)
 
-/** The name of a file, as shown: it is never a path. Normalise it (NFC) before it is stored. */
+/** The name of a file, as shown: it is never a path. Outer spaces are removed; normalise it (NFC) before it is stored. */
 export const FileName = v.pipe(
   v.string(),
   v.minLength(1, 'must not be empty'),
   v.maxLength(LONGEST.file_name, `must be at most ${LONGEST.file_name} characters`),
-  v.check((name) => isStorable(name) && IS_NAME.test(name), 'must be a name without /, \\ and control characters'),
-  v.metadata({ pattern: NAME }),
+  v.check(
+    (name) => isStorable(name) && isFileName(name),
+    'must be a name without /, \\, control, invisible and bidirectional characters',
+  ),
+  v.metadata({ pattern: PATTERNS.file_name }),
+  v.trim(),
 )
 
 /** The media type that the sender of a file claims, such as `text/plain; charset=utf-8`. */

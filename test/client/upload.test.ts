@@ -53,6 +53,15 @@ it('a file of several parts arrives, in order and a few at once, and is posted',
   expect(posted.message.attachments).toMatchObject([{ id: attachment.id, name: 'engine.bin' }])
 })
 
+it('a name on the disk loses the characters that no name of a file has; a given name is sent as it is', async () => {
+  const { ada, conversation_id } = await startUploads()
+  const send = (name: string, options = {}) => ada.upload(conversation_id, new File(['x'], name), options)
+  expect((await send(' re\u202Eport\u200B\n.txt')).name).toBe('report.txt')
+  expect((await send('\u200B')).name).toBe('file')
+  expect((await send('👨‍👩‍👧 ❤️.png')).name).toBe('👨‍👩‍👧 ❤️.png')
+  await expect(send('x', { name: 'a\u202Eb' })).rejects.toMatchObject({ code: 'validation_failed' })
+})
+
 it('a failed connection, a gateway and a lost response are no end, and only what is missing is sent again', async () => {
   const { ada, conversation_id, parts, read, network } = await startUploads()
   const file = fileOf(3 * PART)

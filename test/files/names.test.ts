@@ -5,19 +5,32 @@ import { contentDisposition } from '../../lib/files/names.ts'
 import { FileName, MediaType } from '../../lib/files/schema.ts'
 
 describe('the name of a file', () => {
-  it.each(['a', 'Bericht (1).pdf', '.htaccess', '...', 'x'.repeat(255), 'é日本語👍.png', ' ', 'CON', 'a:b'])(
+  it.each(['a', 'Bericht (1).pdf', '.htaccess', '...', 'x'.repeat(255), 'é日本語👍.png', 'CON', 'a:b'])(
     'may be %j',
     (name) => {
       expect(v.is(FileName, name)).toBe(true)
     },
   )
 
-  it.each(['', '.', '..', 'a/b', 'a\\b', 'a\0', 'a\n', '\x7F', '\x85', '\u2028', '\uD800', 'x'.repeat(256), 7, null])(
-    'may not be %j',
-    (name) => {
-      expect(v.is(FileName, name)).toBe(false)
-    },
-  )
+  it.each([
+    '',
+    ' ',
+    '.',
+    '..',
+    'a/b',
+    'a\\b',
+    'a\0',
+    'a\n',
+    '\x7F',
+    '\x85',
+    '\u2028',
+    '\uD800',
+    'x'.repeat(256),
+    7,
+    null,
+  ])('may not be %j', (name) => {
+    expect(v.is(FileName, name)).toBe(false)
+  })
 })
 
 describe('the media type of a file', () => {

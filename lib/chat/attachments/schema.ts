@@ -43,7 +43,9 @@ export type Attachment = v.InferOutput<typeof Attachment>
 export const AttachmentInput = v.object({
   name: v.pipe(
     FileName,
-    v.description('1 to 255 characters without `/`, `\\` and control characters; not `.` or `..`'),
+    v.description(
+      '1 to 255 characters without `/`, `\\`, control, invisible and bidirectional characters; not `.` or `..`. Outer spaces are removed',
+    ),
   ),
   size: v.pipe(Count, v.maxValue(Number.MAX_SAFE_INTEGER), v.description('In bytes; at most `attachments.max_bytes`')),
   type: v.optional(v.pipe(MediaType, v.description('Media type; the file is served as what its bytes are'))),

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Subject } from '../../accounts/identities/schema.ts'
 import { Email, Username } from '../../accounts/users/schema.ts'
+import { isTitle, PATTERNS } from '../../core/characters.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
 import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
@@ -87,7 +88,14 @@ export type ParticipantsQuery = v.InferOutput<typeof ParticipantsQuery>
 export const ParticipantPage = v.object({ participants: v.array(Participant), next_after: v.optional(v.string()) })
 export type ParticipantPage = v.InferOutput<typeof ParticipantPage>
 
-const Title = text(LONGEST.title)
+/** A title; an empty one is none. */
+const Title = v.pipe(
+  text(LONGEST.title),
+  v.check(isTitle, 'must have no control, invisible or bidirectional characters'),
+  v.metadata({ pattern: PATTERNS.title }),
+  v.description('No control, invisible or bidirectional characters; outer spaces are removed. Empty: none'),
+  v.trim(),
+)
 
 export const ConversationInput = v.object({
   title: v.optional(Title, ''),

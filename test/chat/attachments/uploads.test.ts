@@ -107,6 +107,12 @@ describeOnEachDatabase('uploads', (openUrl) => {
     expect((await ofAda.put(attachment.id, 1, bytes, right)).status).toBe(200)
   })
 
+  it('removes the spaces around a name', async () => {
+    const { attachment } = await ada.attachments.create(place, { name: ' \u3000notes.txt ', size: 1 })
+    expect(attachment.name).toBe('notes.txt')
+    await ada.attachments.remove(attachment.id)
+  })
+
   it.each([
     ['an empty name', { name: '' }, '422 name'],
     ['a long name', { name: 'x'.repeat(256) }, '422 name'],
@@ -114,6 +120,11 @@ describeOnEachDatabase('uploads', (openUrl) => {
     ['a path of Windows', { name: 'a\\b' }, '422 name'],
     ['this folder', { name: '.' }, '422 name'],
     ['the folder above', { name: '..' }, '422 name'],
+    ['spaces only', { name: ' \u00A0 ' }, '422 name'],
+    ['the folder above between spaces', { name: ' .. ' }, '422 name'],
+    ['a turned direction', { name: 'invoice\u202Egpj.exe' }, '422 name'],
+    ['an invisible space', { name: 'invoice\u200B.pdf' }, '422 name'],
+    ['a joiner of nothing', { name: 'invoice\u200D.pdf' }, '422 name'],
     ['a NUL', { name: 'a\0b' }, '422 name'],
     ['a line break', { name: 'a\r\nSet-Cookie: x' }, '422 name'],
     ['a lone surrogate', { name: 'a\uD800' }, '422 name'],

@@ -13,7 +13,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
 
   it('are owned by the user who creates them', async () => {
     const { ada } = world
-    const { conversation_id, conversation } = await ada.conversations.create({ title: 'Täglich' })
+    const { conversation_id, conversation } = await ada.conversations.create({ title: ' Täglich\u3000' })
     expect(conversation).toMatchObject({
       id: conversation_id,
       title: 'Täglich',
@@ -21,6 +21,23 @@ describeOnEachDatabase('conversations', (openUrl) => {
       participants: [{ user_id: ada.id, role: 'owner' }],
     })
     expect(await ada.conversations.get(conversation_id)).toMatchObject(conversation)
+  })
+
+  it('have titles without outer spaces, invisible characters and those that turn the text around them', async () => {
+    const { ada } = world
+    const { conversation_id } = await ada.conversations.create({ title: ' \u00A0 ' })
+    const titleOf = async () => (await ada.conversations.get(conversation_id)).title
+    expect(await titleOf()).toBe('')
+    await ada.conversations.rename(conversation_id, { title: '  ❤️ Engines ' })
+    expect(await titleOf()).toBe('❤️ Engines')
+    for (const title of ['a\u202Eb', 'a\u200Bb', 'a\nb', '\uFEFF', 'a\u200Db']) {
+      const refusal = { code: 'validation_failed', errors: [{ path: 'title' }] }
+      await expect(ada.conversations.rename(conversation_id, { title })).rejects.toMatchObject(refusal)
+      await expect(ada.conversations.create({ title })).rejects.toMatchObject(refusal)
+      const actor = await service.chat.users.actor(ada.id)
+      await expect(service.chat.conversations.create(actor, { title })).rejects.toMatchObject(refusal)
+    }
+    expect(await titleOf()).toBe('❤️ Engines')
   })
 
   it('add users by id, username or email address, in any spelling', async () => {
