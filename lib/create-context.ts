@@ -20,6 +20,7 @@ import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
+import { addressInvite } from './chat/invites/mail.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { notifyAll } from './chat/notifications/all.ts'
@@ -88,8 +89,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const openFile: OpenFile = (userId, fileId) => openFor(ctx, userId, fileId)
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
-  const addresser: Addresser = (order, options) =>
-    order.mail === 'notification' ? addressNotification(ctx, order) : addressOf(ctx, order, options)
+  const addresser: Addresser = (order, options) => recipientOf(ctx, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })
   const files = createFiles(config, storage)
   const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
@@ -131,6 +131,13 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
   }
   return ctx
+}
+
+/** The recipient of a mail: of the accounts, or of the conversations. */
+function recipientOf(ctx: Context, ...[order, options]: Parameters<Addresser>): ReturnType<Addresser> {
+  if (order.mail === 'notification') return addressNotification(ctx, order)
+  if (order.mail === 'conversation_invite') return addressInvite(ctx, order)
+  return addressOf(ctx, order, options)
 }
 
 /** What the service does after the commit of a transaction. */

@@ -18,6 +18,7 @@ const create = defineCommand({
   args: {
     ...conversationArg,
     email: { type: 'string', description: 'Only the user with this address may accept' },
+    mail: { type: 'boolean', description: 'Mail the token to that address, and do not print it' },
     role: { type: 'string', default: 'member', description: 'owner, admin, member or viewer' },
     'ttl-seconds': { type: 'string', description: 'Validity in seconds; default: one day' },
     'max-uses': { type: 'string', description: 'Maximum number of uses; default: 1' },
@@ -30,12 +31,15 @@ const create = defineCommand({
         args.conversation,
         chat.invites.create(OPERATOR, args.conversation, {
           email: args.email,
+          mail: args.mail === true,
           role: args.role as ParticipantRole,
           ttl_seconds: numberOf('ttl-seconds', args['ttl-seconds']),
           max_uses: numberOf('max-uses', args['max-uses']),
         }),
       )
-      print(args, created, `${created.token}\n\nValid until ${created.expires_at}. It is not shown again.`)
+      const { token, expires_at } = created
+      const text = `Valid until ${expires_at}.`
+      print(args, created, token === undefined ? `Mailed. ${text}` : `${token}\n\n${text} It is not shown again.`)
     }),
 })
 

@@ -351,6 +351,11 @@ export interface ConfigInput {
      */
     undo_email?: string | undefined
     /**
+     * Page of your own that accepts a mailed invite to a conversation, with {token} in its address; by default the
+     * service has a plain form.
+     */
+    conversation_invite?: string | undefined
+    /**
      * Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has
      * a plain form.
      */
@@ -865,6 +870,11 @@ export interface Config {
      * form.
      */
     undo_email?: string
+    /**
+     * Page of your own that accepts a mailed invite to a conversation, with {token} in its address; by default the
+     * service has a plain form.
+     */
+    conversation_invite?: string
     /**
      * Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has
      * a plain form.

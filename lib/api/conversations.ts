@@ -322,9 +322,9 @@ export interface InvitedParticipant {
   invite: IssuedInvite
 }
 
-/** The token of an invite for an email address; it cannot be read again. */
+/** The token of an invite for an email address; it cannot be read again, and is missing if it is mailed. */
 export interface IssuedInvite {
-  token: string
+  token?: string
   expires_at: string
 }
 

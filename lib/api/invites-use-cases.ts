@@ -6,10 +6,11 @@ import type { Client, SignedIn } from './users.ts'
 /** `chat.invites`. */
 export interface InvitesUseCases {
   /**
-   * Creates an invite to a conversation. Its token is returned only here; the database has a digest.
+   * Creates an invite to a conversation. Its token is returned only here, or mailed; the database has a digest.
    *
-   * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one; `conflict`,
-   * `validation_failed`
+   * @throws ChatError `not_found`; `forbidden` below admin, to invite an owner without being one, and with an API
+   * key to invite an owner or admin; `conflict` to mail it without an address, or if the service sends no mail;
+   * `rate_limited`; `validation_failed`
    */
   create(
     actor: Actor,
@@ -21,6 +22,8 @@ export interface InvitesUseCases {
       ttl_seconds?: number | undefined
       /** At most `invites.max_uses` (100) */
       max_uses?: number | undefined
+      /** Mail the token to `email`, and do not return it: accepting then verifies the address */
+      mail?: boolean | undefined
     },
   ): Promise<CreatedInvite>
 

@@ -31,8 +31,10 @@ export interface InvitesClient {
   /**
    * Create an invite; its token is shown once.
    *
-   * Requires the role owner or admin; the role of the invite is limited to what the caller may give. With `email`,
-   * only the user with that address can accept.
+   * Requires the role owner or admin; the role of the invite is limited to what the caller may give, with an API key
+   * to `member` and `viewer`; such an invite ends with its key. With `email`, only the user with that address can
+   * accept. With `mail: true` the service mails the token there and does not return it, and a sign-up with it
+   * verifies the address; `conflict` without `email`, or if the service sends no mail.
    *
    * @throws ChatError `not_found`, `forbidden`, `conflict`, `validation_failed`
    */
@@ -45,6 +47,8 @@ export interface InvitesClient {
       ttl_seconds?: number | undefined
       /** At most `invites.max_uses` (100) */
       max_uses?: number | undefined
+      /** Mail the token to `email`, and do not return it: accepting then verifies the address */
+      mail?: boolean | undefined
     },
     options?: CallOptions,
   ): Promise<CreatedInvite>
@@ -78,9 +82,10 @@ export interface InvitesClient {
   revoke(token: string, options?: CallOptions): Promise<void>
 }
 
-/** A created invite; its token is returned only here. */
+/** A created invite; its token is returned only here, and not if it is mailed. */
 export interface CreatedInvite {
-  token: string
+  /** Missing with `mail: true` */
+  token?: string
   expires_at: string
   invite_id: string
 }

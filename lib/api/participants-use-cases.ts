@@ -24,9 +24,10 @@ export interface ParticipantsUseCases {
    * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates
    * an invite instead. A host names its people by `subject`: `chat.users.ensure` makes them known first.
    *
-   * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner
-   * without being one; `already_participant`; `conflict` in a direct conversation, and for a third participant with
-   * `is_group: false`; `validation_failed`
+   * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, to add an owner without
+   * being one or with an API key, and with one to invite an admin; `already_participant`; `conflict` in a direct
+   * conversation, for a third participant with `is_group: false`, and to mail an invite if the service sends no
+   * mail; `rate_limited`; `validation_failed`
    */
   add(
     actor: Actor,
@@ -42,6 +43,8 @@ export interface ParticipantsUseCases {
           /** An email address; outer spaces are trimmed */
           email: string
           role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined
+          /** Mail the token of an invite, and do not return it */
+          mail?: boolean | undefined
         }
       | {
           /** The host's own id of a person */
@@ -53,8 +56,9 @@ export interface ParticipantsUseCases {
   /**
    * Changes the role of a participant and publishes an event.
    *
-   * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, or to make or
-   * change an owner without being one; `last_owner`; `conflict` in a direct conversation; `validation_failed`
+   * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, and to make or
+   * change an owner without being one or with an API key; `last_owner`; `conflict` in a direct conversation;
+   * `validation_failed`
    */
   changeRole(
     actor: Actor,
@@ -66,8 +70,8 @@ export interface ParticipantsUseCases {
   /**
    * Removes a participant, whose streams of the conversation close. Every participant may leave.
    *
-   * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`; `last_owner`; `conflict`
-   * in a direct conversation, which can be archived instead
+   * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`, also for an owner with an
+   * API key; `last_owner`; `conflict` in a direct conversation, which can be archived instead
    */
   remove(actor: Actor, conversation_id: string, user_id: string): Promise<void>
 }

@@ -8,7 +8,8 @@ export interface ParticipantsClient {
    * Add a participant.
    *
    * Takes a user id, username or email address; requires the role owner or admin. An email address that no user has
-   * verified creates an invite instead, which the caller delivers.
+   * verified creates an invite instead, which the caller delivers, or with `mail: true` the service. An API key adds
+   * no owners.
    *
    * @throws ChatError `not_found`, `forbidden`, `already_participant`, `conflict`, `validation_failed`
    */
@@ -25,6 +26,8 @@ export interface ParticipantsClient {
           /** An email address; outer spaces are trimmed */
           email: string
           role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined
+          /** Mail the token of an invite, and do not return it */
+          mail?: boolean | undefined
         },
     options?: CallOptions,
   ): Promise<AddedParticipant>
@@ -32,7 +35,8 @@ export interface ParticipantsClient {
   /**
    * Change the role of a participant.
    *
-   * Requires the role owner or admin; only an owner can appoint or change owners. The last owner cannot change role.
+   * Requires the role owner or admin; only an owner can appoint or change owners, and no API key can. The last owner
+   * cannot change role.
    *
    * @throws ChatError `not_found`, `forbidden`, `last_owner`, `conflict`, `validation_failed`
    */
@@ -65,7 +69,7 @@ export interface ParticipantsClient {
    * Remove a participant, or leave.
    *
    * Requires the role owner or admin, except to remove oneself. Their streams of the conversation end; their
-   * messages stay. The last owner cannot leave.
+   * messages stay. The last owner cannot leave. An API key removes no owners.
    *
    * @throws ChatError `not_found`, `forbidden`, `last_owner`, `conflict`
    */

@@ -31,6 +31,11 @@ export const LinksSection = section({
     undefined,
     'Page of your own that undoes such a change, with {token} in its address; by default the service has a plain form.',
   ),
+  conversation_invite: key(
+    link,
+    undefined,
+    'Page of your own that accepts a mailed invite to a conversation, with {token} in its address; by default the service has a plain form.',
+  ),
   invite: key(
     link,
     undefined,
@@ -47,6 +52,7 @@ export const FORM_PATHS: Record<LinkName, string> = {
   verify_email: '/account/verify-email',
   change_email: '/account/confirm-email',
   undo_email: '/account/undo-email',
+  conversation_invite: '/account/join',
   invite: '/account/sign-up',
 }
 

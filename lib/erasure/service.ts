@@ -1,6 +1,6 @@
 import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
-import { deleteInvitesTo } from '../accounts/email-requests/store.ts'
+import { deleteInvitesTo, deleteJoinsOf } from '../accounts/email-requests/store.ts'
 import { findPerson } from '../accounts/identities/host-person.ts'
 import { endMeans } from '../accounts/means/ending.ts'
 import { revokeNewcomersOf } from '../accounts/sign-ups/revocation.ts'
@@ -147,6 +147,7 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteMailsOf(tx, userId)
     await deleteInvitesTo(tx, uniqueKey(user.email))
+    await deleteJoinsOf(tx, userId, uniqueKey(user.email))
     await revokeNewcomersOf(tx, userId)
     await deleteUser(tx, userId)
     tx.recheckStreams({ user_id: userId })

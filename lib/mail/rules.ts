@@ -38,9 +38,9 @@ export function mailIdOf(key: string): string {
   return key.slice(key.indexOf('.') + 1)
 }
 
-/** The user of the task of a mail, if it has one: a newcomer has no account yet. */
+/** The user of the task of a mail, if it has one: an invited person may have no account. */
 export function userOf(key: string, { mail }: { mail?: unknown }): string | undefined {
-  return mail === 'invite' ? undefined : key.slice(0, key.indexOf('.')) || undefined
+  return mail === 'invite' || mail === 'conversation_invite' ? undefined : key.slice(0, key.indexOf('.')) || undefined
 }
 
 /** A reason on one line, without the secrets of a mail, and bounded. */

@@ -6,6 +6,7 @@ export const MailKind = v.picklist([
   'reset_password',
   'verify_email',
   'invite',
+  'conversation_invite',
   'change_email',
   'undo_email',
   'key_created',

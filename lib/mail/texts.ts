@@ -24,6 +24,10 @@ export const TEXTS: Record<MailKind, MailText> = {
     subject: 'You are invited to sign up',
     text: 'You are invited to make an account for this address. Choose a name and a password with this link or code:\n\n{link}\n\nThe link works once, and not for ever. If you did not expect it, there is nothing to do.\n',
   },
+  conversation_invite: {
+    subject: 'You are invited to a conversation',
+    text: 'You are invited to a conversation. Make an account for this address, or accept where you are signed in, with this link or code:\n\n{link}\n\nThe link does not work for ever. If you did not expect it, there is nothing to do.\n',
+  },
   change_email: {
     subject: 'Confirm your new e-mail address',
     text: 'The account "{username}" is to have this e-mail address. If it is yours, confirm it within a day with this link or code:\n\n{link}\n\nIf it is not yours, do not confirm it: there is nothing to do.\n',

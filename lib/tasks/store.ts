@@ -39,10 +39,11 @@ export function toTaskRecord(row: TaskRow & { is_running: number }): TaskRecord 
   }
 }
 
-/** The key of a mail begins with its recipient; a newcomer has no account yet. */
+/** The key of a mail begins with its recipient; an invited person may have no account. */
 function subjectOf({ kind, key, detail }: TaskRow): string | undefined {
   if (!kind.startsWith('mail.')) return key
-  return (JSON.parse(detail ?? '{}') as TaskDetail).mail === 'invite' ? undefined : key.slice(0, key.indexOf('.'))
+  const { mail } = JSON.parse(detail ?? '{}') as TaskDetail
+  return mail === 'invite' || mail === 'conversation_invite' ? undefined : key.slice(0, key.indexOf('.'))
 }
 
 /**

@@ -186,7 +186,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       attachment_ids: [attachment.id],
     })
     await chat.conversations.rename(founder, conversation_id, { policy: { receipts: 'on' } })
-    const { token } = await chat.invites.create(founder, conversation_id, {})
+    const { token = '' } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
     const limits = /^limits/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
     return {

@@ -159,7 +159,7 @@ const ACTIONS: Record<string, Act> = {
   participantsRemove: ({ chat, conversation_id, people }, by, pick) =>
     chat.participants.remove(by, conversation_id, people[1 + (pick % (people.length - 1))]!.user_id),
   invitesAccept: async ({ chat, conversation_id, people }, by, pick) => {
-    const { token } = await chat.invites.create(people[0]!, conversation_id, { role: ROLES[1 + (pick % 3)]! })
+    const { token = '' } = await chat.invites.create(people[0]!, conversation_id, { role: ROLES[1 + (pick % 3)]! })
     await chat.invites.accept(by, {}, { token })
   },
 }

@@ -107,7 +107,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const third = await reply(message_id, 'third')
     await grace.threads.markRead(root.root_id, { message_id })
     await ada.messages.remove(third.message_id)
-    const { token } = await ada.invites.create(conversation_id, {})
+    const { token = '' } = await ada.invites.create(conversation_id, {})
     await eve.invites.accept({ token })
     const ask = { content: 'Are you there?', role: 'assistant' as const }
     await grace.messages.reply(message_id, ask)

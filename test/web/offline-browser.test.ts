@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     const { ada, grace, signIn, conversation_id } = await openTalk(url)
     const create = async (title: string) => {
       const other = await ada.conversations.create({ title })
-      const { token } = await ada.invites.create(other.conversation_id, {})
+      const { token = '' } = await ada.invites.create(other.conversation_id, {})
       await grace.invites.accept({ token })
       return other.conversation_id
     }

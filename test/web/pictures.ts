@@ -73,7 +73,7 @@ async function seed(url: string): Promise<string> {
   now += 180_000
   const { conversation_id } = await ada.conversations.create({ title: 'Analytical Engine' })
   const join = async (client: ChatClient, username: string, display_name: string) => {
-    const { token } = await ada.invites.create(conversation_id, {})
+    const { token = '' } = await ada.invites.create(conversation_id, {})
     const account = { username, email: `${username}@example.org`, password: PASSWORD }
     await client.invites.accept({ token, ...account })
     await client.auth.changeProfile({ display_name })

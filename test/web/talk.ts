@@ -18,7 +18,7 @@ export async function openTalk(url: string): Promise<Talk> {
   await ada.setup.run({ email: address('ada'), password: PASSWORD, display_name: 'Ada Lovelace' })
   await ada.auth.login({ email: address('ada'), password: PASSWORD })
   const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
-  const { token } = await ada.invites.create(conversation_id, {})
+  const { token = '' } = await ada.invites.create(conversation_id, {})
   await grace.invites.accept({ token, username: 'grace', email: address('grace'), password: PASSWORD })
   return {
     ada,

@@ -4,8 +4,9 @@ import type { Micros } from '../../storage/sql.ts'
 /** What a mailed link will do, as it is stored until it is done. */
 export interface EmailRequestRow {
   id: string
-  kind: 'invite' | 'change' | 'undo'
-  /** `null` for a newcomer. */
+  /** `invite`: to the service; `join`: to a conversation, by the id of the invite. */
+  kind: 'invite' | 'join' | 'change' | 'undo'
+  /** `null` for an invited person. */
   user_id: string | null
   email: string
   email_key: string
@@ -84,6 +85,11 @@ export async function deleteChangesOf(tx: Queries, userId: string): Promise<void
 /** Deletes the invites of newcomers to an address. By email_requests_by_email. */
 export async function deleteInvitesTo(tx: Queries, emailKey: string): Promise<void> {
   await tx.run("DELETE FROM email_requests WHERE email_key = ? AND kind = 'invite'", emailKey)
+}
+
+/** Deletes the addresses of mailed invites to conversations that a user has made, and of those to the user's address. */
+export async function deleteJoinsOf(tx: Queries, userId: string, emailKey: string): Promise<void> {
+  await tx.run("DELETE FROM email_requests WHERE kind = 'join' AND (created_by = ? OR email_key = ?)", userId, emailKey)
 }
 
 /** Deletes the invites of newcomers that a user has made. @returns their ids */

@@ -133,7 +133,11 @@ const role = v.optional(ParticipantRole, 'member')
 
 export const ParticipantById = v.object({ user_id: Id, role })
 export const ParticipantByUsername = v.object({ username: Username, role })
-export const ParticipantByEmail = v.object({ email: Email, role })
+export const ParticipantByEmail = v.object({
+  email: Email,
+  role,
+  mail: v.optional(v.pipe(v.boolean(), v.description('Mail the token of an invite, and do not return it')), false),
+})
 
 /** The user to add: by id, username or email address. */
 export const ParticipantInput = v.union([ParticipantById, ParticipantByUsername, ParticipantByEmail])
@@ -151,8 +155,8 @@ export type AnyParticipantInput = v.InferOutput<typeof AnyParticipantInput>
 export const ChangedParticipant = v.object({ participant: Participant })
 export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
 
-/** The token of an invite for an email address; it cannot be read again. */
-export const IssuedInvite = v.object({ token: v.string(), expires_at: Instant })
+/** The token of an invite for an email address; it cannot be read again, and is missing if it is mailed. */
+export const IssuedInvite = v.object({ token: v.optional(v.string()), expires_at: Instant })
 
 export const InvitedParticipant = v.object({ invite: IssuedInvite })
 

@@ -1,5 +1,4 @@
 import type { UserRow } from '../../accounts/users/store.ts'
-import { markEmailVerified } from '../../accounts/users/store-changes.ts'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
@@ -38,14 +37,13 @@ export async function acceptAs(
   const { conversation_id } = found
   if (await findMembership(tx, conversation_id, user.id)) return { conversation_id }
 
-  const issuer = await findIssuer(tx, found, { lock: true })
+  const issuer = await findIssuer(tx, found, ctx.now(), { lock: true })
   // Read again under the locks: it may have been used up or revoked meanwhile.
   const invite = assertAcceptable(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
   if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
     throw new ChatError('invite_email_mismatch')
   if (isSignup) assertSignup(ctx, invite, issuer)
   if (!(await takeUse(tx, invite.id, { signups: isSignup ? 1 : 0 }))) throw new ChatError('invite_used')
-  if (invite.email_key !== null) await markEmailVerified(tx, user.id, ctx.now())
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
   await join(tx, conversation_id, { user, role: invite.role, at })
@@ -58,7 +56,7 @@ export async function acceptAs(
 export async function reviewAcceptance(ctx: Context, actor: Actor, token: string): Promise<void> {
   const invite = await findInviteByToken(ctx.db, digest(token))
   if (!invite || (await findMembership(ctx.db, invite.conversation_id, actor.user_id))) return
-  const { conversation_id, role } = assertAcceptable(invite, await findIssuer(ctx.db, invite), ctx.now())
+  const { conversation_id, role } = assertAcceptable(invite, await findIssuer(ctx.db, invite, ctx.now()), ctx.now())
   await reviewJoin(ctx, { actor, conversation_id, user_id: actor.user_id, role })
 }
 

@@ -1,31 +1,41 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import { queueMail } from './mail.ts'
 import type { CreatedInvite } from './schema.ts'
 import { insertInvite } from './store.ts'
 
 /** The default lifetime and number of uses of an invite. */
-const DEFAULTS = { ttl_seconds: 86_400, max_uses: 1 }
+const DEFAULTS = { ttl_seconds: 86_400, max_uses: 1, mail: false }
 
 /**
  * Creates an invite inside a transaction, for an actor with the right to do so.
  *
- * @throws ChatError `validation_failed` for more uses than `invites.max_uses`
+ * @throws ChatError `forbidden` with an API key for an owner or admin; `validation_failed` for more uses than
+ *   `invites.max_uses`; `unavailable` if the queue of mails is full
  */
 export async function createInvite(
   ctx: Context,
   tx: Tx,
   actor: Actor,
   conversationId: string,
-  invite: { email?: string | undefined; role: ParticipantRole; ttl_seconds?: number; max_uses?: number },
+  invite: {
+    email?: string | undefined
+    role: ParticipantRole
+    ttl_seconds?: number
+    max_uses?: number
+    mail?: boolean
+  },
 ): Promise<CreatedInvite> {
-  const { ttl_seconds, max_uses } = { ...DEFAULTS, ...invite }
+  const { ttl_seconds, max_uses, mail } = { ...DEFAULTS, ...invite }
+  // A stolen key must not make participants that could take the conversation over once it is revoked.
+  if (invite.role === 'owner' || invite.role === 'admin') refuseKeys(actor)
   const most = ctx.config.invites.max_uses
   if (max_uses > most)
     throw new ChatError('validation_failed', { errors: [{ path: 'max_uses', message: `must be at most ${most}` }] })
@@ -42,9 +52,14 @@ export async function createInvite(
     max_uses,
     created_at: now,
     expires_at: now + ttl_seconds * SECOND,
+    mailed: mail ? 1 : 0,
+    key_id: actor.key_id ?? null,
   }
   await insertInvite(tx, row)
+  const { email, email_key } = row
+  if (mail && email !== null && email_key !== null) await queueMail(ctx, tx, { ...row, email, email_key })
   const detail = { conversation_id: conversationId, role: row.role, max_uses, for_address: row.email !== null }
   tx.audit({ act: 'invite.created', ...byActor(actor), subject_id: row.id, detail })
-  return { token, expires_at: toInstant(row.expires_at), invite_id: row.id }
+  // Of a mailed one, nothing knows the stored token: those of the mails are others.
+  return { ...(!mail && { token }), expires_at: toInstant(row.expires_at), invite_id: row.id }
 }

@@ -8,7 +8,7 @@ export const create = route({
   tag: 'Invites',
   summary: 'Create an invite; its token is shown once',
   description:
-    'Requires the role owner or admin; the role of the invite is limited to what the caller may give. With `email`, only the user with that address can accept.',
+    'Requires the role owner or admin; the role of the invite is limited to what the caller may give, with an API key to `member` and `viewer`; such an invite ends with its key. With `email`, only the user with that address can accept. With `mail: true` the service mails the token there and does not return it, and a sign-up with it verifies the address; `conflict` without `email`, or if the service sends no mail.',
   access: 'session',
   example: { ttl_seconds: 3600, max_uses: 5 },
   output: CreatedInvite,

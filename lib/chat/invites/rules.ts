@@ -37,6 +37,18 @@ function mayGive(issuer: Issuer, role: ParticipantRole): boolean {
   return mayWrite(splitRoles(issuer.roles)) && canManage(issuer.role, role)
 }
 
+/**
+ * Whether a sign-up with this invite verifies its address. The maker of an invite sees the token and could sign up with
+ * any address; the operator may vouch for one, and of a mailed invite only the mailbox gets the token.
+ */
+export function provesAddress(invite: {
+  email_key: string | null
+  created_by: string | null
+  mailed: number
+}): boolean {
+  return invite.email_key !== null && (invite.created_by === null || invite.mailed === 1)
+}
+
 /** The roles that a participant with this role may not give. */
 export function rolesBeyond(role: ParticipantRole): ParticipantRole[] {
   return ParticipantRole.options.filter((other) => !canManage(role, other))

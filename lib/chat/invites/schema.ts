@@ -24,11 +24,22 @@ export const InviteInput = v.object({
     ),
     1,
   ),
+  mail: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description('Mail the token to `email`, and do not return it: accepting then verifies the address'),
+    ),
+    false,
+  ),
 })
 export type InviteInput = v.InferOutput<typeof InviteInput>
 
-/** A created invite; its token is returned only here. */
-export const CreatedInvite = v.object({ token: v.string(), expires_at: Instant, invite_id: Id })
+/** A created invite; its token is returned only here, and not if it is mailed. */
+export const CreatedInvite = v.object({
+  token: v.optional(v.pipe(v.string(), v.description('Missing with `mail: true`'))),
+  expires_at: Instant,
+  invite_id: Id,
+})
 export type CreatedInvite = v.InferOutput<typeof CreatedInvite>
 
 /** An invite that can still be accepted. */

@@ -12,6 +12,7 @@ import { lockForInvites, requireInviteReader } from '../conversations/access.ts'
 import { canManage, canModerate, refuseDirect } from '../conversations/rules.ts'
 import { type AcceptResult, acceptAs, reviewAcceptance } from './acceptance.ts'
 import { createInvite } from './create.ts'
+import { reserveMail } from './mail.ts'
 import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites, InvitesQuery } from './schema.ts'
 import { signUp } from './sign-up.ts'
 import {
@@ -25,15 +26,17 @@ import {
 } from './store.ts'
 
 /**
- * Creates an invite to a conversation. Its token is returned only here; the database has a digest.
+ * Creates an invite to a conversation. Its token is returned only here, or mailed; the database has a digest.
  *
- * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one
+ * @throws ChatError `not_found`; `forbidden` below admin, to invite an owner without being one, and with an API key to
+ *   invite an owner or admin; `conflict` to mail it without an address, or if the service sends no mail; `rate_limited`
  */
 export const create = useCase({
   takes: ['actor', 'conversation_id'],
   input: InviteInput,
   errors: ['not_found', 'forbidden', 'conflict'],
-  run: (ctx, actor, conversationId, input): Promise<CreatedInvite> => {
+  run: async (ctx, actor, conversationId, input): Promise<CreatedInvite> => {
+    await reserveMail(ctx, actor, input)
     return ctx.write(async (tx) => {
       const place = await lockForInvites(ctx, tx, actor, conversationId)
       if (!canManage(place.role, input.role)) throw new ChatError('forbidden')

@@ -7,13 +7,13 @@ import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { type AcceptResult, acceptAs, assertAcceptable, assertSignup } from './acceptance.ts'
-import { signupPauseSeconds, withRefusal } from './rules.ts'
+import { provesAddress, signupPauseSeconds, withRefusal } from './rules.ts'
 import type { Acceptance } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, lockInvite, setRefusals } from './store.ts'
 
 /**
  * Accepts an invite for a new user, who gets an account and is signed in. The address counts as verified only if the
- * invite is for that address.
+ * invite is for that address, and its maker cannot know the token.
  *
  * @throws ChatError what accepting throws; `unauthenticated` without an account to create; `signup_disabled`;
  *   `email_taken`, `username_taken`; `rate_limited` after several addresses that have an account
@@ -36,7 +36,7 @@ export async function signUp(
   const newcomer = {
     username,
     email,
-    email_verified: invite.email_key !== null,
+    email_verified: provesAddress(invite),
     password_hash,
     roles: ['member' as const],
   }
@@ -58,7 +58,7 @@ export async function signUp(
 async function assertSignsUp(ctx: Context, token: string, email: string): Promise<InviteRow> {
   return ctx.db.snapshot(async (db) => {
     const found = await findInviteByToken(db, digest(token))
-    const issuer = found && (await findIssuer(db, found))
+    const issuer = found && (await findIssuer(db, found, ctx.now()))
     const invite = assertAcceptable(found, issuer, ctx.now())
     assertSignup(ctx, invite, issuer)
     // Other addresses are not looked up: an invite for one address reveals nothing about others.

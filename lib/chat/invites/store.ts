@@ -23,10 +23,14 @@ export interface InviteRow extends Refusals {
   created_at: Micros
   expires_at: Micros
   revoked_at: Micros | null
+  /** 1 if only the mailbox of the address gets the token. */
+  mailed: number
+  /** The API key that made it. */
+  key_id: string | null
 }
 
 const COLUMNS = `id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups, created_at,
-  expires_at, revoked_at, refusals, refused_since`
+  expires_at, revoked_at, refusals, refused_since, mailed, key_id`
 
 /** An invite to a deleted conversation is not found, as the conversation itself. */
 const IS_VISIBLE = `NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = invites.conversation_id AND c.deleted_at IS NOT NULL)`
@@ -46,9 +50,14 @@ export function toInvite(row: InviteRow): Invite {
   }
 }
 
-/** The invite of a token, whatever its state. By token_hash. */
+/** The invite of a token, its own or one of a mail, whatever its state. By token_hash. */
 export function findInviteByToken(db: Queries, tokenHash: string): Promise<InviteRow | undefined> {
-  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE token_hash = ? AND ${IS_VISIBLE}`, tokenHash)
+  return db.get<InviteRow>(
+    `SELECT ${COLUMNS} FROM invites
+      WHERE (token_hash = ? OR id = (SELECT request_id FROM email_request_tokens WHERE token_hash = ?)) AND ${IS_VISIBLE}`,
+    tokenHash,
+    tokenHash,
+  )
 }
 
 /** An invite, whatever its state. By primary key. */
@@ -56,7 +65,12 @@ export function findInvite(db: Queries, id: string): Promise<InviteRow | undefin
   return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? AND ${IS_VISIBLE}`, id)
 }
 
-const IS_OPEN = 'conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses'
+const KEY_LIVES = '(k.expires_at IS NULL OR k.expires_at >= ?)'
+
+/** An invite ends with the API key that made it. */
+const HAS_KEY = `(key_id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.id = invites.key_id AND ${KEY_LIVES}))`
+
+const IS_OPEN = `conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses AND ${HAS_KEY}`
 
 /**
  * Up to `limit` invites of a conversation that can still be accepted, created before a given one, latest first. By
@@ -76,6 +90,7 @@ export function listOpenInvites(
       LIMIT ?`,
     conversationId,
     now,
+    now,
     before.at,
     before.id,
     limit,
@@ -88,27 +103,31 @@ export async function countOpenInvites(db: Queries, conversationId: string, now:
     `SELECT count(*) AS total FROM invites WHERE ${IS_OPEN}`,
     conversationId,
     now,
+    now,
   )
   return row!.total
 }
 
 /**
- * The issuer of an invite, with current rights. By primary keys.
+ * The issuer of an invite, with current rights; none if the API key that made it has ended. By primary keys.
  *
  * @param options.lock locks the account of the creator until the transaction ends
  */
 export async function findIssuer(
   db: Queries,
-  { created_by, conversation_id }: Pick<InviteRow, 'created_by' | 'conversation_id'>,
+  { created_by, conversation_id, key_id }: Pick<InviteRow, 'created_by' | 'conversation_id' | 'key_id'>,
+  now: Micros,
   options: { lock?: boolean } = {},
 ): Promise<Issuer> {
   if (created_by === null) return 'operator'
   return db.get<Maker>(
     `SELECT u.roles, u.disabled_at, p.role
        FROM users u LEFT JOIN participants p ON p.user_id = u.id AND p.conversation_id = ?
-      WHERE u.id = ? ${options.lock && db.dialect === 'postgresql' ? 'FOR SHARE OF u' : ''}`,
+      WHERE u.id = ? ${key_id === null ? '' : `AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = ? AND ${KEY_LIVES})`}
+      ${options.lock && db.dialect === 'postgresql' ? 'FOR SHARE OF u' : ''}`,
     conversation_id,
     created_by,
+    ...(key_id === null ? [] : [key_id, now]),
   )
 }
 
@@ -127,8 +146,8 @@ export async function insertInvite(
   row: Omit<InviteRow, 'uses' | 'signups' | 'revoked_at' | keyof Refusals>,
 ): Promise<void> {
   await tx.run(
-    `INSERT INTO invites (id, conversation_id, token_hash, created_by, email, email_key, role, max_uses, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO invites (id, conversation_id, token_hash, created_by, email, email_key, role, max_uses, created_at, expires_at, mailed, key_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.id,
     row.conversation_id,
     row.token_hash,
@@ -139,6 +158,8 @@ export async function insertInvite(
     row.max_uses,
     row.created_at,
     row.expires_at,
+    row.mailed,
+    row.key_id,
   )
 }
 
@@ -195,8 +216,8 @@ export function deleteInvitesBefore(tx: Queries, before: Micros, limit: number):
 }
 
 /**
- * Removes a user from all invites: those the user created are revoked, since the user knows the tokens; those to the
- * user's address are deleted.
+ * Removes a user from all invites: those the user created are revoked, since the user knows the tokens, and keep no address
+ * of another person; those to the user's address are deleted.
  */
 export async function anonymizeInvites(
   tx: Queries,
@@ -204,7 +225,8 @@ export async function anonymizeInvites(
   at: Micros,
 ): Promise<void> {
   await tx.run(
-    'UPDATE invites SET created_by = NULL, revoked_at = coalesce(revoked_at, ?) WHERE created_by = ?',
+    `UPDATE invites SET created_by = NULL, email = NULL, email_key = NULL, revoked_at = coalesce(revoked_at, ?)
+      WHERE created_by = ?`,
     at,
     user_id,
   )

@@ -19,7 +19,7 @@ export const add = route({
   tag: 'Conversations',
   summary: 'Add a participant',
   description:
-    'Takes a user id, username or email address; requires the role owner or admin. An email address that no user has verified creates an invite instead, which the caller delivers.',
+    'Takes a user id, username or email address; requires the role owner or admin. An email address that no user has verified creates an invite instead, which the caller delivers, or with `mail: true` the service. An API key adds no owners.',
   access: 'session',
   example: { username: 'grace' },
   status: 201,
@@ -33,7 +33,7 @@ export const remove = route({
   tag: 'Conversations',
   summary: 'Remove a participant, or leave',
   description:
-    'Requires the role owner or admin, except to remove oneself. Their streams of the conversation end; their messages stay. The last owner cannot leave.',
+    'Requires the role owner or admin, except to remove oneself. Their streams of the conversation end; their messages stay. The last owner cannot leave. An API key removes no owners.',
   access: 'session',
   status: 204,
   run: service.remove,
@@ -45,7 +45,7 @@ export const changeRole = route({
   tag: 'Conversations',
   summary: 'Change the role of a participant',
   description:
-    'Requires the role owner or admin; only an owner can appoint or change owners. The last owner cannot change role.',
+    'Requires the role owner or admin; only an owner can appoint or change owners, and no API key can. The last owner cannot change role.',
   access: 'session',
   example: { role: 'admin' },
   output: ChangedParticipant,

@@ -4,7 +4,7 @@ import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite } from '../../core/actor.ts'
+import { type Actor, mayWrite, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -24,6 +24,7 @@ import { isOfSystem } from '../conversations/store-fields.ts'
 import { countParticipants, findMembership, toParticipant, updateRole } from '../conversations/store-participants.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { createInvite } from '../invites/create.ts'
+import { reserveMail } from '../invites/mail.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
 import { makeNotifications, type NewNotification } from '../notifications/store-making.ts'
@@ -35,9 +36,9 @@ export { list } from '../conversations/service-participants.ts'
  * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates an
  * invite instead. A host names its people by `subject`: `chat.users.ensure` makes them known first.
  *
- * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
- *   being one; `already_participant`; `conflict` in a direct conversation, and for a third participant with
- *   `is_group: false`
+ * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, to add an owner without being
+ *   one or with an API key, and with one to invite an admin; `already_participant`; `conflict` in a direct conversation,
+ *   for a third participant with `is_group: false`, and to mail an invite if the service sends no mail; `rate_limited`
  */
 export const add = useCase({
   takes: ['actor', 'conversation_id'],
@@ -56,14 +57,16 @@ async function addTo(
   input: AnyParticipantInput,
 ): Promise<AddedParticipant> {
   if (ctx.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
+  if ('email' in input) await reserveMail(ctx, actor, input)
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
     if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+    if (input.role === 'owner') refuseKeys(actor)
     refuseDirect(place, 'it has no other participants')
     const user = await findInvitee(tx, input)
     if (!user && 'email' in input) {
       const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
-      return { invite: { token, expires_at } }
+      return { invite: { ...(token !== undefined && { token }), expires_at } }
     }
     if (!user || user.disabled_at || (await isSystemUser(tx, user.id)))
       throw new ChatError('not_found', { message: 'There is no such user.' })
@@ -104,8 +107,8 @@ async function review(ctx: Context, actor: Actor, conversation_id: string, input
 /**
  * Changes the role of a participant and publishes an event.
  *
- * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, or to make or
- *   change an owner without being one; `last_owner`; `conflict` in a direct conversation
+ * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, and to make or
+ *   change an owner without being one or with an API key; `last_owner`; `conflict` in a direct conversation
  */
 export const changeRole = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
@@ -117,6 +120,7 @@ export const changeRole = useCase({
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
+      if (role === 'owner' || other.role === 'owner') refuseKeys(actor)
       refuseDirect(place, 'both own it')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
@@ -134,7 +138,8 @@ export const changeRole = useCase({
 /**
  * Removes a participant, whose streams of the conversation close. Every participant may leave.
  *
- * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`; `last_owner`; `conflict` in
+ * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`, also for an owner with an API
+ *   key; `last_owner`; `conflict` in
  *   a direct conversation, which can be archived instead
  */
 export const remove = useCase({
@@ -152,6 +157,7 @@ export const remove = useCase({
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
+      if (other.role === 'owner') refuseKeys(actor)
       refuseDirect(place, 'archive it instead')
       await assertNotLastOwner(tx, conversationId, other.role)
       await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, byActor(actor))

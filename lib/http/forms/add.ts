@@ -19,7 +19,7 @@ import { donePage, formPage, PAGE_HEADERS } from './page.ts'
 const MAX_BYTES = 16 * 1024
 
 /** Failures after which the token is still good, and the form can be corrected. */
-const MAY_TRY_AGAIN = ['validation_failed', 'username_taken']
+const MAY_TRY_AGAIN = ['validation_failed', 'username_taken', 'invite_email_mismatch']
 
 /** What of a request the route that does the work must know: which client it is, and which page sends it. */
 const PASSED_ON = ['host', 'origin', 'sec-fetch-site', 'user-agent']
@@ -93,7 +93,8 @@ async function callRoute({ chat, clientOf }: Service, form: Form, event: H3Event
   const { outcome } = await perform(chat, form.route, {
     method: 'POST',
     headers,
-    cookies: readCookies(req.headers.get('cookie')),
+    // The form of an invite makes an account, also in a browser that is signed in.
+    cookies: form.route.access === 'public' ? readCookies(req.headers.get('cookie')) : new Map<string, string>(),
     params: {},
     search: '',
     url,

@@ -63,6 +63,19 @@ export const FORMS: readonly Form[] = [
     done: 'Your account has its former address again. Set a new password now.',
   },
   {
+    link: 'conversation_invite',
+    route: endpoints.invites.accept,
+    title: 'Join a conversation',
+    text: 'Make an account for the address that got the mail. With an account, accept the invite where you are signed in.',
+    fields: [
+      { name: 'email', label: 'E-mail address', type: 'text', autocomplete: 'email' },
+      { name: 'username', label: 'Username', type: 'text', autocomplete: 'username' },
+      { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password' },
+    ],
+    button: 'Make the account and join',
+    done: 'Your account is made, and you are signed in here.',
+  },
+  {
     link: 'invite',
     route: endpoints.newcomers.signUp,
     title: 'Make your account',

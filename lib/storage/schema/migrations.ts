@@ -31,6 +31,7 @@ import { participantCounts } from './0029-participant-counts.ts'
 import { processPlaces } from './0030-process-places.ts'
 import { displayNames } from './0031-display-names.ts'
 import { blobOwners } from './0032-blob-owners.ts'
+import { inviteDelivery } from './0033-invite-delivery.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -99,6 +100,7 @@ export const MIGRATIONS: readonly Migration[] = [
   processPlaces,
   displayNames,
   blobOwners,
+  inviteDelivery,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

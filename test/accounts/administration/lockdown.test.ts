@@ -22,7 +22,7 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
     const { chat } = service
     const grace = await service.signIn('grace')
     const { conversation_id } = await grace.conversations.create({})
-    const { token } = await grace.invites.create(conversation_id, {})
+    const { token = '' } = await grace.invites.create(conversation_id, {})
     const { key } = await grace.keys.create({ name: 'a bot' })
     const reset = await chat.resets.issue(OPERATOR, { email: grace.email })
     const linked = { provider: 'p', issuer: 'https://p.example', subject: 'grace', user_id: grace.id }

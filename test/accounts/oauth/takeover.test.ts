@@ -119,7 +119,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     )
     const body = { token: reset.token, password: 'another horse' }
     expect(await codeOf(service.client().resets.redeem(body))).toBe('not_found')
-    expect(await codeOf(founder.invites.accept({ token: invite.token }))).toBe('invite_revoked')
+    expect(await codeOf(founder.invites.accept({ token: invite.token! }))).toBe('invite_revoked')
     const { db } = service.chat.context
     expect(await db.all('SELECT issuer FROM identities WHERE user_id = ?', user.id)).toHaveLength(1)
     expect(await db.all('SELECT user_id FROM known_devices WHERE user_id = ?', user.id)).toEqual([])

@@ -23,7 +23,7 @@ describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
     keep('after', await refreshByHand(service.base_url, signedIn))
     secrets.key = (await ada.keys.create({ name: 'bot' })).key
     const { conversation_id } = await ada.conversations.create()
-    secrets.invite = (await ada.invites.create(conversation_id, {})).token
+    secrets.invite = (await ada.invites.create(conversation_id, {})).token!
     await ada.resets.request({ email: ada.email })
     secrets.mailed = await mailed
 

@@ -24,7 +24,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     const eve = await service.signIn('eve')
     const { conversation_id } = await ada.conversations.create({ title: 'CANARY title' })
     await ada.participants.add(conversation_id, { user_id: grace.id })
-    const { token } = await ada.invites.create(conversation_id, {})
+    const { token = '' } = await ada.invites.create(conversation_id, {})
     const post = () =>
       ada.messages.postRoot(conversation_id, { content: 'CANARY text' }, { headers: { 'idempotency-key': 'once' } })
     const { message_id } = await post()

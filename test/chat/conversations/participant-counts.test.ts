@@ -118,7 +118,7 @@ async function apply(chat: OpenChat, { people, rooms }: World, each: Step): Prom
     case 'add':
       return chat.participants.add(owner, room, { user_id: other.user_id })
     case 'accept': {
-      const { token } = await chat.invites.create(owner, room, {})
+      const { token = '' } = await chat.invites.create(owner, room, {})
       return chat.invites.accept(by, {}, { token })
     }
     case 'leave':

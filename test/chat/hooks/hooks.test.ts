@@ -187,7 +187,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     ])
     expect(await codeOf(ada.participants.add(conversation_id, { user_id: grace.id }))).toBe('already_participant')
     const eve = await service.signIn('eve')
-    const { token } = await ada.invites.create(conversation_id, {})
+    const { token = '' } = await ada.invites.create(conversation_id, {})
     expect(seen(joins)).toEqual([])
     admit = () => ({ refuse: 'Not in this team.' })
     await expect(eve.invites.accept({ token })).rejects.toMatchObject({

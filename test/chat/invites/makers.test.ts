@@ -22,7 +22,7 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
     const { conversation_id } = await founder.conversations.create({})
     const params = { conversation_id }
     await founder.participants.add(conversation_id, { user_id: maker.id, role })
-    const { token, invite_id } = await maker.invites.create(conversation_id, { role: gives, max_uses: 50 })
+    const { token = '', invite_id } = await maker.invites.create(conversation_id, { role: gives, max_uses: 50 })
     const member = { conversation_id, user_id: maker.id }
     return { maker, conversation_id, params, member, token, invite_id }
   }
@@ -89,7 +89,7 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
 
   it('of the operator has no creator and stays valid, whatever happens to the participants', async () => {
     const { maker, conversation_id } = await startInvite()
-    const { token, invite_id } = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
+    const { token = '', invite_id } = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
     await service.chat.users.erase(OPERATOR, maker.id)
     expect(await open(conversation_id)).toEqual([invite_id])
     expect(await (await service.signIn('joiner')).invites.accept({ token })).toEqual({ conversation_id })
@@ -128,7 +128,7 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
     const joiner = await service.signIn('joiner')
     const own = await founder.invites.create(conversation_id, { role: 'viewer', email: 'joiner@example.org' })
     const operators = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
-    await joiner.invites.accept({ token: own.token })
+    await joiner.invites.accept({ token: own.token! })
     await service.chat.invites.revokeById(OPERATOR, operators.invite_id)
     await service.chat.invites.revokeById(OPERATOR, operators.invite_id)
     const { entries } = await founder.audit.list({ limit: 4 })

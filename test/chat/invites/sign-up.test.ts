@@ -33,7 +33,8 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     await ada.participants.add(conversation_id, { user_id: person.id, role })
     return person
   }
-  const invite = async (person: Person, body: object = {}) => (await person.invites.create(conversation_id, body)).token
+  const invite = async (person: Person, body: object = {}) =>
+    (await person.invites.create(conversation_id, body)).token!
   const signUp = (token: string, person = newcomer(), on = service) => on.client().invites.accept({ token, ...person })
   const configured = async (invites: object, work: (other: TestService) => Promise<void>) => {
     const other = await startService(url, { config: { invites }, ports: { now: () => now } })
@@ -44,7 +45,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     const token = await invite(ada, { max_uses: 2 })
     await configured({ allow_signup: false }, async (other) => {
       expect(await codeOf(signUp(token, newcomer(), other))).toBe('signup_disabled')
-      const { token: operators } = await other.chat.invites.create(OPERATOR, conversation_id, {})
+      const { token: operators = '' } = await other.chat.invites.create(OPERATOR, conversation_id, {})
       expect(await codeOf(signUp(operators, newcomer(), other))).toBe('signup_disabled')
       const grace = await other.signIn('grace')
       expect(await grace.invites.accept({ token })).toEqual({ conversation_id })
@@ -59,7 +60,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
       await participant('root', 'admin', ['admin']),
     ]
     const tokens = await Promise.all(makers.map((maker) => invite(maker, { max_uses: 3 })))
-    tokens.push((await service.chat.invites.create(OPERATOR, conversation_id, { max_uses: 3 })).token)
+    tokens.push((await service.chat.invites.create(OPERATOR, conversation_id, { max_uses: 3 })).token!)
     const refused = 'signup_disabled'
     for (const [signup_by, expected] of [
       ['admins', ['in', 'in', 'in', 'in']],
@@ -130,13 +131,16 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
       expect(await codeOf(signUp(token, { ...newcomer(), email }))).toBe('invite_email_mismatch')
   })
 
-  it('verifies the address if the invite is for that address, and only then', async () => {
+  it('verifies the address if the operator has made the invite for it, and only then', async () => {
     const signedUp = async (email: string, token: string) => {
       const client = service.client()
       await client.invites.accept({ token, ...newcomer(), email })
       return (await client.auth.me()).user.email_verified
     }
-    expect(await signedUp('kim@example.org', await invite(ada, { email: 'Kim@example.org' }))).toBe(true)
+    const vouched = await service.chat.invites.create(OPERATOR, conversation_id, { email: 'Kim@example.org' })
+    expect(await signedUp('kim@example.org', vouched.token!)).toBe(true)
+    // Its maker sees the token, and could sign up with the address of any person.
+    expect(await signedUp('nora@example.org', await invite(ada, { email: 'nora@example.org' }))).toBe(false)
     expect(await signedUp('liz@example.org', await invite(ada))).toBe(false)
     const liz = service.client()
     await liz.auth.login({ email: 'liz@example.org', password: PASSWORD })
@@ -144,11 +148,10 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     const params = { conversation_id: other.conversation_id }
     const added = await ada.participants.add(params.conversation_id, { email: 'liz@example.org' })
     if (!('invite' in added)) throw new Error('An address that is not proven was taken for a user')
-    await liz.invites.accept({ token: added.invite.token })
-    expect((await liz.auth.me()).user.email_verified).toBe(true)
-    const third = await ada.conversations.create({})
-    const body = { email: 'liz@example.org' }
-    const found = await ada.participants.add(third.conversation_id, body)
-    expect(found).toHaveProperty('participant')
+    await liz.invites.accept({ token: added.invite.token! })
+    expect((await liz.auth.me()).user.email_verified).toBe(false)
+    const vouchedFor = await service.chat.invites.create(OPERATOR, conversation_id, { email: 'liz@example.org' })
+    await liz.invites.accept({ token: vouchedFor.token! })
+    expect((await liz.auth.me()).user.email_verified).toBe(false)
   })
 })

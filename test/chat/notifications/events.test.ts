@@ -117,7 +117,7 @@ describeOnEachDatabase('events about the inbox', (openUrl) => {
 
   it('tell the number when the user joins a conversation with unread ones again', async () => {
     const { conversation_id: other } = await ada.conversations.create()
-    const join = async () => grace.invites.accept({ token: (await ada.invites.create(other, {})).token })
+    const join = async () => grace.invites.accept({ token: (await ada.invites.create(other, {})).token! })
     await join()
     await ada.messages.postRoot(other, { content: '@grace' })
     const { unread } = await grace.notifications.list()

@@ -15,7 +15,7 @@ export function InviteLink({ conversation_id }: { conversation_id: string }) {
   const { people } = texts.value
   const [link, setLink] = useState<string>()
   const { run, isRunning, error } = useAction(async () => {
-    const { token } = await client.invites.create(conversation_id, { ttl_seconds: DAYS * 24 * 60 * 60 })
+    const { token = '' } = await client.invites.create(conversation_id, { ttl_seconds: DAYS * 24 * 60 * 60 })
     setLink(linkTo({ name: 'join', token }))
   })
   return (
