@@ -13,15 +13,17 @@ export function subjectOf(args: ArgsDef): string | undefined {
   return required ?? ['user', 'id'].find((name) => Object.hasOwn(args, name))
 }
 
-/** Gives the first word of a command the name of its flag. @throws UsageError if the flag has another value */
+/** Gives the first word of a command the name of its flag. @throws UsageError if the flag has another value, or neither is there */
 export async function nameSubject(found: FoundCommand): Promise<FoundCommand> {
   const args = (await resolve(found.command.args)) ?? {}
   const subject = subjectOf(args)
   if (subject === undefined) return found
   const { tokens } = parseArgs({ ...optionsOf(args), args: found.rawArgs })
   const word = tokens.find((token) => token.kind === 'positional')
-  if (!word) return found
   const flag = tokens.find((token) => token.kind === 'option' && token.name === subject)
+  if (!word && !flag && args[subject]!.required)
+    throw new UsageError(`${found.path.join(' ')} needs <${subject}>, or --${subject}`)
+  if (!word) return found
   if (flag?.kind === 'option' && flag.value !== word.value)
     throw new UsageError(`"${word.value}" and --${subject} ${flag.value} exclude each other: give one of them`)
   // What follows `--` are words, of which none is left, or one too many.

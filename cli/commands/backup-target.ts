@@ -78,6 +78,7 @@ export const verify = defineCommand({
 
 function describeVerified(file: string, { kind, users, conversations, messages, checked_by }: VerifiedBackup): string {
   const what = `${kind === 'sqlite' ? 'a SQLite database' : 'an export'} with ${users} users, ${conversations} conversations, ${messages} messages`
-  if (checked_by === 'structure') return `${file} can be restored: ${what}. Checked was its ${structureOnly(file)}.`
+  if (checked_by === 'structure')
+    return `${file} can be restored: ${what}. The check covers the ${structureOnly(file)}.`
   return `${file} is whole${checked_by === 'sha256' ? ', by its SHA-256' : ''}: ${what}.`
 }

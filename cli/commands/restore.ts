@@ -38,7 +38,7 @@ export default defineCommand({
       else await restoreFile(backup, config.database, { path, force: args.force === true, signal })
       const loaded = await loadFiles(args, await openFiles?.(keys))
       const checked_by = is_compared ? 'sha256' : backup.checked_by
-      if (checked_by === 'structure') printNote(`Checked was its ${structureOnly(args.file)}.`)
+      if (checked_by === 'structure') printNote(`The check covers the ${structureOnly(args.file)}.`)
       const text = `Restored from ${args.file}${filesText(loaded)}. Every client will read the state again.`
       print(args, { restored: args.file, checked_by, ...loaded }, oneLine(text))
     }),

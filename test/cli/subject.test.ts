@@ -39,6 +39,7 @@ describe('a command with exactly one required argument', () => {
         await expect(checkArgs(found)).resolves.toBeUndefined()
       }
       await expect(parse([...words, 'grace', flag, 'ada'])).rejects.toThrow(UsageError)
+      await expect(parse([...words, '--json'])).rejects.toThrow(`${path} needs <${name}>, or ${flag}`)
       await expect(parse([...words, 'grace', 'ada']).then(checkArgs)).rejects.toThrow(`${path} cannot use "ada"`)
       expect(await usageOf(await findCommand(root, words), process.stdout)).toContain(`<${name.toUpperCase()}>`)
     },
