@@ -10,6 +10,9 @@ import { serve } from './serving.ts'
 
 const KILL_AT = new URL('kill-at.mjs', import.meta.url).href
 
+/** A process for each step. */
+const LONG = { timeout: 300_000 }
+
 /** The commands that write files, and the files that each of them may leave. */
 const COMMANDS: [line: string, files: RegExp][] = [
   ['backup x.db --files saved', /^x\.db(\.sha256)?$|^saved\/[\da-f-]+\/1$/],
@@ -106,7 +109,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe('a command that is killed', () => {
-  it.each(COMMANDS)('at any step of "%s" leaves only what the next one deletes', async (line, files) => {
+  it.each(COMMANDS)('at any step of "%s" leaves only what the next one deletes', LONG, async (line, files) => {
     const steps = await killAtEachStep(line, 'SIGKILL', async (cwd) => {
       for (const name of ['', 'data', 'tmp', 'backups', 'deploy']) await removeAbandoned(join(cwd, name))
       // The folder of a file is looked through when something is stored there, which the next copy does.
@@ -116,7 +119,7 @@ describe('a command that is killed', () => {
     expect(steps).toBeGreaterThanOrEqual(3)
   })
 
-  it.each(INTERRUPTIBLE)('by SIGTERM at any step of "%s" leaves nothing', async (line, files) => {
+  it.each(INTERRUPTIBLE)('by SIGTERM at any step of "%s" leaves nothing', LONG, async (line, files) => {
     const steps = await killAtEachStep(line, 'SIGTERM', async (cwd) => {
       expect(addedFiles(cwd).filter((path) => !files.test(path))).toEqual([])
     })
