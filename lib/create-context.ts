@@ -20,6 +20,7 @@ import { collect } from './chat/attachments/sweep.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
+import { subjectsIn } from './chat/events/subjects.ts'
 import { addressInvite } from './chat/invites/mail.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
@@ -72,7 +73,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { db } = storage
   const { log = SILENT, now = currentMicros, id = newId, hooks = {} } = ports
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const { lifecycle, arrivals, cluster, sources, hub, presence, poller } = createLive({
+  const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = createLive({
     storage,
     ports,
     config,
@@ -82,7 +83,6 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
-  const afterEvents = createAfterEvents({ hook: hooks.afterEvent, sourceOf: sources.ofConversation, log })
   const insertAuditEntry = auditBy(ports.operator)
   const after = afterCommits(() => ctx)
   const write = createWrite({ db, hub, metrics, now, id, insertAuditEntry, ...after })
@@ -170,7 +170,13 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants, dead_seconds })
   hub.onStreams(presence.streamsChanged)
   const poller = createPoller({ db, hub, log, metrics, poll_ms: config.cluster.poll_ms })
-  return { lifecycle, arrivals, cluster, sources, hub, presence, poller }
+  const afterEvents = createAfterEvents({
+    hook: ports.hooks?.afterEvent,
+    sourceOf: sources.ofConversation,
+    subjectsIn: (events) => subjectsIn(db, events),
+    log,
+  })
+  return { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller }
 }
 
 type FilesContext =

@@ -205,6 +205,8 @@ export interface JoinBefore {
   conversation_id: string
   /** Missing when a new user signs up with an invite. */
   user_id?: string
+  /** The same user, with your own id of the person if your application has the login. */
+  user?: { user_id: string; subject?: string }
   /** Of a new user. */
   email?: string
   role: 'owner' | 'admin' | 'member' | 'viewer'
@@ -216,8 +218,11 @@ export interface JoinBefore {
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a result is a verdict.
 export type JoinVerdict = void | undefined | { refuse: string }
 
-/** An event of the log, with its number in its conversation. */
-export type EventAfter = PersistedEvent & { conversation_id: string; seq: number }
+/**
+ * An event of the log, with its number in its conversation, and your own ids of the users that it names, by their user ids,
+ * where your application has the login.
+ */
+export type EventAfter = PersistedEvent & { conversation_id: string; seq: number; subjects: Record<string, string> }
 
 /**
  * A message bus, such as a subject of NATS. Messages may be lost, repeated, or come back to their sender; they should
@@ -265,6 +270,8 @@ export interface Identity {
  */
 export interface HostNotification extends Omit<Notification, 'id' | 'kind'> {
   id?: string
+  /** The host's own id of the user `actor_user_id`, where the host has the login. */
+  actor_subject?: string
   kind: Notification['kind'] | 'message'
 }
 

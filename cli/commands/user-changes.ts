@@ -67,6 +67,7 @@ export const show = defineCommand({
         ['Email', user.email === undefined ? 'none' : user.email + (user.email_verified ? '' : ' (unverified)')],
         ['Roles', user.roles.join(',')],
         ['Id', user.id],
+        ...(user.subject === undefined ? [] : [['Subject', user.subject]]),
         ['Created', user.created_at],
         ['Disabled', user.disabled_at ?? 'no'],
         ['Locked', locked_until ? `until ${locked_until}: "chat-server user unlock"` : 'no'],

@@ -49,12 +49,13 @@ const list = defineCommand({
   example: 'chat-server user list --query gr --json',
   args: {
     query: { type: 'string', description: 'Only names and email addresses with this prefix' },
+    subject: { type: 'string', description: "Only the user with this id of the application's own" },
     ...pageArgs,
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const page = await chat.users.list(OPERATOR, { ...pageOf(args), query: args.query })
+      const page = await chat.users.list(OPERATOR, { ...pageOf(args), query: args.query, subject: args.subject })
       const rows = page.users.map((user) => [user.username, describeAddress(user), describeRoles(user), user.id])
       print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + moreOf(page))
     }),

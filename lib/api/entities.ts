@@ -48,6 +48,7 @@ export type {
   Delivered,
   Delivery,
   EphemeralEvent,
+  Followed,
   FollowOptions,
   Micros,
   Opening,

@@ -1,6 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { Delivered, FollowOptions, Opening } from './events.ts'
+import type { Delivered, Followed, FollowOptions, Opening } from './events.ts'
 
 /** `chat.events`. */
 export interface EventsUseCases {
@@ -45,5 +45,5 @@ export interface EventsUseCases {
    *
    * @throws ChatError as `openAll`
    */
-  followAll(actor: Actor, options?: FollowOptions): AsyncGenerator<Delivered>
+  followAll(actor: Actor, options?: FollowOptions): AsyncGenerator<Followed>
 }

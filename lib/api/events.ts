@@ -195,3 +195,9 @@ export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal
 }
+
+/** An event of a stream of all conversations. */
+export interface Followed extends Delivered {
+  /** The host's own ids of the users that the event names, by their user ids: for a system actor, and for no user. */
+  subjects?: Record<string, string>
+}

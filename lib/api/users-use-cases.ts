@@ -46,6 +46,8 @@ export interface UsersUseCases {
     input?: {
       /** Prefix of a username or an email address */
       query?: string | undefined
+      /** Only the user with this id of the host's own */
+      subject?: string | undefined
       /** `next_after` of the previous page */
       after?: string | undefined
       /** At most 200; larger values are lowered to it */

@@ -147,6 +147,8 @@ export interface UsersAdminClient {
     input?: {
       /** Prefix of a username or an email address */
       query?: string | undefined
+      /** Only the user with this id of the host's own */
+      subject?: string | undefined
       /** `next_after` of the previous page */
       after?: string | undefined
       /** At most 200; larger values are lowered to it */
@@ -232,6 +234,8 @@ export interface Account {
   roles: ('admin' | 'member' | 'read_only')[]
   created_at: string
   disabled_at?: string
+  /** The host's own id of the user, where it has the login */
+  subject?: string
 }
 
 export interface AccountPage {

@@ -12,6 +12,8 @@ export interface Actor {
   ip?: string
   /** The name of the part of the host that acts, of an actor from `chat.system`. */
   system?: string
+  /** The host's own id of the user, where the host has the login: in hooks. No user of the service reads it. */
+  subject?: string
 }
 
 /** The role of a user in the whole service. */

@@ -50,6 +50,8 @@ interface Deps {
   hook: ((event: EventAfter) => void | Promise<void>) | undefined
   /** The log of a conversation. */
   sourceOf: (conversationId: string) => Pick<Source, 'read'>
+  /** Of each of these events the host's own ids of the users that it names. */
+  subjectsIn: (events: readonly unknown[]) => Promise<Record<string, string>[]>
   log: Log
 }
 
@@ -137,7 +139,7 @@ function createLanes() {
 }
 
 /** Calls the hook with the events of a range, read from the log unless they are known. */
-function createPassing({ hook, sourceOf, log }: Deps, isClosed: () => boolean) {
+function createPassing({ hook, sourceOf, subjectsIn, log }: Deps, isClosed: () => boolean) {
   const failed = warnOnce((cause: string) => log.warn('hooks.afterEvent has failed', { cause }))
 
   async function pass(event: EventAfter): Promise<void> {
@@ -156,9 +158,11 @@ function createPassing({ hook, sourceOf, log }: Deps, isClosed: () => boolean) {
     async passRange(conversation_id: string, { first, last, known }: Range): Promise<void> {
       for (let next = first; next <= last && !isClosed(); ) {
         const lines = known.length > 0 ? known : (await sourceOf(conversation_id).read(next - 1, PAGE)).lines
-        for (const { seq, event } of lines) {
+        const subjects = await subjectsIn(lines.map(({ event }) => event))
+        for (const [index, { seq, event }] of lines.entries()) {
           if (seq > last || isClosed()) break
-          if (event) await pass({ ...(event as PersistedEvent), conversation_id, seq } as EventAfter)
+          const more = { conversation_id, seq, subjects: subjects[index]! }
+          if (event) await pass({ ...(event as PersistedEvent), ...more } as EventAfter)
         }
         next = (lines.at(-1)?.seq ?? last) + 1
       }

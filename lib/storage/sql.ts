@@ -76,3 +76,16 @@ export const SOME_ERASED = "EXISTS (SELECT 1 FROM erased_authors WHERE messages 
 
 /** The last activity of a conversation `c`. An older program on the same database, during an upgrade, does not set it. */
 export const ACTIVE_AT = 'coalesce(c.active_at, c.created_at)'
+
+/** Whether an identity `i` is that of the host's own authentication, and not of a sign-in provider. */
+export const IS_OF_HOST = "i.provider = 'host' AND i.issuer = ''"
+
+/** The host's own id of the user with this id, as a column; NULL for others. By the index of identities by user. */
+export const subjectOf = (userId: string) =>
+  `(SELECT min(i.subject) FROM identities i WHERE i.user_id = ${userId} AND ${IS_OF_HOST})`
+
+/** Whether another person of a direct conversation `c`, or the system actor that has opened it, is disabled. By primary keys. */
+export const isOtherDisabled = (userId: string) => `EXISTS (
+    SELECT 1 FROM participants other JOIN users person ON person.id = other.user_id
+     WHERE other.conversation_id = c.id AND other.user_id <> ${userId} AND person.disabled_at IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM users opener WHERE opener.id = c.system_id AND opener.disabled_at IS NOT NULL)`

@@ -25,6 +25,7 @@ function slowQueue() {
         lines: times(limit, (i) => ({ seq: after + 1 + i, conversation_id, at: 0, event: UPDATED as never })),
       }),
     }),
+    subjectsIn: async (events) => events.map(() => ({})),
     log,
   })
   return { queue, passed, warnings, letGo }

@@ -4,8 +4,9 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { accountOf, clearFailures, findPauseEnd, passwordAccountOf } from '../passwords/store.ts'
+import { toAccount } from '../users/accounts.ts'
 import type { AccountFacts } from '../users/schema.ts'
-import { countBelongings, findUser, toAccount } from '../users/store.ts'
+import { countBelongings, findUser } from '../users/store.ts'
 import { takeAccount } from './service.ts'
 
 /**
@@ -24,7 +25,7 @@ export const describe = useCase({
       const ends = [accountOf(user.email, undefined), passwordAccountOf(userId)].map((each) => findPauseEnd(db, each))
       const locked = Math.max(...(await Promise.all(ends)).map((end) => end ?? 0))
       return {
-        user: toAccount(user),
+        user: await toAccount(db, user),
         has_password: user.password_hash !== null,
         ...(locked > ctx.now() && { locked_until: toInstant(locked) }),
         ...(await countBelongings(db, userId, ctx.now())),

@@ -13,9 +13,10 @@ import { endMeans } from '../means/ending.ts'
 import { notify } from '../notices/service.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
+import { toAccount } from '../users/accounts.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
-import { findUserByEmail, lockUsers, toAccount, type UserRow } from '../users/store.ts'
+import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-changes.ts'
 import { isSystemUser } from '../users/store-system.ts'
 
@@ -62,7 +63,7 @@ export const change = useCase({
       if (!mayWrite(splitRoles(changed.roles))) await ctx.revokeInvites(tx, userId, byActor(actor))
       else if (!administers(changed)) await revokeNewcomersOf(tx, userId, byActor(actor))
       for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
-      return { user: toAccount(changed) }
+      return { user: await toAccount(tx, changed) }
     })
     return changing.catch(async (error) => {
       if (!isTaken(error)) throw error

@@ -4,8 +4,8 @@ import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { HostPerson } from '../identities/schema.ts'
+import { toAccount } from '../users/accounts.ts'
 import type { Account } from '../users/schema.ts'
-import { toAccount } from '../users/store.ts'
 import { endStreams } from '../users/store-changes.ts'
 import { bringAlong } from './service.ts'
 
@@ -23,7 +23,7 @@ export const ensure = useCase({
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    return { user: toAccount(await bringAlong(ctx, input, byActor(actor))) }
+    return { user: await toAccount(ctx.db, await bringAlong(ctx, input, byActor(actor))) }
   },
 })
 

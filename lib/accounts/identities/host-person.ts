@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ChatError } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { Subject } from './schema.ts'
+import { Subject } from '../users/schema.ts'
 import { findIdentity, hostKey } from './store.ts'
 
 const Named = v.object({ subject: Subject })

@@ -1,16 +1,10 @@
 import * as v from 'valibot'
 import { LONGEST } from '../../core/lengths.ts'
-import { Id, Instant, text } from '../../core/schema.ts'
-import { DisplayName, Email, Roles, Username } from '../users/schema.ts'
+import { Id, Instant } from '../../core/schema.ts'
+import { DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
 
 /** The number of cookies that a host may set with a response: browsers keep about fifty of a site. */
 const MOST_COOKIES = 20
-
-/**
- * The provider's id of a user. It is compared unchanged: texts that both databases store, within OpenID's maximum
- * length.
- */
-export const Subject = v.pipe(text(LONGEST.subject), v.minLength(1))
 
 /** A header line: one that Node would refuse must not make the request fail. */
 const SetCookie = v.pipe(v.string(), v.minLength(1), v.maxLength(LONGEST.cookie), v.regex(/^[\t\x20-\x7e\x80-\xff]+$/))

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { isLocalPath, PATTERNS } from '../../core/characters.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { text } from '../../core/schema.ts'
-import { Subject } from '../identities/schema.ts'
-import { DisplayName, Email } from '../users/schema.ts'
+import { DisplayName, Email, Subject } from '../users/schema.ts'
 
 /** Longer than any code, and too short to fill a database or a log. */
 const MAX_CODE_LENGTH = 4096

@@ -11,6 +11,12 @@ export const Email = v.pipe(
   v.description('An email address; outer spaces are trimmed'),
 )
 
+/**
+ * The provider's id of a user. It is compared unchanged: texts that both databases store, within OpenID's maximum
+ * length.
+ */
+export const Subject = v.pipe(text(LONGEST.subject), v.minLength(1))
+
 /** The public name of a user; unique, ignoring case. */
 export const Username = v.pipe(
   text(LONGEST.username),
@@ -69,6 +75,7 @@ export const Account = v.object({
   ...User.entries,
   created_at: Instant,
   disabled_at: v.optional(Instant),
+  subject: v.optional(v.pipe(v.string(), v.description("The host's own id of the user, where it has the login"))),
 })
 export type Account = v.InferOutput<typeof Account>
 
@@ -142,6 +149,7 @@ export type Erasure = v.InferOutput<typeof Erasure>
 
 export const UsersQuery = v.object({
   query: v.optional(v.pipe(text(LONGEST.search), v.description('Prefix of a username or an email address'))),
+  subject: v.optional(v.pipe(Subject, v.description("Only the user with this id of the host's own"))),
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
 })

@@ -5,6 +5,7 @@ import { LONGEST } from '../../core/lengths.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
+import { toAccount, toAccounts } from './accounts.ts'
 import { assertStillAdmin } from './rules.ts'
 import { type Account, type AccountPage, type People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
 import {
@@ -15,7 +16,6 @@ import {
   listUsers,
   listUsersNamed,
   lockUsers,
-  toAccount,
   type UserRow,
 } from './store.ts'
 import { isSystemUser } from './store-system.ts'
@@ -42,7 +42,7 @@ export const create = useCase({
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
       const row = await addUser(ctx, tx, { ...input, password_hash })
       tx.audit({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
-      return { user: toAccount(row) }
+      return { user: await toAccount(tx, row) }
     })
   },
 })
@@ -57,8 +57,8 @@ export const list = useCase({
   input: UsersQuery,
   run: async (ctx, actor, input): Promise<AccountPage> => {
     assertAdmin(actor)
-    const rows = await listUsers(ctx.db, input.query ?? '', input.after ?? '', input.limit + 1)
-    const users = rows.slice(0, input.limit).map(toAccount)
+    const rows = await listUsers(ctx.db, input, input.after ?? '', input.limit + 1)
+    const users = await toAccounts(ctx.db, rows.slice(0, input.limit))
     return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
   },
 })
@@ -76,7 +76,7 @@ export const find = useCase({
     const [row, other] = name.length > LONGEST.email ? [] : await listUsersNamed(ctx.db, name)
     if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
     if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
-    return toAccount(row)
+    return toAccount(ctx.db, row)
   },
 })
 

@@ -2,9 +2,9 @@ import { splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { IS_OF_HOST, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { isPlaceholder, PLACEHOLDER_DOMAINS, type Standing } from './rules.ts'
-import type { Account, User } from './schema.ts'
+import type { User, UsersQuery } from './schema.ts'
 
 /** A user as it is stored. */
 export interface UserRow {
@@ -36,15 +36,6 @@ export function toUser(row: ShownUser): User {
     username,
     ...(display_name && { display_name }),
     roles: splitRoles(row.roles),
-  }
-}
-
-/** A row as an administrator reads it. */
-export function toAccount(row: ShownUser & Pick<UserRow, 'created_at' | 'disabled_at'>): Account {
-  return {
-    ...toUser(row),
-    created_at: toInstant(row.created_at),
-    ...(row.disabled_at && { disabled_at: toInstant(row.disabled_at) }),
   }
 }
 
@@ -130,13 +121,19 @@ export async function deleteUser(tx: Queries, id: string): Promise<boolean> {
   return (await tx.run('DELETE FROM users WHERE id = ?', id)) === 1
 }
 
-/** Up to `limit` users after `after`, oldest first, whose username or address begins with `prefix`. */
-export function listUsers(db: Queries, prefix: string, after: string, limit: number): Promise<UserRow[]> {
-  const from = uniqueKey(prefix)
+/** Up to `limit` users after `after`, oldest first, whose username or address begins with `query`: all, or that with `subject`. */
+export function listUsers(
+  db: Queries,
+  { query, subject }: Pick<UsersQuery, 'query' | 'subject'>,
+  after: string,
+  limit: number,
+): Promise<UserRow[]> {
+  const from = uniqueKey(query ?? '')
   const to = `${from}\u{10FFFF}`
   return db.all<UserRow>(
     `SELECT ${COLUMNS} FROM users
       WHERE id > ? AND ((username_key >= ? AND username_key < ?) OR (email_key >= ? AND email_key < ?))
+            ${subject === undefined ? '' : `AND id IN (SELECT i.user_id FROM identities i WHERE ${IS_OF_HOST} AND i.subject = ?)`}
       ORDER BY id
       LIMIT ?`,
     after,
@@ -144,6 +141,7 @@ export function listUsers(db: Queries, prefix: string, after: string, limit: num
     to,
     from,
     to,
+    ...(subject === undefined ? [] : [subject]),
     limit,
   )
 }

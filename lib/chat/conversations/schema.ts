@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { Subject } from '../../accounts/identities/schema.ts'
-import { Email, Username } from '../../accounts/users/schema.ts'
+import { Email, Subject, Username } from '../../accounts/users/schema.ts'
 import { isTitle, PATTERNS } from '../../core/characters.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'

@@ -7,6 +7,7 @@ import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/reader.ts'
 import { requireMember } from '../conversations/access.ts'
 import { StreamQuery } from './schema.ts'
+import { subjectsIn } from './subjects.ts'
 
 /** An authorised stream with a reserved place: connect it, or release the place. */
 export interface Opening {
@@ -103,14 +104,25 @@ export async function* follow(
   yield* iterate(await open.run(ctx, actor, conversationId, options), options.signal)
 }
 
+/** An event of a stream of all conversations. */
+export interface Followed extends Delivered {
+  /** The host's own ids of the users that the event names, by their user ids: for a system actor, and for no user. */
+  subjects?: Record<string, string>
+}
+
 /**
  * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
  *
  * @throws ChatError as {@link openAll}
  */
-export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Delivered> {
+export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Followed> {
   assertKnown(options, FOLLOW_OPTIONS)
-  yield* iterate(await openAll.run(ctx, actor, options), options.signal)
+  const events = iterate(await openAll.run(ctx, actor, options), options.signal)
+  if (actor.system === undefined) return yield* events
+  for await (const delivered of events) {
+    const [subjects] = await subjectsIn(ctx.db, [delivered.event])
+    yield { ...delivered, subjects: subjects! }
+  }
 }
 
 async function* iterate(opening: Opening, signal?: AbortSignal): AsyncGenerator<Delivered> {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { findSubjects } from '../../accounts/users/store-subjects.ts'
 import type { Context, JoinBefore, MessageBefore } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { withDeadline } from '../../core/deadline.ts'
@@ -22,7 +23,8 @@ const Verdict = v.nullish(v.object({ refuse: v.optional(v.string()), content: v.
 export async function askAboutMessage(ctx: Context, message: MessageBefore): Promise<string | undefined> {
   const { beforeMessage } = ctx.hooks
   if (!beforeMessage) return undefined
-  return (await ask(ctx, 'beforeMessage', () => beforeMessage(copyOf(message))))?.content
+  const shown = await withSubjects(ctx, copyOf(message))
+  return (await ask(ctx, 'beforeMessage', () => beforeMessage(shown)))?.content
 }
 
 /**
@@ -32,7 +34,9 @@ export async function askAboutMessage(ctx: Context, message: MessageBefore): Pro
  */
 export async function reviewJoin(ctx: Context, join: JoinBefore): Promise<void> {
   const { beforeJoin } = ctx.hooks
-  if (beforeJoin) await ask(ctx, 'beforeJoin', () => beforeJoin(copyOf(join)))
+  if (!beforeJoin) return
+  const shown = await withSubjects(ctx, copyOf(join))
+  await ask(ctx, 'beforeJoin', () => beforeJoin(shown))
 }
 
 /** The verdict of a hook, if it is not a refusal. @throws ChatError `forbidden`, `unavailable` */
@@ -57,6 +61,24 @@ async function resultOf(ctx: Context, name: string, hook: () => unknown): Promis
   ctx.log.error(`hooks.${name} has failed`, { cause })
   if (ctx.hooks.failure === 'pass') return undefined
   throw new ChatError('unavailable', { message: 'The application could not check this in time.' })
+}
+
+/** With the host's own ids of the actor, and of the user who joins. */
+async function withSubjects<T extends { actor?: Actor; user_id?: string }>({ db }: Context, given: T): Promise<T> {
+  const { actor, user_id } = given
+  const subjects = await findSubjects(
+    db,
+    [actor?.user_id, user_id].filter((id) => id !== undefined),
+  )
+  const subjectIn = (id: string) => {
+    const subject = subjects.get(id)
+    return subject === undefined ? {} : { subject }
+  }
+  return {
+    ...given,
+    ...(actor && { actor: { ...actor, ...subjectIn(actor.user_id) } }),
+    ...(user_id !== undefined && { user: { user_id, ...subjectIn(user_id) } }),
+  }
 }
 
 /** A hook changes nothing by changing what it gets. */

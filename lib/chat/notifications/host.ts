@@ -1,3 +1,4 @@
+import { findSubjects } from '../../accounts/users/store-subjects.ts'
 import type { Config } from '../../config/parse.ts'
 import type { Log, MadeNotification } from '../../context.ts'
 import { toInstant } from '../../core/time.ts'
@@ -63,16 +64,17 @@ export function createNotifier(deps: {
   async function* callsOfMade(made: { user_id: string; id: string }[]): AsyncGenerator<() => unknown> {
     const rows = await listByIds(db, made)
     const recipients = await listRecipients(db, new Set(rows.map((row) => row.user_id)))
+    const subjects = await findSubjects(db, [...new Set(rows.flatMap((row) => row.actor_user_id ?? []))])
     for (const { user_id, ...row } of rows) {
       const recipient = recipients.get(user_id)
-      const notification = toNotification(row)
+      const notification = withSubject(toNotification(row), subjects)
       if (!recipient || (notification.kind === 'direct' && recent.isQuiet(user_id, notification.root_id!))) continue
       yield () => notify!(notification, recipient)
     }
   }
 
   async function* callsOfMessage(message: ToldMessage): AsyncGenerator<() => unknown> {
-    const notification = toHostNotification(message)
+    const notification = withSubject(toHostNotification(message), await findSubjects(db, [message.author ?? '']))
     let page: Recipient[]
     let after = ''
     do {
@@ -120,6 +122,11 @@ function toHostNotification({ id, conversation_id, root_id, created_at, author, 
     excerpt,
   }
   return notification
+}
+
+function withSubject<T extends { actor_user_id?: string | undefined }>(notification: T, subjects: Map<string, string>) {
+  const actor_subject = subjects.get(notification.actor_user_id ?? '')
+  return { ...notification, ...(actor_subject !== undefined && { actor_subject }) }
 }
 
 /** Of which threads which recipients have heard just now. */

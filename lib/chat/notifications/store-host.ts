@@ -1,6 +1,6 @@
 import type { Recipient } from '../../ports.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { isErasedAuthor, isOneOf, jsonList, type Micros, subjectOf } from '../../storage/sql.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 
 /** What the host gets of a user. */
@@ -14,7 +14,7 @@ interface RecipientRow {
 }
 
 const RECIPIENT = `u.id AS user_id, u.username, u.display_name, u.email, u.email_verified_at,
-  (SELECT min(i.subject) FROM identities i WHERE i.user_id = u.id AND i.provider = 'host') AS subject`
+  ${subjectOf('u.id')} AS subject`
 
 /** These users, without disabled ones. By primary key. */
 export async function listRecipients(db: Queries, userIds: Iterable<string>): Promise<Map<string, Recipient>> {
