@@ -113,11 +113,12 @@ export interface ConversationsUseCases {
 
   /**
    * The direct conversation of the actor with another user, or with themselves: the same at every call, the first
-   * one creates it. Both own it. For the actor it is no longer archived.
+   * one creates it. Both own it. For the actor it is no longer archived. That of a system actor has one participant,
+   * the user, and is opened whatever `direct.*` is.
    *
    * @throws ChatError `not_found` for an unknown or disabled user, and with `direct.enabled = false`; `forbidden`
-   * for a read-only user and a part of the host, for a user in none of the actor's conversations unless `direct.who`
-   * is `everyone`, and by the hook; `validation_failed`
+   * for a read-only user, for a user in none of the actor's conversations unless `direct.who` is `everyone`, and by
+   * the hook; `validation_failed`
    */
   direct(actor: Actor, input: DirectById | DirectByUsername | DirectBySubject): Promise<OpenedConversation>
 

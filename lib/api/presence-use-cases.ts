@@ -29,7 +29,7 @@ export interface PresenceUseCases {
    * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
    *
    * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` if the actor may
-   * not post, and for a part of the host; `validation_failed`
+   * not post; `validation_failed`
    */
   setTyping(
     actor: Actor,

@@ -11,6 +11,7 @@ import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
 import { eraseUploads } from '../chat/attachments/erasure.ts'
 import { lockAsSystem } from '../chat/conversations/access.ts'
+import { forgetPairsOf } from '../chat/conversations/store-direct.ts'
 import { listMemberships } from '../chat/conversations/store-participants.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { createAuthorEraser } from '../chat/messages/erase-author.ts'
@@ -35,6 +36,9 @@ const TAKEOVER_SECONDS = 15
 
 /** The number of the user's idempotency keys deleted at a time. */
 const KEYS_BATCH = 500
+
+/** The number of direct conversations of a system actor that are closed at a time. */
+const PAIRS_BATCH = 500
 
 /** The number of the user's notifications deleted at a time. */
 const INBOX_BATCH = 500
@@ -109,6 +113,7 @@ async function leave(ctx: Context, userId: string): Promise<void> {
     for (const { conversation_id } of await listMemberships(ctx.db, userId)) {
       await ctx.write((tx) => removeErasedUser(ctx, tx, conversation_id, userId))
     }
+    while ((await ctx.write((tx) => forgetPairsOf(tx, userId, PAIRS_BATCH))) === PAIRS_BATCH);
     await endAnswers(ctx, userId)
     while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);
     await eraseReasons(ctx, userId)

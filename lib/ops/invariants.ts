@@ -166,12 +166,14 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     },
     {
       name: 'pair-key-matches-participants',
-      says: 'A direct conversation belongs to the people of its pair, and no other conversation has a pair.',
+      says: 'A direct conversation belongs to the people of its pair, or to one of them and a system actor, and no other conversation has a pair.',
       remedy: 'Harmless: the two people get another direct conversation. Only its participants can use this one.',
       find: `SELECT c.id FROM conversations c
               WHERE c.deleted_at IS NULL AND c.pair_key IS NOT NULL
                 AND (c.is_direct = 0 OR c.is_group = 1 OR c.pair_key <> (
-                     SELECT min(p.user_id) || ':' || max(p.user_id) FROM participants p WHERE p.conversation_id = c.id))`,
+                     SELECT min(pair.id) || ':' || max(pair.id) FROM (
+                       SELECT p.user_id AS id FROM participants p WHERE p.conversation_id = c.id
+                        UNION ALL SELECT c.system_id WHERE c.system_id IS NOT NULL) pair))`,
     },
     {
       name: 'conversations.owned',

@@ -34,6 +34,7 @@ export const FROZEN = {
     '0031-display-names': '8DjNYqxuajU18L4agDqICuxSWwuF8eMJwRZkZc7H4Q0',
     '0032-blob-owners': 'uLUOhevzzBVoOkrUldCIgRxVSwIhrqEfnq7XzBJdttQ',
     '0033-invite-delivery': 'ixvmpT93ztNkynvcEu2_fCU4e-1Lx8UMC8oRqx83GFY',
+    '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -69,5 +70,6 @@ export const FROZEN = {
     '0031-display-names': 'JmMFgLoAQRrKsSyYmTi2u4nJUhuAN9tR2FtiVUi99WI',
     '0032-blob-owners': 'YEAu1b5Gt4T5CL3RtjDxilpbrQqDsfwbVyf5gvbVWm0',
     '0033-invite-delivery': 'B8JzQ3fmpNoUsHPKxwfif1pSfijKBanCWTNcEJ7KdOk',
+    '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
   },
 }

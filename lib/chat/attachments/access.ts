@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { type Actor, mayWrite, refuseSystem } from '../../core/actor.ts'
+import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Membership, requireMember } from '../conversations/access.ts'
@@ -46,10 +46,9 @@ function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: n
 /**
  * Refuses who may not add files to a conversation.
  *
- * @throws ChatError `not_found`; `forbidden` for a viewer, a read-only user and a part of the host
+ * @throws ChatError `not_found`; `forbidden` for a viewer and a read-only user
  */
 export async function requireUploader(db: Queries, actor: Actor, conversationId: string): Promise<void> {
   const { role } = await requireMember(db, actor, conversationId)
-  refuseSystem(actor)
   if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
 }

@@ -3,7 +3,7 @@ import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
 import { findUser, findUserByUsername, lockUsers } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
-import { type Actor, assertPerson, mayWrite } from '../../core/actor.ts'
+import { type Actor, assertUser, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
@@ -20,19 +20,20 @@ import { findSettings } from './store-settings.ts'
 
 /**
  * The direct conversation of the actor with another user, or with themselves: the same at every call, the first one
- * creates it. Both own it. For the actor it is no longer archived.
+ * creates it. Both own it. For the actor it is no longer archived. That of a system actor has one participant, the user, and
+ * is opened whatever `direct.*` is.
  *
  * @throws ChatError `not_found` for an unknown or disabled user, and with `direct.enabled = false`; `forbidden` for a
- *   read-only user and a part of the host, for a user in none of the actor's conversations unless `direct.who` is
- *   `everyone`, and by the hook
+ *   read-only user, for a user in none of the actor's conversations unless `direct.who` is `everyone`, and by the hook
  */
 export const direct = useCase({
   takes: ['actor'],
   input: AnyDirectInput,
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, input): Promise<OpenedConversation> => {
-    assertPerson(actor)
-    if (!ctx.config.direct.enabled) throw new ChatError('not_found')
+    assertUser(actor)
+    const isSystem = actor.system !== undefined
+    if (!ctx.config.direct.enabled && !isSystem) throw new ChatError('not_found')
     if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
     const partner = await findPartner(ctx.db, input)
     const pair_key = pairKeyOf(actor.user_id, partner.id)
@@ -40,7 +41,7 @@ export const direct = useCase({
     const created = known === undefined ? await create(ctx, actor, { partner, pair_key }) : undefined
     const conversation_id = created ?? known ?? (await findPair(ctx.db, pair_key))
     if (conversation_id === undefined) throw new ChatError('not_found')
-    if (created === undefined) await unarchive(ctx, actor, conversation_id)
+    if (created === undefined && !isSystem) await unarchive(ctx, actor, conversation_id)
     const conversation = await get.run(ctx, actor, conversation_id)
     return { conversation_id, created: created !== undefined, conversation }
   },
@@ -68,35 +69,49 @@ interface Pair {
 
 /** @returns the id of the new conversation; `undefined` if another call was faster */
 async function create(ctx: Context, actor: Actor, { partner, pair_key }: Pair): Promise<string | undefined> {
-  const { user_id } = actor
+  const { user_id, system } = actor
   const isOwn = partner.id === user_id
-  if (!isOwn && ctx.config.direct.who === 'shared' && !(await haveCommon(ctx.db, user_id, partner.id)))
+  if (
+    !isOwn &&
+    system === undefined &&
+    ctx.config.direct.who === 'shared' &&
+    !(await haveCommon(ctx.db, user_id, partner.id))
+  )
     throw new ChatError('forbidden', { message: 'You share no conversation with this user.' })
   const id = ctx.id()
   if (!isOwn) await reviewJoin(ctx, { actor, conversation_id: id, user_id: partner.id, role: 'owner', direct: true })
   const people = isOwn ? [user_id] : [user_id, partner.id]
+  const participants = system === undefined ? people : [partner.id]
   const isCreated = await ctx.write(async (tx) => {
     // Locked: an erasure either finds the conversation, or has disabled the user before.
     const users = await lockUsers(tx, people, { admins: false })
     if (users.length < people.length || users.some((user) => user.disabled_at))
       throw new ChatError('not_found', NO_SUCH_USER)
-    return insertDirect(ctx, tx, { id, pair_key, people })
+    return insertDirect(ctx, tx, { id, pair_key, participants, system_id: system === undefined ? null : user_id })
   })
   if (!isCreated) return undefined
-  if (!isOwn) await ctx.presence.introduce(id, partner.id)
+  if (participants.length === 2) await ctx.presence.introduce(id, partner.id)
   return id
+}
+
+interface NewDirect {
+  id: string
+  pair_key: string
+  participants: string[]
+  /** The system actor that opens it. */
+  system_id: string | null
 }
 
 /** @returns false if the pair has a conversation already */
 async function insertDirect(
   ctx: Context,
   tx: Tx,
-  { id, pair_key, people }: { id: string; pair_key: string; people: string[] },
+  { id, pair_key, participants, system_id }: NewDirect,
 ): Promise<boolean> {
   const at = ctx.now()
   const fields = { title: '', is_group: 0, ref: null, metadata: null, created_at: at, policy: null }
-  if (!(await insertConversation(tx, { id, ...fields, is_direct: 1, pair_key }))) return false
-  for (const user_id of people) {
+  if (!(await insertConversation(tx, { id, ...fields, is_direct: 1, pair_key }, system_id))) return false
+  for (const user_id of participants) {
     await insertParticipant(tx, id, { user_id, role: 'owner', joined_at: at })
     tx.emit(id, { type: 'membership.changed', user_id, detail: { role: 'owner', action: 'added' } })
   }

@@ -27,7 +27,7 @@ import type { PolicyChange } from './schema-settings.ts'
 import { findFirst, withPresence } from './service-participants.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
-import { listPartners, partnerIn } from './store-direct.ts'
+import { listPartners } from './store-direct.ts'
 import {
   findConversation,
   findConversationOf,
@@ -131,22 +131,25 @@ export const get = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found'],
   run: async (ctx, actor, conversationId): Promise<Conversation> => {
-    const { row, own, people, stream_position } = await ctx.db.snapshot(async (db) => {
+    const { row, own, people, partner, stream_position } = await ctx.db.snapshot(async (db) => {
       await requireMember(db, actor, conversationId)
+      const row = (await findConversation(db, conversationId))!
       return {
+        row,
         own: await findSettings(db, conversationId, actor.user_id),
-        row: (await findConversation(db, conversationId))!,
+        partner: (await listPartners(db, actor.user_id, [row])).get(conversationId),
         people: await findFirst(db, conversationId),
         stream_position: await findPosition(db, conversationId),
       }
     })
     const settings = own && toOwnFields(own, settingsContext(ctx))
-    const partner = partnerIn(people, actor.user_id, row)
+    // Of a system actor it is no other one, unless it has opened the conversation.
+    const isOfTwo = own !== undefined || row.system_id === actor.user_id
     return {
       ...toFields(row),
       participants: await withPresence(ctx, people),
       participant_count: row.participant_count,
-      ...(partner && own && { with: partner }),
+      ...(partner && isOfTwo && { with: partner }),
       ...settings,
       stream_position,
     }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList } from '../../storage/sql.ts'
+import { isOneOf, isOtherDisabled, jsonList } from '../../storage/sql.ts'
 import type { DirectPartner } from './schema.ts'
 import type { ConversationRow } from './store-fields.ts'
 
@@ -20,10 +20,7 @@ export async function isDirect(db: Queries, conversationId: string): Promise<boo
 /** Whether the other person of a direct conversation is disabled or erased. By primary keys. */
 export async function isClosed(db: Queries, conversationId: string, userId: string): Promise<boolean> {
   const row = await db.get(
-    `SELECT 1 AS found FROM conversations c
-      WHERE c.id = ? AND (c.pair_key IS NULL OR EXISTS (
-        SELECT 1 FROM participants p JOIN users u ON u.id = p.user_id
-         WHERE p.conversation_id = c.id AND p.user_id <> ? AND u.disabled_at IS NOT NULL))`,
+    `SELECT 1 AS found FROM conversations c WHERE c.id = ? AND (c.pair_key IS NULL OR ${isOtherDisabled('?')})`,
     conversationId,
     userId,
   )
@@ -49,6 +46,20 @@ export async function forgetPair(tx: Queries, conversationId: string): Promise<v
   await tx.run('UPDATE conversations SET pair_key = NULL WHERE id = ? AND pair_key IS NOT NULL', conversationId)
 }
 
+/**
+ * Removes the pairs of up to `limit` direct conversations that an erased system actor has opened. By system_id.
+ *
+ * @returns their number
+ */
+export function forgetPairsOf(tx: Queries, systemId: string, limit: number): Promise<number> {
+  return tx.run(
+    `UPDATE conversations SET pair_key = NULL WHERE id IN (
+       SELECT id FROM conversations WHERE system_id = ? AND pair_key IS NOT NULL ORDER BY id LIMIT ?)`,
+    systemId,
+    limit,
+  )
+}
+
 interface NamedRow {
   conversation_id: string
   user_id: string
@@ -56,7 +67,7 @@ interface NamedRow {
   display_name: string | null
 }
 
-/** The other person of each direct conversation of a user among these. */
+/** The other person of each direct conversation of a user among these, or the system actor that has opened it. */
 export async function listPartners(
   db: Queries,
   userId: string,
@@ -64,11 +75,17 @@ export async function listPartners(
 ): Promise<Map<string, DirectPartner>> {
   const direct = conversations.filter((each) => each.is_direct === 1)
   if (direct.length === 0) return new Map()
+  const ids = jsonList(direct.map(({ id }) => id))
   const rows = await db.all<NamedRow>(
     `SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name
        FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id ${isOneOf(db.dialect)}`,
-    jsonList(direct.map(({ id }) => id)),
+      WHERE p.conversation_id ${isOneOf(db.dialect)}
+      UNION ALL
+     SELECT c.id, u.id, u.username, u.display_name
+       FROM conversations c JOIN users u ON u.id = c.system_id
+      WHERE c.id ${isOneOf(db.dialect)}`,
+    ids,
+    ids,
   )
   return new Map(
     direct.flatMap((each) => {
@@ -82,8 +99,8 @@ export async function listPartners(
   )
 }
 
-/** The other person of a direct conversation: in one's own, the user; `undefined` once the other one is erased. */
-export function partnerIn(
+/** The other one of a direct conversation: in one's own, the user; `undefined` once the other one is erased. */
+function partnerIn(
   people: Omit<NamedRow, 'conversation_id'>[],
   userId: string,
   { is_direct, pair_key }: Pick<ConversationRow, 'is_direct' | 'pair_key'>,

@@ -20,9 +20,10 @@ export interface ConversationRow {
   policy: string | null
 }
 
-/** A row of a conversation, with the number of its participants. */
+/** A row of a conversation, with the number of its participants, and the system actor that has created it. */
 export interface CountedRow extends ConversationRow {
   participant_count: number
+  system_id: string | null
 }
 
 const COLUMNS = 'id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy'
@@ -52,7 +53,7 @@ export function toStored(metadata: Metadata): string | null {
 
 export function findConversation(db: Queries, id: string): Promise<CountedRow | undefined> {
   return db.get<CountedRow>(
-    `SELECT ${COLUMNS}, participant_count FROM conversations WHERE id = ? AND deleted_at IS NULL`,
+    `SELECT ${COLUMNS}, participant_count, system_id FROM conversations WHERE id = ? AND deleted_at IS NULL`,
     id,
   )
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
-import { isErasedAuthor, type Micros, NEXT_DOC } from '../../storage/sql.ts'
+import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { MessageRow } from './store.ts'
@@ -43,9 +43,7 @@ const placesOf = (given: string) => `WITH places AS MATERIALIZED (
 
 /** Only a direct conversation costs a look at its people. */
 const isClosed = (target: string) => `CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
-       WHEN EXISTS (SELECT 1 FROM participants other JOIN users person ON person.id = other.user_id
-                     WHERE other.conversation_id = c.id AND other.user_id <> ${target}.user_id
-                       AND person.disabled_at IS NOT NULL) THEN 1 ELSE 0 END AS is_closed`
+       WHEN ${isOtherDisabled(`${target}.user_id`)} THEN 1 ELSE 0 END AS is_closed`
 
 /**
  * PostgreSQL takes IS NULL to be rare in a table of which it knows nothing: it would read all conversations for a batch,

@@ -1,4 +1,4 @@
-import { assertPerson, mayWrite, refuseSystem } from '../../core/actor.ts'
+import { assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -34,15 +34,13 @@ export const list = useCase({
 /**
  * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
  *
- * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` if the actor may not post,
- *   and for a part of the host
+ * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` if the actor may not post
  */
 export const setTyping = useCase({
   takes: ['actor'],
   input: TypingSignal,
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, input): Promise<void> => {
-    refuseSystem(actor)
     const { conversation_id, root_id, seconds } = input
     const place = await requireMember(ctx.db, actor, conversation_id)
     if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')

@@ -32,6 +32,7 @@ import { processPlaces } from './0030-process-places.ts'
 import { displayNames } from './0031-display-names.ts'
 import { blobOwners } from './0032-blob-owners.ts'
 import { inviteDelivery } from './0033-invite-delivery.ts'
+import { systemDirect } from './0034-system-direct.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -101,6 +102,7 @@ export const MIGRATIONS: readonly Migration[] = [
   displayNames,
   blobOwners,
   inviteDelivery,
+  systemDirect,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -80,7 +80,6 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     const { conversation_id } = await grace.conversations.create()
     expect(await codeOf(grace.participants.add(conversation_id, { user_id: orders.user_id }))).toBe('not_found')
     expect(await codeOf(presence.sendHeartbeat(orders))).toBe('forbidden')
-    expect(await codeOf(presence.setTyping(orders, { conversation_id }))).toBe('forbidden')
     const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'hello' })
     expect(await codeOf(threads.unread(orders, conversation_id))).toBe('forbidden')
     expect(await codeOf(threads.markRead(orders, root_id, {}))).toBe('forbidden')
@@ -92,6 +91,21 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     const { rows } = await service.chat.context.databaseLevels()
     const { users: all } = await users.list(OPERATOR)
     expect(rows.users).toBe(all.filter((user) => user.email !== undefined).length)
+  })
+
+  it('types in any conversation', async () => {
+    const { conversation_id } = await grace.conversations.create()
+    const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'hello' })
+    const stream = grace.events.follow(conversation_id)
+    await stream.next()
+    await service.chat.presence.setTyping(orders, { conversation_id, root_id })
+    for await (const { event } of stream) {
+      if (event.type !== 'typing.update') continue
+      expect(event.payload).toMatchObject({ conversation_id, root_id, user_id: orders.user_id })
+      break
+    }
+    const unknown = { conversation_id: orders.user_id }
+    expect(await codeOf(service.chat.presence.setTyping(orders, unknown))).toBe('not_found')
   })
 
   it('follows every conversation, from the event that it has seen on, and one conversation', async () => {

@@ -142,7 +142,7 @@ describeOnEachDatabase('a direct conversation', (openUrl) => {
     expect(await codeOf(reader.conversations.direct({ username: 'ada' }))).toBe('forbidden')
     expect(await codeOf(service.chat.conversations.direct(OPERATOR, { user_id: ada.id }))).toBe('forbidden')
     const system = await service.chat.system('orders')
-    expect(await codeOf(service.chat.conversations.direct(system, { user_id: ada.id }))).toBe('forbidden')
+    expect((await service.chat.conversations.direct(system, { user_id: ada.id })).created).toBe(true)
     expect(await codeOf(ada.conversations.direct({ username: 'nobody' }))).toBe('not_found')
     expect(await codeOf(ada.conversations.direct({ user_id: system.user_id }))).toBe('not_found')
     expect(await codeOf(ada.conversations.direct({} as never))).toBe('validation_failed')

@@ -13,8 +13,8 @@ export type Person = Pick<Participant, 'user_id' | 'username' | 'display_name'>
 export interface People {
   /** By the id of the user. */
   known: ReadonlySignal<ReadonlyMap<string, Person>>
-  /** Reads the participants of a conversation. @throws ChatError */
-  load(conversation_id: string): Promise<Participant[]>
+  /** Reads the participants of a conversation. @param partner who may be no participant: an application @throws ChatError */
+  load(conversation_id: string, partner?: Person): Promise<Participant[]>
   /** The participants as they were read the last time. */
   of(conversation_id: string): readonly Participant[]
   /** The name to show for a user; one who has left may have none. */
@@ -26,7 +26,7 @@ export function createPeople(client: ChatClient): People {
   const participants = new Map<string, readonly Participant[]>()
   return {
     known,
-    async load(conversation_id) {
+    async load(conversation_id, partner) {
       const all: Participant[] = []
       let after: string | undefined
       do {
@@ -35,7 +35,8 @@ export function createPeople(client: ChatClient): People {
         after = page.next_after
       } while (after !== undefined && all.length < MAX_READ)
       participants.set(conversation_id, all)
-      known.value = new Map([...known.value, ...all.map((person): [string, Person] => [person.user_id, person])])
+      const met = partner ? [partner, ...all] : all
+      known.value = new Map([...known.value, ...met.map((person): [string, Person] => [person.user_id, person])])
       return all
     },
     of: (conversation_id) => participants.get(conversation_id) ?? [],

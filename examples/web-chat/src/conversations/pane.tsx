@@ -43,7 +43,7 @@ export function ConversationPane({ id, conversation, user, root_id }: PaneProps)
   const pane = useRef<HTMLElement>(null)
   const { composer, back } = texts.value
   // The count changes with who takes part: then there may be a new name.
-  useEffect(() => void people.load(id).catch(() => {}), [id, conversation?.participant_count])
+  useEffect(() => void people.load(id, conversation?.with).catch(() => {}), [id, conversation?.participant_count])
   // The thread beside it takes the focus, if there is one.
   useLayoutEffect(() => void (root_id === undefined && focusIn(pane.current)), [])
   useFocusAfter(pane, root_id)
