@@ -140,7 +140,7 @@ const ACCEPTING: Record<string, string> = {
 }
 
 /** Types whose functions the host writes, and the service calls. */
-const OF_THE_HOST = /^(Assistant|Hooks|Log|Ports|UploadOptions|Opening|Sink|Pg\w+)\b/
+const OF_THE_HOST = /^(Assistant|Hooks|Log|Ports|UploadOptions|TestChatOptions|Opening|Sink|Pg\w+)\b/
 
 /** The same functions as of `Chat`, `ChatClient` and `AdminClient`, by the names of their groups. */
 const GROUPS = /^(SharedChat\.|\w+UseCases\.|(StoreClient|SearchClient|\w+(?<!^Chat|^Admin)Client)\.)/
@@ -205,12 +205,12 @@ describe('a function of a feature', () => {
     Object.entries(verbs).map(([verb, useCase]) => ({ feature, verb, useCase })),
   )
 
+  const ARGUMENTS: Record<string, unknown> = { actor: OPERATOR, 'actor?': OPERATOR, client: {}, endpoints: [] }
+
   it('refuses an unknown field of its input, and an unknown name of the client', async () => {
     for (const { feature, verb, useCase } of useCases) {
       const { takes, input } = useCase as { takes: readonly string[]; input: unknown }
-      const taken = takes.map((name) =>
-        name === 'actor' || name === 'actor?' ? OPERATOR : name === 'client' ? {} : 'x',
-      )
+      const taken = takes.map((name) => ARGUMENTS[name] ?? 'x')
       const call = (chat as unknown as Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>)[
         feature
       ]![verb]!

@@ -23,8 +23,9 @@ export type Operations = Record<string, Record<string, Operation>>
 
 /** A client with the operations of pages, and with these. */
 export function createClient(options: ClientOptions, more: Operations = {}): ChatClient {
+  // A misspelt option is named before the one that is missing.
+  if (typeof options === 'object' && options) refuseUnknown('createChatClient', options, CLIENT_OPTIONS)
   const requester = createRequester(options)
-  refuseUnknown('createChatClient', options, CLIENT_OPTIONS)
   const { retry_ms } = options
   const all: Operations = OPERATIONS
   const features = Object.keys({ ...all, ...more }).map((feature) => [

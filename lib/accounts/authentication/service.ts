@@ -36,8 +36,8 @@ export interface CountedCaller extends Caller {
  * @throws ChatError `unauthenticated`, `session_expired`
  */
 export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
-  assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
   assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
+  assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
   return ctx.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
 }
 

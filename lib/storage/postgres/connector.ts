@@ -29,8 +29,8 @@ export interface PostgresConnector {
  * @throws TypeError without a `url`
  */
 export function postgresConnector(options: PoolOptions): PostgresConnector {
+  if (typeof options === 'object' && options) refuseUnknown('postgresConnector', options, POOL_OPTIONS)
   if (typeof Object(options).url !== 'string') throw new TypeError("postgresConnector: pass { url: 'postgres://…' }")
-  refuseUnknown('postgresConnector', options, POOL_OPTIONS)
   let pool: Promise<PgPool> | undefined
   const open = () => {
     pool ??= createPool(options)
