@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDocument, type Shown } from '../../examples/web-chat/src/markdown/document.ts'
 import type { Block, Inline } from '../../examples/web-chat/src/markdown/tokens.ts'
@@ -66,11 +67,62 @@ describe('Markdown in the web chat', () => {
       const before = grown
       grown = parseDocument(text.slice(0, length), before)
       expect(grown.shown).toEqual(parseDocument(text.slice(0, length)).shown)
-      // Where no definition is another one, all but the last part are the same objects: they are not rendered again.
+      // Where no definition is another one, all but the last two parts are the same objects: they are not rendered again.
       if (JSON.stringify(grown.definitions) === JSON.stringify(before.definitions))
-        expect(before.shown.slice(0, -1).every((part, index) => part === grown.shown[index])).toBe(true)
+        expect(before.shown.slice(0, -2).every((part, index) => part === grown.shown[index])).toBe(true)
     }
     expect(linksOf(grown.shown)).toContain('/a')
+  })
+
+  it('parses any text that grows by pieces as it does one that is complete', () => {
+    const MARKS = [
+      'a',
+      ' ',
+      '\n',
+      '\n\n',
+      '> ',
+      '- ',
+      '1. ',
+      '    ',
+      '\t',
+      '```',
+      '# ',
+      '=',
+      '---',
+      '|',
+      '\n|-|\n',
+      '*',
+      '_',
+    ]
+    const OTHERS = [
+      '[a]',
+      '[a]: b',
+      '[b]: <c> "d"',
+      '](',
+      ')',
+      '<b>',
+      '<!--',
+      '-->',
+      '\\',
+      '&amp;',
+      '~~',
+      '`',
+      'http://a.b',
+      '\r\n',
+    ]
+    const pieces = fc.array(fc.array(fc.constantFrom(...MARKS, ...OTHERS), { maxLength: 8 }), { maxLength: 10 })
+    fc.assert(
+      fc.property(pieces, (all) => {
+        let text = ''
+        let grown = parseDocument('')
+        for (const piece of all) {
+          text += piece.join('')
+          grown = parseDocument(text, grown)
+          expect(grown.shown).toEqual(parseDocument(text).shown)
+        }
+      }),
+      { numRuns: 1000 },
+    )
   })
 
   it('renders what refers to a definition again when it comes, moves or changes', () => {

@@ -32,16 +32,17 @@ export interface Document {
 }
 
 /**
- * Parses a message. Of one that has grown, only what may have changed is parsed: the last block, and those with links by
+ * Parses a message. Of one that has grown, only what may have changed is parsed: the last blocks, and those with links by
  * references, if these are others.
  */
 export function parseDocument(written: string, before?: Document): Document {
   const text = written.replace(/\r\n?/g, '\n')
   if (before?.text === text) return before
-  const last = before && text.startsWith(before.text) ? before.parts.at(-1) : undefined
-  const kept = last ? before!.parts.slice(0, -1) : []
-  const budget: Budget = { left: last?.left ?? MAX_BLOCK_STEPS }
-  const { parts: read, end } = parseBlocks(text, last?.at ?? 0, budget)
+  const kept = before && text.startsWith(before.text) ? finalParts(before) : []
+  const from = before?.parts[kept.length]
+  const { at, left } = (kept.length > 0 && from) || { at: 0, left: MAX_BLOCK_STEPS }
+  const budget: Budget = { left }
+  const { parts: read, end } = parseBlocks(text, at, budget)
   const parts = [...kept, ...read]
   const definitions = parts.flatMap((part) => part.definitions)
   const isSame = before !== undefined && isEqual(definitions, before.definitions)
@@ -49,24 +50,40 @@ export function parseDocument(written: string, before?: Document): Document {
   const lines = { left: MAX_INLINE_STEPS }
   const shown: Shown[] = []
   const steps: number[] = []
-  let cost = (last?.left ?? MAX_BLOCK_STEPS) - budget.left
+  let cost = left - budget.left
   for (const [index, part] of parts.entries()) {
     const partText = text.slice(part.at, parts[index + 1]?.at ?? end)
     const old = index < kept.length && (isSame || !partText.includes('[')) ? before?.shown[index] : undefined
-    const { left } = lines
+    const { left: linesLeft } = lines
     const block = old ? old.block : tryResolve(part, references, lines)
     if (old) lines.left -= before!.steps[index] ?? 0
-    else cost += left - lines.left
+    else cost += linesLeft - lines.left
     // Nothing behind what exceeds the budget is parsed either.
     if (block?.type === 'plain' || lines.left < 0) {
       shown.push(plain(text.slice(part.at)))
       return { text, parts, end, definitions, shown, steps, cost }
     }
     shown.push(old ?? { block, text: partText })
-    steps.push(left - lines.left)
+    steps.push(linesLeft - lines.left)
   }
   if (end < text.length) shown.push(plain(text.slice(end)))
   return { text, parts, end, definitions, shown, steps, cost }
+}
+
+/**
+ * The parts that stay as they are, whatever follows: not the last one, nor the one before a line that may go on. What comes
+ * behind them is parsed anew, so it has to begin behind an empty line: what it is does not depend on what is before that.
+ */
+function finalParts({ text, parts }: Document): readonly Part[] {
+  const lastLine = text.lastIndexOf('\n') + 1
+  let count = parts.length
+  while (count > 0 && parts[count - 1]!.at >= lastLine) count--
+  for (count--; count > 0; count--) {
+    const { at } = parts[count]!
+    // Definitions and the heading that they began with are two parts of the same place.
+    if (text[at - 2] === '\n' && at > parts[count - 1]!.at) break
+  }
+  return parts.slice(0, Math.max(0, count))
 }
 
 function plain(text: string): Shown {

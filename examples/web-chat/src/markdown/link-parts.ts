@@ -7,7 +7,8 @@ const MAX_LABEL = 999
 const MAX_PARENTHESES = 32
 
 const ESCAPABLE = '!"#$%&\'()*+,./:;<=>?@[\\]^_`{|}~-'
-const LABEL = /\[((?:[^\\[\]]|\\.)*)\]/sy
+// No more is looked at than a label may have.
+const LABEL = /\[((?:[^\\[\]]|\\.){0,999})\]/sy
 const POINTED = /<((?:[^<>\n\\]|\\.)*)>/y
 const TITLE = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|\(((?:[^()\\]|\\.)*)\)/sy
 
@@ -29,8 +30,7 @@ export function toLabel(text: string): string | undefined {
 
 /** `[…]`, without brackets in it. */
 export function labelAt(text: string, at: number): Found<string> | undefined {
-  // No more is looked at than a label may have.
-  const match = matchAt(LABEL, text.slice(at, at + MAX_LABEL + 2), 0)
+  const match = matchAt(LABEL, text, at)
   return match && { value: match[1]!, end: at + match[0].length }
 }
 
