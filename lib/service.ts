@@ -18,6 +18,7 @@ import { createJobs } from './jobs.ts'
 import { forgetOtherServer } from './live/restored-dump.ts'
 import { createReload } from './ops/reload.ts'
 import { resumeRemovals } from './ops/removals.ts'
+import { assertPorts } from './port-kinds.ts'
 import { PORTS, type Ports } from './ports.ts'
 import { createSharedTransactions } from './shared-chat.ts'
 import { assertImported } from './storage/archive/import.ts'
@@ -130,6 +131,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   assertParsed(config, 'createChatService')
   assertStorage(storage)
   refuseUnknown('createChatService', ports, PORTS)
+  assertPorts(ports)
   const ctx = createContext(config, storage, ports)
   const { hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
   const jobs = createJobs(ctx)

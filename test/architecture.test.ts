@@ -33,6 +33,7 @@ const ORDER = [
 /** What stands beside the order: types for all, and what stands on `core` alone. */
 const BESIDE: Record<string, string[]> = {
   'ports.ts': ['core'],
+  'port-kinds.ts': ['core'],
   'context.ts': ['core'],
   'endpoint.ts': ['core'],
   api: ['core'],

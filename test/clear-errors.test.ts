@@ -67,6 +67,11 @@ const CASES: Record<string, Record<string, Case[]>> = {
       [[parseConfig(), 'sqlite::memory:'], 'the second argument must be a storage'],
       [[parseConfig(), Promise.resolve()], 'the storage is a promise: pass await openStorage({ … })'],
       [[parseConfig(), { db: {} }, null], 'createChatService needs an object'],
+      [[parseConfig(), { db: {} }, { identity: 'x' }], 'createChatService: "identity" must be a function'],
+      [[parseConfig(), { db: {} }, { log: 1 }], '"log" must be an object with debug, info, warn, error'],
+      [[parseConfig(), { db: {} }, { hooks: null }], '"hooks" must be an object of hooks'],
+      [[parseConfig(), { db: {} }, { hooks: { beforeMessage: {} } }], 'hooks: "beforeMessage" must be a function'],
+      [[parseConfig(), { db: {} }, { hooks: { failure: 'ignore' } }], '"failure" must be "refuse" or "pass"'],
     ],
     openStorage: [
       [[null], 'openStorage: expected options such as { database'],

@@ -1,17 +1,5 @@
+import { assertKinds, BOOLEAN, hasFunctions, type Kind, oneOf, TEXT } from '../core/kinds.ts'
 import type { StorageOptions } from './open.ts'
-
-/** What a value of an option must be, as an error names it. */
-interface Kind {
-  text: string
-  accepts: (value: unknown) => boolean
-}
-
-const hasFunctions = (value: unknown, ...names: string[]) =>
-  typeof value === 'object' &&
-  value !== null &&
-  names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
-
-const BOOLEAN: Kind = { text: 'true or false', accepts: (value) => typeof value === 'boolean' }
 
 const KINDS: Record<keyof StorageOptions, Kind> = {
   database: {
@@ -31,12 +19,12 @@ const KINDS: Record<keyof StorageOptions, Kind> = {
     text: 'a number of connections from 1',
     accepts: (value) => Number.isInteger(value) && (value as number) > 0,
   },
-  application_name: { text: 'a text', accepts: (value) => typeof value === 'string' },
+  application_name: TEXT,
   prepared_statements: BOOLEAN,
   // A name that cannot be one is refused where it is used.
-  schema: { text: 'a text', accepts: (value) => typeof value === 'string' },
-  prefix: { text: 'a text', accepts: (value) => typeof value === 'string' },
-  durability: { text: '"full" or "os"', accepts: (value) => value === 'full' || value === 'os' },
+  schema: TEXT,
+  prefix: TEXT,
+  durability: oneOf('full', 'os'),
   read_only: BOOLEAN,
   create: BOOLEAN,
   strict: BOOLEAN,
@@ -46,8 +34,5 @@ const KINDS: Record<keyof StorageOptions, Kind> = {
 export function assertOptions(options: unknown): asserts options is StorageOptions {
   if (typeof options !== 'object' || options === null)
     throw new TypeError(`openStorage: expected options such as { database: 'sqlite:./data/chat.db' }`)
-  for (const [name, { text, accepts }] of Object.entries(KINDS)) {
-    const value = (options as Record<string, unknown>)[name]
-    if (value !== undefined && !accepts(value)) throw new TypeError(`openStorage: "${name}" must be ${text}`)
-  }
+  assertKinds<StorageOptions>('openStorage', options, KINDS)
 }
