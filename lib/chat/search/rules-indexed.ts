@@ -21,34 +21,39 @@ export interface IndexWords {
  * its last character. Its other characters are also words by themselves, which have no place in the order.
  */
 export function* indexWords(text: string): Steps<IndexWords> {
-  const inOrder: string[] = []
-  const others: string[] = []
-  const known = new Set<string>()
-  let units = 0
-  const isNew = (word: string) => {
-    if (known.has(word)) return false
-    units += word.length
-    known.add(word)
-    return true
-  }
-  const isFull = () => known.size >= MAX_WORDS || units > MAX_UNITS - MAX_WORD
-  const take = (atom: Atom, next: Atom | undefined) => {
-    const isPair = atom.isDense && next?.isDense === true && next.isJoined
-    const word = isPair ? atom.text + next.text : atom.text
-    const isOther = isNew(word) && inOrder.length === MAX_IN_ORDER
-    if (inOrder.length < MAX_IN_ORDER) inOrder.push(word)
-    else if (isOther) others.push(word)
-    if (isPair && isNew(atom.text)) others.push(atom.text)
-  }
-  let before: Atom | undefined
+  const words: Collected = { inOrder: [], others: [], known: new Set(), units: 0 }
+  let last: Atom | undefined
   for (const atoms of atomParts(text)) {
     for (const atom of atoms) {
-      if (before) take(before, atom)
-      before = atom
-      if (isFull()) return { inOrder, others }
+      if (last) collect(words, last, atom)
+      if (words.known.size >= MAX_WORDS || words.units > MAX_UNITS - MAX_WORD) return words
+      last = atom
     }
     yield
   }
-  if (before) take(before, undefined)
-  return { inOrder, others }
+  if (last) collect(words, last, undefined)
+  return words
+}
+
+interface Collected extends IndexWords {
+  known: Set<string>
+  /** The length of the known words together. */
+  units: number
+}
+
+function collect(words: Collected, atom: Atom, next: Atom | undefined): void {
+  const { inOrder, others } = words
+  const isPair = atom.isDense && next?.isDense === true && next.isJoined
+  const word = isPair ? atom.text + next.text : atom.text
+  const isOther = isNew(words, word) && inOrder.length === MAX_IN_ORDER
+  if (inOrder.length < MAX_IN_ORDER) inOrder.push(word)
+  else if (isOther) others.push(word)
+  if (isPair && isNew(words, atom.text)) others.push(atom.text)
+}
+
+function isNew(words: Collected, word: string): boolean {
+  if (words.known.has(word)) return false
+  words.units += word.length
+  words.known.add(word)
+  return true
 }
