@@ -218,7 +218,7 @@ type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'sta
 function* match(row: Compared, { all, none, needs_link }: Hunt): Steps<SearchExcerpt[] | undefined> {
   // An answer is searched once it is written.
   const content = row.status === 'streaming' ? '' : row.content
-  if (needs_link && !hasLink({ content, prompt: row.prompt })) return undefined
+  if (needs_link && !(yield* hasLink({ content, prompt: row.prompt }))) return undefined
   const texts: { field: SearchExcerpt['field']; text: string | null }[] = [
     { field: 'content', text: content },
     { field: 'prompt', text: row.prompt },

@@ -61,8 +61,18 @@ interface Text {
 
 const LINK = /https?:\/\/\S/i
 
-export function hasLink({ content, prompt }: { content: string; prompt?: string | null | undefined }): boolean {
-  return LINK.test(content) || LINK.test(prompt ?? '')
+/** How much of a text is searched for a link at a time, and the shortest link. */
+const LINK_UNITS = 65_536
+const SHORTEST_LINK = 'https://x'.length
+
+/** Whether a message of any length has a link. */
+export function* hasLink({ content, prompt }: Pick<Text, 'content' | 'prompt'>): Steps<boolean> {
+  for (const text of [content, prompt ?? ''])
+    for (let from = 0; from < text.length; from += LINK_UNITS) {
+      if (LINK.test(text.slice(from, from + LINK_UNITS + SHORTEST_LINK))) return true
+      yield
+    }
+  return false
 }
 
 /** The names of the files of a message, from its list of them. */
@@ -76,7 +86,7 @@ export function* entryWords(message: Text): Steps<string[]> {
   const words = [scopeWord.conversation(conversation_id), scopeWord.thread(root_id)]
   if (posted_by) words.push(scopeWord.author(posted_by))
   if (attachment_list !== null) words.push(scopeWord.file)
-  if (hasLink(message)) words.push(scopeWord.link)
+  if (yield* hasLink(message)) words.push(scopeWord.link)
   if (message.has_mention === 1) words.push(scopeWord.mention)
   // The names of files apart from the text, of which only so many words count.
   for (const text of [prompt === null ? content : `${content}\n${prompt}`, ...fileNames(attachment_list)]) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { hasLink } from '../../../lib/chat/search/rules.ts'
 import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
 import { atomParts, atomsOf } from '../../../lib/chat/search/rules-words.ts'
 import { times } from '../../support/service.ts'
@@ -156,6 +157,15 @@ describe('the analysis of a text', () => {
     let steps = 0
     for (const _ of indexWords('a b '.repeat(100_000))) steps++
     expect(steps).toBeGreaterThan(300)
+  })
+
+  it('finds a link anywhere in a long text, in steps', () => {
+    for (let before = 65_525; before < 65_550; before++) {
+      const link = { content: `${' '.repeat(before)}https://x`, prompt: null }
+      expect(finish(hasLink(link))).toBe(true)
+      expect(finish(hasLink({ ...link, content: link.content.slice(0, -1) }))).toBe(false)
+    }
+    expect([...hasLink({ content: '', prompt: ' '.repeat(300_000) })]).toHaveLength(5)
   })
 
   it('reads no piece of more than 64 units, whatever the text', () => {
