@@ -31,7 +31,10 @@ export interface ConversationsUseCases {
       is_group?: boolean | undefined
       /** The id of what the conversation is about; unique. Over HTTP for administrators only */
       ref?: string | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
     },
   ): Promise<CreatedConversation>
@@ -52,7 +55,10 @@ export interface ConversationsUseCases {
       is_group?: boolean | undefined
       /** The id of what the conversation is about; unique */
       ref: string
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
     },
   ): Promise<CreatedConversation>
@@ -98,7 +104,10 @@ export interface ConversationsUseCases {
       title?: string | undefined
       /** An empty text removes it. Over HTTP for administrators only */
       ref?: string | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       policy?: PolicyChange | undefined
     },

@@ -19,7 +19,10 @@ export interface ConversationsClient {
       is_group?: boolean | undefined
       /** The id of what the conversation is about; unique. Over HTTP for administrators only */
       ref?: string | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
     },
     options?: CallOptions,
@@ -90,7 +93,10 @@ export interface ConversationsClient {
       title?: string | undefined
       /** An empty text removes it. Over HTTP for administrators only */
       ref?: string | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       policy?: PolicyChange | undefined
     },
@@ -142,7 +148,10 @@ export interface Conversation {
   policy: ConversationPolicy
   /** What the conversation is about: an id of the application */
   ref?: string
-  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  /**
+   * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+   * others would be stored as another number
+   */
   metadata?: Record<string, unknown>
   created_at: string
   /** The first 200 in the order they joined */
@@ -206,7 +215,10 @@ export interface ConversationSummary {
   policy: ConversationPolicy
   /** What the conversation is about: an id of the application */
   ref?: string
-  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  /**
+   * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+   * others would be stored as another number
+   */
   metadata?: Record<string, unknown>
   created_at: string
   role: 'owner' | 'admin' | 'member' | 'viewer'
@@ -338,7 +350,10 @@ export interface ConversationFields {
   policy: ConversationPolicy
   /** What the conversation is about: an id of the application */
   ref?: string
-  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  /**
+   * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+   * others would be stored as another number
+   */
   metadata?: Record<string, unknown>
   created_at: string
 }

@@ -23,7 +23,10 @@ export interface MessagesUseCases {
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
@@ -53,7 +56,10 @@ export interface MessagesUseCases {
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
@@ -106,7 +112,10 @@ export interface MessagesUseCases {
        */
       content: string
       reason?: string | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined

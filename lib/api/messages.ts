@@ -22,7 +22,10 @@ export interface MessagesClient {
        */
       content: string
       reason?: string | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
@@ -79,7 +82,10 @@ export interface MessagesClient {
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
@@ -117,7 +123,10 @@ export interface MessagesClient {
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
-      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      /**
+       * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+       * others would be stored as another number
+       */
       metadata?: Record<string, unknown> | undefined
       /** Without it, `@username` and `@all` are searched for in the text */
       mentions?: MentionsInput | undefined
@@ -163,7 +172,10 @@ export interface Message {
   /** Why an answer ended: `stop`, `length`, … */
   finish_reason?: string
   usage?: Usage
-  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  /**
+   * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
+   * others would be stored as another number
+   */
   metadata?: Record<string, unknown>
   /** In the order of their first use */
   reactions?: Reaction[]

@@ -137,7 +137,7 @@ const CONVERSION = {
   target: 'draft-2020-12',
   typeMode: 'input',
   errorMode: 'ignore',
-  ignoreActions: ['check', 'to_max_value', 'trim'],
+  ignoreActions: ['check', 'to_max_value', 'trim', 'raw_check'],
   overrideAction: ({ valibotAction, jsonSchema }) =>
     valibotAction.type === 'metadata' ? { ...jsonSchema, ...(valibotAction as unknown as Metadata).metadata } : null,
 } satisfies ConversionConfig

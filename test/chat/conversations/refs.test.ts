@@ -1,25 +1,33 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/index.ts'
-import { OPERATOR } from '../../../lib/index.ts'
+import { OPERATOR, openStorage } from '../../../lib/index.ts'
 import { inTens, nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { type SignedHeaders, signInByHand } from '../../support/stream.ts'
+
+async function* toLines(text: string) {
+  yield* text.trimEnd().split('\n')
+}
 
 describeOnEachDatabase("a host's own ids and data", (openUrl) => {
+  let url: string
   let service: TestService
   let node: TestService
   let ada: Person
   let grace: Person
   let adaActor: Actor
   let graceActor: Actor
+  let headers: SignedHeaders
   beforeAll(async () => {
-    const url = await openUrl()
+    url = await openUrl()
     service = await startService(url)
     node = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     adaActor = await service.chat.users.actor(ada.id)
     graceActor = await service.chat.users.actor(grace.id)
+    headers = await signInByHand(service.base_url, grace.email, PASSWORD)
   })
   afterAll(() => Promise.all([service.close(), node.close()]))
 
@@ -141,6 +149,60 @@ describeOnEachDatabase("a host's own ids and data", (openUrl) => {
     const odd = { 'a\0b': '\u0000\ud800' }
     const { conversation } = await service.chat.conversations.create(graceActor, { metadata: odd })
     expect(conversation.metadata).toEqual(odd)
+  })
+
+  it.each([
+    ['9007199254740992', 'metadata.order'],
+    ['-9007199254740993', 'metadata.order'],
+    ['1e400', 'metadata.order'],
+    ['-1e400', 'metadata.order'],
+    ['1e300', 'metadata.order'],
+    ['{"lines":["a",{"n":1e999}]}', 'metadata.order.lines.1.n'],
+  ])('are refused with a number that would be stored as another one: %s', async (order, path) => {
+    const { conversation_id } = await grace.conversations.create()
+    const { message_id } = await grace.messages.postRoot(conversation_id, { content: 'Order' })
+    const at = `/api/conversations/${conversation_id}`
+    for (const [method, target] of [
+      ['POST', '/api/conversations'],
+      ['PATCH', at],
+      ['POST', `/api/threads/${conversation_id}/root`],
+      ['POST', `/api/messages/${message_id}/reply`],
+      ['POST', `/api/messages/${message_id}/edit`],
+    ] as const) {
+      const body = `{"content":"Order","metadata":{"order":${order}}}`
+      const init = { method, headers: { ...headers, 'content-type': 'application/json' }, body }
+      const response = await fetch(`${service.base_url}${target}`, init)
+      const { code, errors } = await response.json()
+      expect([target, code, errors]).toEqual([target, 'validation_failed', [{ path, message: expect.any(String) }]])
+    }
+  })
+
+  it('are refused with a number that is none, in process', async () => {
+    for (const order of [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
+      await expect(service.chat.conversations.create(graceActor, { metadata: { order } })).rejects.toMatchObject({
+        code: 'validation_failed',
+        errors: [{ path: 'metadata.order' }],
+      })
+  })
+
+  it('have their numbers as they were sent, also from an archive', async () => {
+    const exact = { most: 2 ** 53 - 1, least: 1 - 2 ** 53, small: 5e-324, price: 0.1, tiny: -1.5e-300, zero: 0 }
+    const { conversation_id } = await grace.conversations.create({ metadata: exact })
+    const { message_id } = await grace.messages.postRoot(conversation_id, { content: 'Order', metadata: exact })
+    const lines: string[] = []
+    const own = await openStorage({ database: url })
+    await own.export((text) => void lines.push(text))
+    await own.close()
+    const storage = await openStorage({ database: 'sqlite::memory:' })
+    await storage.migrate()
+    await storage.import(toLines(lines.join('')))
+    const read = async (table: string, id: string) =>
+      (await storage.db.get<{ metadata: string }>(`SELECT metadata FROM ${table} WHERE id = ?`, id))!.metadata
+    expect((await grace.conversations.get(conversation_id)).metadata).toEqual(exact)
+    expect((await grace.messages.get(message_id)).metadata).toEqual(exact)
+    expect(JSON.parse(await read('conversations', conversation_id))).toEqual(exact)
+    expect(JSON.parse(await read('messages', message_id))).toEqual(exact)
+    await storage.close()
   })
 
   it('leave a page of large conversations within its size', async () => {
