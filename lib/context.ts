@@ -142,6 +142,12 @@ export interface Context {
    * @returns the number of invites
    */
   readonly revokeInvites: (tx: Tx, userId: string, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
+  /**
+   * Locks the actor's account in a transaction and checks the role again: it may have been taken away while the call waited.
+   *
+   * @throws ChatError `forbidden` when the actor is no longer an administrator
+   */
+  readonly assertStillAdmin: (tx: Tx, actor: Actor) => Promise<void>
   /** Runs one transaction with its events, which are sent once it is durable. The only way to change data. */
   readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
 }

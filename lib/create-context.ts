@@ -6,6 +6,8 @@ import { createAttempts } from './accounts/passwords/throttle.ts'
 import { addressOf } from './accounts/recipients/address.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
 import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
+import { assertStillAdmin } from './accounts/users/rules.ts'
+import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
@@ -127,6 +129,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     },
     ...{ log, now, id, write },
     notifier: createNotifier({ notify: ports.notify, config, db, metrics, log, now }),
+    assertStillAdmin: async (tx, actor) =>
+      assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
   }

@@ -100,7 +100,8 @@ export interface MessagesUseCases {
    *
    * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for
    * another's message, a viewer or a read-only user; `message_deleted`; `message_streaming` for an answer in
-   * progress; `conflict` for `mentions.all` in too large a conversation; `validation_failed`
+   * progress; `conflict` for `mentions.all` in too large a conversation, and in a direct conversation whose other
+   * person has no active account; `validation_failed`
    */
   edit(
     actor: Actor,

@@ -23,7 +23,10 @@ export const retry = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, { id }): Promise<{ retried: number }> => {
     assertAdmin(actor)
-    const retried = await ctx.write((tx) => retryMails(tx, id))
+    const retried = await ctx.write(async (tx) => {
+      await ctx.assertStillAdmin(tx, actor)
+      return retryMails(tx, id)
+    })
     if (id !== undefined && retried === 0) throw new ChatError('not_found')
     ctx.tasks.wake()
     return { retried }
@@ -37,7 +40,10 @@ export const drop = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, { id }): Promise<{ dropped: number }> => {
     assertAdmin(actor)
-    const dropped = await ctx.write((tx) => deleteMails(tx, id))
+    const dropped = await ctx.write(async (tx) => {
+      await ctx.assertStillAdmin(tx, actor)
+      return deleteMails(tx, id)
+    })
     if (id !== undefined && dropped === 0) throw new ChatError('not_found')
     return { dropped }
   },

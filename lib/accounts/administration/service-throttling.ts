@@ -77,6 +77,7 @@ export const reset = useCase({
     const limits = await limitsOf(ctx, ctx.db)
     const caller = user_id === undefined ? callerOf({ ip: address?.replace(/\/64$/, '') }) : callerOf({ user_id })
     return ctx.write(async (tx) => {
+      await ctx.assertStillAdmin(tx, actor)
       const reset = await deleteBuckets(tx, namesOf(limits, caller))
       const detail = { ...(address !== undefined && { address }), count: reset }
       tx.audit({ act: 'limits.reset', ...byActor(actor), subject_id: user_id, detail })

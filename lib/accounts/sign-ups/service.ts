@@ -93,6 +93,7 @@ export const revoke = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     await ctx.write(async (tx) => {
+      await ctx.assertStillAdmin(tx, actor)
       if (!(await deleteRequest(tx, inviteId, 'invite'))) throw new ChatError('not_found')
       await deleteMailsOf(tx, inviteId)
       tx.audit({ act: 'newcomer.revoked', ...byActor(actor), subject_id: inviteId })

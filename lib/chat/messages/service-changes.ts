@@ -7,7 +7,7 @@ import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import { listChosen, replaceFiles } from '../attachments/attaching.ts'
 import { setExpiryOf } from '../attachments/store.ts'
-import { type LockedForChange, lockAsMember, lockToPost, requireMember } from '../conversations/access.ts'
+import { type LockedForChange, lockAsMember, lockToPost, refuseClosed, requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { toStored } from '../conversations/store-fields.ts'
 import { hideDeleted, showRestored } from '../notifications/changing.ts'
@@ -25,7 +25,8 @@ import { recount } from './store-threads.ts'
  * The users that the message mentions are decided anew. With `attachment_ids` the message has these files.
  *
  * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
- *   `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a conversation
+ *   `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a conversation, and in
+ *   a direct conversation whose other person has no active account
  */
 export const edit = useCase({
   takes: ['actor', 'message_id'],
@@ -46,6 +47,7 @@ export const edit = useCase({
       const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
       const { at } = place
       const message = assertEditable(actor, (await findMessage(tx, messageId))!)
+      await refuseClosed(tx, place, actor)
       const { reason = null, metadata, attachment_ids } = input
       assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
       await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
