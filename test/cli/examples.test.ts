@@ -118,6 +118,7 @@ async function withIds(cwd: string): Promise<void> {
   const ids: string[] = []
   const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })
   const chat = createChatService(parseConfig(), storage, { id: () => ids.shift() ?? newId() })
+  await chat.start({ background: false })
   const { id } = await chat.users.find(OPERATOR, 'ada')
   const ada = await chat.users.actor(id)
   ids.push(CONVERSATION)

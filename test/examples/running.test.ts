@@ -51,6 +51,7 @@ describe('an example', () => {
     }
     const chat = createChatService(parseConfig(), await openStorage({ database }))
     onTestFinished(() => chat.close())
+    await chat.start({ background: false })
     const grace = await chat.users.actorOf('2')
     const [room] = (await chat.conversations.list(grace, { ref: 'room-7' })).conversations
     expect(room).toMatchObject({ title: 'Engines', unread: 0, participant_count: 2 })

@@ -61,6 +61,7 @@ export async function crashRemovals(options: RemovalCrashOptions): Promise<Remov
   const place = await settle(server.base_url)
   const client = await place.signIn()
   const chat = createChatService(parseConfig({}), await openStorage({ database: url }))
+  await chat.start({ background: false })
   const figures: RemovalCrashFigures = {
     cycles: 0,
     interrupted: { conversation: 0, person: 0 },

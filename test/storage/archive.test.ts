@@ -83,6 +83,7 @@ const dataOf = (lines: string[]) => lines.slice(1).sort()
 async function findings(url: string) {
   const storage = await openStorage({ database: url })
   const chat = createChatService(parseConfig(), storage)
+  await chat.start({ background: false })
   const checkup = await chat.ops.fsck()
   await chat.close()
   return checkup.findings
