@@ -56,12 +56,12 @@ export const FORM_PATHS: Record<LinkName, string> = {
   invite: '/account/sign-up',
 }
 
-/** The link with a token; `undefined` if the service knows neither a page nor its own address. */
+/** The link with a token, behind a # so that no log of a server or proxy has it; `undefined` if the service knows neither a page nor its own address. */
 export function linkOf(config: Config, name: LinkName, token: string): string | undefined {
   const page = config.links[name]
   if (page !== undefined) return page.replace('{token}', token)
   const address = publicUrlOf(config)
-  return address && `${address}${FORM_PATHS[name]}?token=${token}`
+  return address && `${address}${FORM_PATHS[name]}#token=${token}`
 }
 
 function isLink(address: string): boolean {

@@ -55,7 +55,7 @@ describe('setup and user', () => {
     ])
     expect([token.code, token.stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n$/)])
     const { token: value, url, expires_at } = JSON.parse(link.stdout)
-    expect(url).toBe(`https://chat.example.org/account/reset-password?token=${value}`)
+    expect(url).toBe(`https://chat.example.org/account/reset-password#token=${value}`)
     expect(Date.parse(expires_at)).toBeGreaterThan(0)
     expect(link.stderr).not.toContain(value)
     expect(nobody).toMatchObject({ code: 1, stdout: '', stderr: 'chat-server: No account has this e-mail.\n' })

@@ -46,7 +46,7 @@ it('is in mailed links, in the callbacks of providers and in the description', a
     server: { public_url: 'https://x.test', base_path: BASE },
     oauth: { own: credentials },
   })
-  expect(linkOf(config, 'reset_password', 't')).toBe(`https://x.test${BASE}/account/reset-password?token=t`)
+  expect(linkOf(config, 'reset_password', 't')).toBe(`https://x.test${BASE}/account/reset-password#token=t`)
   expect(oauthProviders(config)[0]?.redirect_uri).toBe(`https://x.test${BASE}/api/oauth/own/callback`)
 })
 

@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
     page.on('pageerror', (error) => problems.push(String(error)))
 
     const { token } = await service.chat.resets.issue(OPERATOR, { email })
-    await page.goto(`${service.base_url}/account/reset-password?token=${token}`)
+    await page.goto(`${service.base_url}/account/reset-password#token=${token}`)
     await page.fill('input[type=password]', 'short66')
     await page.click('button')
     await page.waitForSelector('[role=alert]')
@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
     })
     await service.chat.emails.sendVerification(await service.chat.users.actor(user.id))
     await expect.poll(() => tokens.filter(Boolean), { timeout: 20_000 }).toHaveLength(1)
-    await page.goto(`${service.base_url}/account/verify-email?token=${tokens.find(Boolean)}`)
+    await page.goto(`${service.base_url}/account/verify-email#token=${tokens.find(Boolean)}`)
     expect((await service.chat.users.find(OPERATOR, 'grace')).email_verified).toBe(false)
     await page.click('button')
     await page.waitForSelector('[role=status]')

@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     held = undefined
     await page.click('button:text-is("Link for a new password")')
     expect(await page.inputValue('dialog input')).toMatch(
-      /^https:\/\/chat\.example\.org\/account\/reset-password\?token=/,
+      /^https:\/\/chat\.example\.org\/account\/reset-password#token=/,
     )
     await look(page, 'administration-link')
     await page.press('dialog', 'Escape')
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await page.fill('.sheet [name=email]', 'new@example.org')
     await page.press('.sheet [name=email]', 'Enter')
     const link = await page.inputValue('dialog input')
-    expect(link).toMatch(`${stage.url}/account/sign-up?token=`)
+    expect(link).toMatch(`${stage.url}/account/sign-up#token=`)
     await page.click('dialog .primary')
     await page.waitForSelector('.items li:has-text("new@example.org")')
     await look(page, 'administration-de-invites')

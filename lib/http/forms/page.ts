@@ -6,7 +6,11 @@ import type { Form, FormField } from './forms.ts'
 const STYLE =
   'body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:3rem auto;padding:0 1rem}label,input,button{display:block;font:inherit;width:100%;box-sizing:border-box;margin:.25rem 0 1rem;padding:.25rem}[role=alert]{color:#a00}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}[role=alert]{color:#f99}}'
 
-/** The page runs nothing, loads nothing, sends its form to the service only, and is stored and framed nowhere. */
+/** Takes the token from behind the #, which browsers send to no server, into the form and out of the address. */
+const SCRIPT =
+  "const m=/^#token=([\\w-]{1,200})$/.exec(location.hash),f=document.getElementById('token');if(m&&f){f.value=m[1];f.type='hidden';f.previousSibling.remove();history.replaceState(null,'',location.pathname)}"
+
+/** The page runs only its own script, loads nothing, sends its form to the service only, and is stored and framed nowhere. */
 export const PAGE_HEADERS: HeaderPair[] = [
   ['content-type', 'text/html; charset=utf-8'],
   ['cache-control', 'no-store'],
@@ -14,11 +18,11 @@ export const PAGE_HEADERS: HeaderPair[] = [
   ['referrer-policy', 'same-origin'],
   [
     'content-security-policy',
-    `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; script-src 'sha256-${hash('sha256', SCRIPT, 'base64')}'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   ],
 ]
 
-/** The page with a form; without a token it asks for the code of the mail. */
+/** The page with a form; without a token, in the query or behind the #, it asks for the code of the mail. */
 export function formPage(form: Form, token: string, problem?: string): string {
   const alert = problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`
   const code: FormField = { name: 'token', label: 'Code from the mail', type: 'text', autocomplete: 'one-time-code' }
@@ -27,7 +31,7 @@ export function formPage(form: Form, token: string, problem?: string): string {
   // Without `action`, the form is sent to the address of the page, under any path of a proxy.
   return pageOf(
     form,
-    `${alert}<p>${escapeHtml(form.text)}</p><form method="post">${hidden}${fields}<button>${escapeHtml(form.button)}</button></form>`,
+    `${alert}<p>${escapeHtml(form.text)}</p><form method="post">${hidden}${fields}<button>${escapeHtml(form.button)}</button></form><script>${SCRIPT}</script>`,
   )
 }
 

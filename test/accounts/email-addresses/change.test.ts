@@ -35,7 +35,7 @@ describeOnEachDatabase('a change of the own email address', (openUrl) => {
     const mail = await request(ada, ' ada@example.net ')
     expect(mail).toMatchObject({ to: 'ada@example.net', kind: 'change_email' })
     expect(mail.text).toContain(`The account "ada"`)
-    expect(mail.text).toContain(`https://chat.example.org/account/confirm-email?token=${mail.token}\n`)
+    expect(mail.text).toContain(`https://chat.example.org/account/confirm-email#token=${mail.token}\n`)
     expect(await emailOf(ada.id)).toBe('ada@example.org')
     await confirm(mail.token)
     expect((await ada.auth.me()).user).toMatchObject({ email: 'ada@example.net', email_verified: true })

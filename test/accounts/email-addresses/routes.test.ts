@@ -52,7 +52,7 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
       kind: 'verify_email',
       to: 'ada@example.org',
       subject: 'Confirm your e-mail address',
-      text: expect.stringContaining(`https://chat.example.org/account/verify-email?token=${mail.token}\n`),
+      text: expect.stringContaining(`https://chat.example.org/account/verify-email#token=${mail.token}\n`),
       token: expect.stringMatching(/^[\w-]{43}$/),
     })
     const other = await send(ada)

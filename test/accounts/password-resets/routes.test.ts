@@ -54,7 +54,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       kind: 'reset_password',
       to: 'ada@example.org',
       subject: 'Set a new password',
-      text: expect.stringContaining(`https://chat.example.org/account/reset-password?token=${mail.token}\n`),
+      text: expect.stringContaining(`https://chat.example.org/account/reset-password#token=${mail.token}\n`),
       token: expect.stringMatching(/^[\w-]{43}$/),
     })
     await reset(mail.token)
@@ -266,7 +266,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
   it('is replaced with a link that an administrator delivers', async () => {
     const liz = await service.signIn('liz')
     const { token, url, expires_at } = await service.chat.resets.issue(OPERATOR, { email: liz.email })
-    expect(url).toBe(`https://chat.example.org/account/reset-password?token=${token}`)
+    expect(url).toBe(`https://chat.example.org/account/reset-password#token=${token}`)
     expect(expires_at).toBe(toInstant(now + 3600 * SECOND))
     await reset(token)
     const actor = await service.chat.users.actor(liz.id)

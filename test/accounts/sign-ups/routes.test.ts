@@ -28,7 +28,7 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
     expect(invited).not.toHaveProperty('token')
     const mail = await box.next()
     expect(mail).toMatchObject({ to: 'Ada@example.org', kind: 'invite' })
-    expect(mail.text).toContain(`https://chat.example.org/account/sign-up?token=${mail.token}\n`)
+    expect(mail.text).toContain(`https://chat.example.org/account/sign-up#token=${mail.token}\n`)
     expect(JSON.stringify(await rows('SELECT * FROM email_request_tokens'))).not.toContain(mail.token)
     const ada = service.client()
     const { user } = await ada.newcomers.signUp({
@@ -57,7 +57,7 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
 
   it('stays valid after a taken username', async () => {
     const { token, url } = await link('heidi@example.org')
-    expect(url).toBe(`https://chat.example.org/account/sign-up?token=${token}`)
+    expect(url).toBe(`https://chat.example.org/account/sign-up#token=${token}`)
     expect(await codeOf(signUp(token!, 'FOUNDER'))).toBe('username_taken')
     await signUp(token!, 'heidi')
   })
