@@ -1,23 +1,4 @@
-/** The types that files are served as, by their first bytes. Everything else is `application/octet-stream`. */
-export const FILE_TYPES = [
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-  'image/avif',
-  'video/mp4',
-  'video/webm',
-  'video/ogg',
-  'audio/mpeg',
-  'audio/mp4',
-  'audio/ogg',
-  'audio/wav',
-  'audio/flac',
-  'application/pdf',
-  'application/octet-stream',
-] as const
-
-export type FileType = (typeof FILE_TYPES)[number]
+import { FILE_TYPES, type FileType } from '../core/file-types.ts'
 
 /** How many of the first bytes are enough to tell the type. */
 export const SNIFFED_BYTES = 4096

@@ -6,6 +6,7 @@ import { ATTACHMENTS } from './invariants-attachments.ts'
 import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 import { searchInvariants } from './invariants-search.ts'
+import { valueInvariants } from './invariants-values.ts'
 
 const HARMLESS = 'Harmless: nothing reads these rows, or they expire.'
 
@@ -150,6 +151,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     ...notificationInvariants(dialect),
     ...reactionInvariants(dialect),
     ...ATTACHMENTS,
+    ...valueInvariants(dialect),
     ...searchInvariants(dialect, partitions),
     {
       name: 'conversations.clock',

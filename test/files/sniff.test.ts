@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { FILE_TYPES } from '../../lib/core/file-types.ts'
 import { pictureSize } from '../../lib/files/picture-size.ts'
-import { FILE_TYPES, isInlineType, sniff } from '../../lib/files/sniff.ts'
+import { isInlineType, sniff } from '../../lib/files/sniff.ts'
 import { bytesOf, ebml, exif, ftyp, HOSTILE, JPEG, MP3, pngHeader, segment } from '../support/pictures.ts'
 
 const jpeg = (...metadata: Uint8Array[]) => bytesOf(JPEG.start, ...metadata, JPEG.picture, JPEG.end)

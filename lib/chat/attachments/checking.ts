@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { causeText } from '../../core/errors.ts'
+import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
 import { largestFrame } from '../../files/gif-frames.ts'
 import { sniff } from '../../files/sniff.ts'
 import type { Tx } from '../../live/transaction.ts'
@@ -10,7 +11,7 @@ import { lockAsSystem } from '../conversations/access.ts'
 import { piecesOf } from './content.ts'
 import { sourceOf } from './reading.ts'
 import { keyOfPart, toList } from './rules.ts'
-import { PART_BYTES, THUMBNAIL_TYPES } from './schema.ts'
+import { PART_BYTES } from './schema.ts'
 import { type AttachmentRow, findAttachment, listOfMessage, lockAttachment, setList, toAttachment } from './store.ts'
 import { blobsOf, insertBlob, lockLive, releaseUnused } from './store-blobs.ts'
 import { markRefused, markScanned, setThumbnail } from './store-verdicts.ts'
@@ -162,7 +163,8 @@ async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: 
 function assertThumbnail({ bytes, type, width, height }: Thumbnail): void {
   const isSmall = [width, height].every((pixels) => pixels >= 1 && pixels <= 512)
   if (!isSmall || bytes.length > PART_BYTES) throw new Error('A thumbnail has at most 512 × 512 pixels and 4 MiB')
-  if (!THUMBNAIL_TYPES.includes(type) || sniff(bytes) !== type) throw new Error(`The thumbnail is no ${type}`)
+  if (!THUMBNAIL_TYPES.some((each) => each === type) || sniff(bytes) !== type)
+    throw new Error(`The thumbnail is no ${type}`)
 }
 
 /**

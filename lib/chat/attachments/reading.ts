@@ -2,11 +2,12 @@ import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import { assertEnabled, requireAttachment } from './access.ts'
 import { answerWith, type FileAnswer, type Readable, type RequestHeaders, type Source } from './content.ts'
-import { notReady, refused } from './rules.ts'
+import { notReady, refused, servedAs } from './rules.ts'
 import type { FoundAttachment } from './store.ts'
 import { findBlob } from './store-verdicts.ts'
 
@@ -86,7 +87,13 @@ export async function openThumbnail(
   const file = toReadable(row)
   const blob = row.thumbnail_blob_id === null ? undefined : await findBlob(ctx.db, row.thumbnail_blob_id)
   if (!blob) throw new ChatError('not_found')
-  const thumbnail = { ...file, type: row.thumbnail_type!, size: blob.size, blob_id: blob.id, digest: blob.id }
+  const thumbnail = {
+    ...file,
+    type: servedAs(row.thumbnail_type, THUMBNAIL_TYPES),
+    size: blob.size,
+    blob_id: blob.id,
+    digest: blob.id,
+  }
   const { headers = NO_HEADERS, is_shared = false } = options ?? {}
   const answer = await answerWith(await sourceOf(ctx), thumbnail, { inline: true, is_shared, headers })
   return { ...answer, ...ctx.thumbnailSlots.hold(actor.user_id, answer.bytes) }
@@ -103,6 +110,6 @@ export function toReadable(row: FoundAttachment): Readable {
   if (row.status === 'refused') throw refused(row)
   if (row.status !== 'ready') throw notReady(row)
   const { name, size, sniffed, created_at } = row
-  const type = sniffed ?? 'application/octet-stream'
+  const type = servedAs(sniffed)
   return { name, type, size, blob_id: row.blob_id!, digest: row.digest!, modified: created_at / 1000 }
 }

@@ -1,4 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
+import { FILE_TYPES, type FileType } from '../../core/file-types.ts'
 import type { Attachment } from './schema.ts'
 import { PART_BYTES } from './schema.ts'
 
@@ -23,6 +24,11 @@ export function quoted(name: string): string {
 /** Under which key the bytes of a part are stored. */
 export function keyOfPart(blobId: string, n: number): string {
   return `${blobId}/${n}`
+}
+
+/** The type of a header: one of a list, whatever a row has. */
+export function servedAs(type: string | null, types: readonly FileType[] = FILE_TYPES): FileType {
+  return types.find((each) => each === type) ?? 'application/octet-stream'
 }
 
 /** The media type that readers are told: what the bytes are, or else what the sender calls them. */

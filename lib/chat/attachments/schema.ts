@@ -5,9 +5,6 @@ import { FileName, MediaType } from '../../files/schema.ts'
 /** The size of every part of an upload but the last. */
 export const PART_BYTES = 4 * 1024 * 1024
 
-/** The types of thumbnails. */
-export const THUMBNAIL_TYPES: readonly string[] = ['image/webp', 'image/png', 'image/jpeg']
-
 /** The maximum number of files of a message. */
 export const MAX_FILES = 10
 

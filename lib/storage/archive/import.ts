@@ -8,6 +8,7 @@ import { CORRECT_SIZES } from '../schema/0027-blob-sizes.ts'
 import { RECOUNT_PARTICIPANTS } from '../schema/0029-participant-counts.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
+import { findForeignValue } from '../stored-values.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { NOT_WHOLE, readArchive } from './read.ts'
 
@@ -19,7 +20,8 @@ import { NOT_WHOLE, readArchive } from './read.ts'
  * same archive continues after an interruption.
  *
  * @throws Error when the database is not empty; when the file is not an archive, is newer than this program, or is
- *   incomplete; when a text is longer than the service allows: then the database is empty again
+ *   incomplete; when a row has a text that is longer than the service allows, or a value that it never writes: then the
+ *   database is empty again
  */
 export async function importArchive(
   db: Database,
@@ -86,10 +88,10 @@ async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Pr
     if (!('table' in line)) continue
     const { table } = line
     const row = upgradeRow(table, line.row)
-    const tooLong = findTooLong(table, row)
-    if (tooLong) {
+    const wrong = findTooLong(table, row) ?? findForeignValue(table, row)
+    if (wrong) {
       await filler.undo()
-      throw new Error(`Nothing was imported: in line ${number} of the archive, ${tooLong}`)
+      throw new Error(`Nothing was imported: in line ${number} of the archive, ${wrong}${keyOf(table, row)}`)
     }
     const columns = Object.keys(row).join()
     if (batch?.table !== table || batch.columns !== columns || batch.rows.length === PAGE || batch.size > BATCH_SIZE) {
@@ -100,6 +102,12 @@ async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Pr
     batch.size += sizeOf(row)
   }
   throw new Error(NOT_WHOLE)
+}
+
+/** The primary key of a row, to be found in the service that the archive is of. */
+function keyOf(table: string, row: Row): string {
+  const names = TABLES.find(([name]) => name === table)?.slice(1) ?? []
+  return names.length === 0 ? '' : ` (${names.map((name) => `${name} ${String(row[name]).slice(0, 60)}`).join(', ')})`
 }
 
 function sizeOf(row: Row): number {

@@ -1,0 +1,71 @@
+import { FILE_TYPES, THUMBNAIL_TYPES } from '../core/file-types.ts'
+import type { Row } from './database.ts'
+
+/** The values of a column. */
+export interface ClosedColumn {
+  values: readonly string[]
+  /** Several of them, separated by commas. */
+  is_list?: true
+}
+
+const ROLES = ['admin', 'member', 'read_only']
+const PARTICIPANT_ROLES = ['owner', 'admin', 'member', 'viewer']
+
+/**
+ * The columns with a closed set of values, as the schemas of the API have them: the service writes no others, and relies on
+ * that. Missing values are for the constraints of the tables.
+ */
+export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
+  users: { roles: { values: ROLES, is_list: true } },
+  email_requests: { kind: { values: ['invite', 'change', 'undo'] }, roles: { values: ROLES, is_list: true } },
+  participants: { role: { values: PARTICIPANT_ROLES }, level: { values: ['all', 'mentions', 'none'] } },
+  invites: { role: { values: PARTICIPANT_ROLES } },
+  messages: {
+    role: { values: ['user', 'assistant', 'system'] },
+    status: { values: ['streaming', 'complete', 'cancelled', 'failed', 'interrupted'] },
+  },
+  attachments: {
+    sniffed: { values: FILE_TYPES },
+    thumbnail_type: { values: THUMBNAIL_TYPES },
+    status: { values: ['uploading', 'scanning', 'ready', 'refused', 'gone'] },
+  },
+  notifications: { kind: { values: ['mention', 'reply', 'mention_all', 'direct', 'added'] } },
+  events: {
+    type: {
+      values: [
+        'thread.new',
+        'message.new',
+        'message.edited',
+        'message.deleted',
+        'message.restored',
+        'reactions.changed',
+        'pin.changed',
+        'attachment.changed',
+        'message.delta',
+        'message.done',
+        'message.failed',
+        'membership.changed',
+        'conversation.updated',
+      ],
+    },
+  },
+  erased_authors: { messages: { values: ['keep', 'erase'] } },
+  limit_assignments: { method: { values: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] } },
+}
+
+/** Columns of labels, which have no control characters: some of them become a part of a header. */
+export const LABELS: Record<string, readonly string[]> = { attachments: ['name', 'type'] }
+
+/** The value of a row of an archive that the service would never have written, if any; it names table, column and value. */
+export function findForeignValue(table: string, row: Row): string | undefined {
+  for (const [column, { values, is_list }] of Object.entries(CLOSED_COLUMNS[table] ?? {})) {
+    const value = row[column]
+    if (value === null || value === undefined) continue
+    const all = is_list ? String(value).split(',') : [String(value)]
+    if (!all.every((each) => values.includes(each)))
+      return `${table}.${column} is ${JSON.stringify(String(value).slice(0, 60))}; it can be ${values.join(', ')}`
+  }
+  for (const column of LABELS[table] ?? [])
+    if (/\p{Cc}/u.test(String(row[column] ?? ''))) return `${table}.${column} has control characters`
+  return undefined
+}

@@ -1,0 +1,137 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { Role } from '../../lib/accounts/users/schema.ts'
+import { MessageStatus } from '../../lib/chat/answers/schema.ts'
+import { Attachment } from '../../lib/chat/attachments/schema.ts'
+import { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
+import { Level } from '../../lib/chat/conversations/schema-settings.ts'
+import { PersistedEvent } from '../../lib/chat/events/schema.ts'
+import { Message } from '../../lib/chat/messages/schema.ts'
+import { NotificationKind } from '../../lib/chat/notifications/schema.ts'
+import { FILE_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
+import { LimitAssignmentInput } from '../../lib/limits/schema.ts'
+import { TABLES } from '../../lib/storage/archive/format.ts'
+import { openStorage } from '../../lib/storage/open.ts'
+import { CLOSED_COLUMNS, LABELS } from '../../lib/storage/stored-values.ts'
+import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { placementOf } from '../support/placement.ts'
+
+/** The sets of the API; what it does not show is the service's own. */
+const SETS: Record<string, readonly string[]> = {
+  'users.roles': Role.options,
+  'email_requests.kind': ['invite', 'change', 'undo'],
+  'email_requests.roles': Role.options,
+  'participants.role': ParticipantRole.options,
+  'participants.level': Level.options,
+  'invites.role': ParticipantRole.options,
+  'messages.role': Message.entries.role.options,
+  'messages.status': MessageStatus.options,
+  'attachments.sniffed': FILE_TYPES,
+  'attachments.thumbnail_type': THUMBNAIL_TYPES,
+  'attachments.status': Attachment.entries.status.pipe[0].options,
+  'notifications.kind': NotificationKind.options,
+  'events.type': PersistedEvent.options.map(({ entries }) => entries.type.literal),
+  'erased_authors.messages': ['keep', 'erase'],
+  'limit_assignments.method': LimitAssignmentInput.entries.method.pipe[0].options,
+}
+
+/** Texts that may be anything: of people, of other services, or our own JSON and names. */
+const FREE =
+  'users.email users.username users.display_name users.system_name sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.title conversations.ref conversations.metadata conversations.policy invites.email thread_members.marked_in messages.content messages.path messages.prompt messages.finish_reason messages.usage messages.delete_reason messages.metadata messages.reaction_list messages.mentioned messages.attachment_list attachments.reason reactions.emoji message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name events.detail limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip audit_log.detail'
+
+it('the closed columns have the values of the API', () => {
+  const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>
+    Object.entries(columns).map(([column, { values }]) => [`${table}.${column}`, [...values].sort()]),
+  )
+  expect(Object.fromEntries(stored)).toEqual(
+    Object.fromEntries(Object.entries(SETS).map(([column, values]) => [column, [...values].sort()])),
+  )
+})
+
+it('every text of an archive has a decision: closed, a label, or free', async () => {
+  const storage = await openStorage({ database: 'sqlite::memory:' })
+  onTestFinished(() => storage.close())
+  await storage.migrate()
+  const columns = TABLES.map(async ([table]) => {
+    const rows = await storage.db.all<{ name: string; type: string }>(
+      'SELECT name, type FROM pragma_table_info(?)',
+      table,
+    )
+    return rows.filter(({ type }) => type === 'TEXT').map(({ name }) => `${table}.${name}`)
+  })
+  const texts = (await Promise.all(columns)).flat().filter((name) => !/[._](id|hash|key|by|digest)$/.test(name))
+  const labels = Object.entries(LABELS).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
+  expect(texts.sort()).toEqual([...Object.keys(SETS), ...labels, ...FREE.split(' ')].sort())
+})
+
+describeOnEachDatabase('an archive with values that the service never writes', (openUrl) => {
+  it('is refused with line, table, column and row; fsck finds the same, and nothing is served as it', async () => {
+    const url = await openUrl()
+    const service = await startWithFiles(url)
+    onTestFinished(() => service.close())
+    const ada = await service.signIn('ada')
+    const bytes = await bytesFor(service, ada)
+    const { conversation_id } = await ada.conversations.create({ title: 'Files' })
+    const id = await upload(ada, bytes, conversation_id, { content: Buffer.from('<script>alert(1)</script>') })
+    await ada.messages.postRoot(conversation_id, { content: 'a', attachment_ids: [id] })
+    await service.idle()
+    let archive = ''
+    const source = await openStorage({ database: url, ...placementOf(url) })
+    await source.export((lines) => {
+      archive += lines
+    })
+    await source.close()
+    const lines = archive.trimEnd().split('\n')
+
+    async function importWith(table: string, change: Record<string, unknown>): Promise<unknown> {
+      const targetUrl = await openUrl()
+      const target = await openStorage({ database: targetUrl, ...placementOf(targetUrl) })
+      try {
+        await target.migrate()
+        const changed = lines.map((line) => {
+          const given = JSON.parse(line)
+          return given.table === table ? JSON.stringify({ table, row: { ...given.row, ...change } }) : line
+        })
+        const all = (async function* () {
+          yield* changed
+        })()
+        const error = await target.import(all).then(
+          () => undefined,
+          (reason: Error) => reason.message,
+        )
+        for (const [name] of TABLES) if (error) expect(await target.db.all(`SELECT 1 FROM ${name}`)).toEqual([])
+        return error
+      } finally {
+        await target.close()
+      }
+    }
+    for (const [table, column, value] of [
+      ['attachments', 'sniffed', 'text/html'],
+      ['attachments', 'thumbnail_type', 'image/svg+xml'],
+      ['attachments', 'status', 'lost'],
+      ['attachments', 'type', 'text/plain\r\nset-cookie: a=b'],
+      ['attachments', 'name', 'a\u0000b'],
+      ['participants', 'role', 'emperor'],
+      ['users', 'roles', 'member,root'],
+      ['messages', 'role', 'tool'],
+    ] as const) {
+      const error = await importWith(table, { [column]: value })
+      expect(error).toMatch(
+        new RegExp(`^Nothing was imported: in line \\d+ of the archive, ${table}\\.${column} .*id `),
+      )
+    }
+
+    const force = (sniffed: string) =>
+      service.chat.context.db.write((tx) => tx.run('UPDATE attachments SET sniffed = ?, type = ?', sniffed, 'a/b\n'))
+    await force('text/html')
+    const read = await bytes.read(`/api/attachments/${id}/content?inline=true`)
+    expect(read.headers.get('content-type')).toBe('application/octet-stream')
+    expect(read.headers.get('content-disposition')).toMatch(/^attachment;/)
+    await force('image/png\r\nx: y')
+    expect((await bytes.read(`/api/attachments/${id}/content`)).status).toBe(200)
+    const { findings } = await service.chat.ops.fsck({ repair: true })
+    expect(findings.map(({ name, count }) => [name, count])).toEqual([['attachments-types', 2]])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    expect((await ada.attachments.get(id)).attachment.type).toBe('application/octet-stream')
+  })
+})
