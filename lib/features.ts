@@ -26,6 +26,7 @@ import * as uploading from './chat/attachments/parts.ts'
 import * as reading from './chat/attachments/reading.ts'
 import * as attachments from './chat/attachments/service.ts'
 import * as links from './chat/attachments/service-links.ts'
+import * as files from './chat/attachments/uploading.ts'
 import * as conversations from './chat/conversations/service.ts'
 import * as direct from './chat/conversations/service-direct.ts'
 import * as operation from './chat/conversations/service-operator.ts'
@@ -198,6 +199,7 @@ export const FUNCTIONS = {
   setup: { assertOpen: setup.assertOpen },
   attachments: {
     putPart: uploading.putPart,
+    upload: files.upload,
     open: reading.open,
     openThumbnail: reading.openThumbnail,
     openLink: links.openLink,
@@ -225,6 +227,7 @@ const ANYTIME: readonly unknown[] = [ops.metrics, probes.probe]
 /** The arguments of functions and loops that are checked as those of use-cases. */
 const TAKES = new Map<unknown, readonly string[]>([
   [uploading.putPart, ['actor', 'attachment_id']],
+  [files.upload, ['actor', 'conversation_id']],
   [reading.open, ['actor', 'attachment_id']],
   [reading.openThumbnail, ['actor', 'attachment_id']],
   [links.openLink, ['token']],

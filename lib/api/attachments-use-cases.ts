@@ -4,6 +4,7 @@ import type {
   Attachment,
   AttachmentState,
   FileAnswer,
+  FileInput,
   FileLink,
   LinkOptions,
   PartInput,
@@ -78,6 +79,15 @@ export interface AttachmentsUseCases {
     n: number,
     part: PartInput,
   ): Promise<{ attachment: Attachment } | undefined>
+
+  /**
+   * Uploads a file into a conversation, part by part, of which one is in memory. What it began is removed when it
+   * fails, or `signal` is aborted. A message gets the file with `attachment_ids`.
+   *
+   * @throws ChatError `validation_failed` for a file without bytes, a stream without `size`, and one of another
+   * size; the codes of `attachments.create` and `attachments.putPart`; the reason of `signal`
+   */
+  upload(actor: Actor, conversationId: string, file: FileInput): Promise<{ attachment: Attachment }>
 
   /**
    * The bytes of a file, with the headers of a response. The rights are those at the time of the call. A user reads

@@ -127,6 +127,21 @@ export type ReadPart = (
   onBytes: (count: number) => void,
 ) => Promise<Uint8Array>
 
+/** A file of the host. */
+export interface FileInput {
+  name: string
+  /** Media type; the file is served as what its bytes are. */
+  type?: string
+  /** All of its bytes: or a `stream`. */
+  bytes?: Uint8Array
+  /** The bytes in pieces, read as they are stored: with `size`, as an upload begins with the number of its bytes. */
+  stream?: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
+  /** The number of bytes of `stream`. */
+  size?: number
+  /** Ends the upload. */
+  signal?: AbortSignal
+}
+
 /** How a file is asked for. */
 export interface ReadOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */

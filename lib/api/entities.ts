@@ -4,6 +4,7 @@ export type {
   Attachment,
   AttachmentState,
   FileAnswer,
+  FileInput,
   FileLink,
   FileTotals,
   LinkOptions,

@@ -99,7 +99,9 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
     remedy: 'Use a method from the header `Allow`.',
   },
   request_timeout: {
-    cause: 'A part of a file took longer than 300 seconds to arrive.',
+    cause:
+      'A part of a file took longer than 300 seconds to arrive, or brought fewer than 64 KiB in 10 seconds while others waited ' +
+      'for its place.',
     remedy: 'Send the part again. On a slow connection, send fewer parts at once.',
   },
   conflict: {

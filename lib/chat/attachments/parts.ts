@@ -56,6 +56,7 @@ export async function putPart(
   n: number,
   part: PartInput,
 ): Promise<{ attachment: Attachment } | undefined> {
+  assertPart(part)
   assertKnown(part, PART)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   if (row.uploaded_by !== actor.user_id) throw new ChatError('not_found')
@@ -68,6 +69,17 @@ export async function putPart(
   return ctx.partSlots.take(actor.user_id, length, async ({ buffer, signal, onBytes }) =>
     take(ctx, row, n, { bytes: await bytes(length, buffer, signal, onBytes), content_digest, length }),
   )
+}
+
+/** A caller without types may pass the bytes themselves, or a stream. @throws ChatError `validation_failed` */
+function assertPart(part: unknown): void {
+  const { bytes } = Object(part) as { bytes?: unknown }
+  if (bytes instanceof Uint8Array || typeof bytes === 'function') return
+  const message = 'must be { bytes }, a Uint8Array or a function that reads them; a stream is for attachments.upload'
+  throw new ChatError('validation_failed', {
+    message: `Argument 4, "part", ${message}.`,
+    errors: [{ path: 'part', message }],
+  })
 }
 
 /** Stores a part if it is not there. */
