@@ -25,9 +25,9 @@ export function createTypings(now: () => Micros) {
   function note({ conversation_id, user_id, root_id, expires_at }: TypingPayload): void {
     const key = `${conversation_id} ${user_id}`
     const threads = typing.get(key) ?? new Map<string | undefined, Micros>()
-    threads.delete(root_id)
-    const until = fromInstant(expires_at)
-    if (until > now()) threads.set(root_id, until)
+    threads.set(root_id, fromInstant(expires_at))
+    // Those that have ended by themselves, too: a user may type in any number of threads one after another.
+    for (const [thread, until] of threads) if (until <= now()) threads.delete(thread)
     typing.delete(key)
     if (threads.size > 0) typing.set(key, threads)
     forgetOldest(typing)
