@@ -60,6 +60,17 @@ it('has no end when it has ended by itself or was cleared', () => {
   for (const author_user_id of ['ada', 'grace']) expect(typings.withEnds([post({ author_user_id })])).toHaveLength(1)
 })
 
+it('forgets the threads in which it has ended by itself', () => {
+  let now = NOW
+  const typings = createTypings(() => now)
+  typings.note(typing('ada', 6, 'first'))
+  now += 7 * SECOND
+  typings.note(typing('ada', 60, 'second'))
+  // A clock that steps back shows what is still kept.
+  now = NOW
+  expect(typings.withEnds([post({ author_user_id: 'ada' })])).toHaveLength(2)
+})
+
 it('ends with a question to the assistant', () => {
   const typings = createTypings(() => NOW)
   typings.note(typing('ada'))
