@@ -101,7 +101,7 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   request_timeout: {
     cause:
       'A part of a file took longer than 300 seconds to arrive, or brought fewer than 64 KiB in 10 seconds while others waited ' +
-      'for its place.',
+      'for its place, or others waited for one and you had several.',
     remedy: 'Send the part again. On a slow connection, send fewer parts at once.',
   },
   conflict: {

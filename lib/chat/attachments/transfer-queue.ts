@@ -92,8 +92,8 @@ export function createTransferQueue(limits: TransferLimits, counts: TransferCoun
       ),
 
     isEmpty: () => waiting.size === 0,
-    /** The users whose transfers wait for other ones of their own. */
-    crowdedUsers: () => new Set([...waiting].map((each) => each.user_id).filter(hasShare)),
+    /** The users whose transfers wait. */
+    users: () => [...new Set([...waiting].map((each) => each.user_id))],
   }
 }
 

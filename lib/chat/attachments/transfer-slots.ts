@@ -1,5 +1,12 @@
 import { ChatError } from '../../core/errors.ts'
-import { createTransferCounts, createTransferQueue, type TransferLimits, type Wanted } from './transfer-queue.ts'
+import {
+  createTransferCounts,
+  createTransferQueue,
+  type TransferCounts,
+  type TransferLimits,
+  type TransferQueue,
+  type Wanted,
+} from './transfer-queue.ts'
 
 /** A transfer that moves fewer bytes between two checks loses its slot while others wait for it. */
 const MIN_MOVED_BYTES = 64 * 1024
@@ -30,13 +37,14 @@ export type TransferSlots = ReturnType<typeof createTransferSlots>
 /**
  * Creates the slots of one kind of transfer in this process. A transfer without a free slot waits; the next free one is of
  * the user with the fewest slots. What is too slow loses its slot to those that wait for it: to other users when all slots
- * are taken, to the same user when only these are.
+ * are taken, to the same user when only these are. A user who has several when all are taken loses one to each user who has
+ * none: at the least rate, two users could keep all of them.
  */
 export function createTransferSlots(limits: TransferLimits) {
   const running = new Set<Transfer>()
   const counts = createTransferCounts()
   const queue = createTransferQueue(limits, counts)
-  const checks = createChecks(running, queue)
+  const checks = createChecks(running, queue, counts)
 
   function fits({ bytes }: Wanted): boolean {
     const used = counts.bytes()
@@ -80,7 +88,7 @@ export function createTransferSlots(limits: TransferLimits) {
 }
 
 /** Looks every few seconds for transfers that are too slow, while others wait. */
-function createChecks(running: ReadonlySet<Transfer>, queue: ReturnType<typeof createTransferQueue>) {
+function createChecks(running: ReadonlySet<Transfer>, queue: TransferQueue, counts: TransferCounts) {
   let timer: NodeJS.Timeout | undefined
 
   function run(): void {
@@ -89,13 +97,23 @@ function createChecks(running: ReadonlySet<Transfer>, queue: ReturnType<typeof c
       timer = undefined
     }
     const isFull = queue.next() !== undefined
-    const crowded = queue.crowdedUsers()
+    const users = queue.users()
+    // Those whose transfers wait for other ones of their own.
+    const crowded = new Set(users.filter(queue.hasShare))
+    const without = users.filter((userId) => counts.of(userId).running === 0)
+    const going: Going[] = []
+    let ended = 0
     for (const transfer of running) {
       const { moved, moved_before, user_id, ending } = transfer
       transfer.moved_before = moved
-      const isSlow = moved_before !== undefined && moved - moved_before < MIN_MOVED_BYTES
-      if (isSlow && (isFull || crowded.has(user_id))) ending.abort(tooSlow())
+      const speed = moved_before === undefined ? Number.POSITIVE_INFINITY : moved - moved_before
+      if (speed >= MIN_MOVED_BYTES || !(isFull || crowded.has(user_id))) going.push({ user_id, ending, speed })
+      else {
+        ending.abort(tooSlow())
+        ended++
+      }
     }
+    if (isFull) endSome(going, without.length - ended)
   }
 
   return {
@@ -106,6 +124,32 @@ function createChecks(running: ReadonlySet<Transfer>, queue: ReturnType<typeof c
       timer = setInterval(run, CHECK_MS).unref()
     },
   }
+}
+
+/** A transfer that may go on, with the bytes it has moved since the last check: infinite for a new one. */
+type Going = Pick<Transfer, 'user_id' | 'ending'> & { speed: number }
+
+/** Ends up to `count` transfers, none of them new: each time the slowest of the user with the most, who keeps one. */
+function endSome(going: readonly Going[], count: number): void {
+  const left = new Map<string, Going[]>()
+  for (const each of [...going].sort((a, b) => b.speed - a.speed))
+    left.set(each.user_id, [...(left.get(each.user_id) ?? []), each])
+  for (let n = 0; n < count; n++) {
+    const several = [...left.values()].filter(
+      (each) => each.length > 1 && each.at(-1)!.speed < Number.POSITIVE_INFINITY,
+    )
+    if (several.length === 0) return
+    several
+      .reduce((most, each) => (each.length > most.length ? each : most))
+      .pop()!
+      .ending.abort(tooMany())
+  }
+}
+
+function tooMany(): ChatError {
+  return new ChatError('request_timeout', {
+    message: 'Others waited for a place, and you had several: try again.',
+  })
 }
 
 function tooSlow(): ChatError {

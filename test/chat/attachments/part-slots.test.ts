@@ -125,6 +125,39 @@ it('a part that moves too little loses its place, only while others wait for tha
   await grace.done
 })
 
+it('a user who keeps several places at the least rate loses one to each user who has none', async () => {
+  const slots = createPartSlots(() => 400 * KIB)
+  const ofAda = times(3, () => startArriving(slots, 'ada', 100 * KIB))
+  const ofEve = startArriving(slots, 'eve', 100 * KIB)
+  await flushed()
+  const move = (...counts: number[]) => {
+    for (const [n, part] of [...ofAda, ofEve].entries()) part.send(counts[n]! * KIB)
+  }
+  slots.check()
+  move(66, 65, 67, 64)
+  slots.check()
+  const waiting = [
+    startPart(slots, 'ada', 1),
+    startPart(slots, 'grace', 100 * KIB),
+    startPart(slots, 'grace', 100 * KIB),
+  ]
+  move(66, 65, 67, 64)
+  slots.check()
+  expect(await ofAda[1]!.code).toBe('request_timeout')
+  await flushed()
+  // One for each user who has none; it keeps the others, and so does the one who has only one.
+  expect(waiting.map(({ isRunning }) => isRunning)).toEqual([false, true, false])
+  move(66, 0, 67, 64)
+  slots.check()
+  await flushed()
+  slots.close()
+  expect(await Promise.all([ofAda[0]!, ofAda[2]!, ofEve].map(({ code }) => code))).toEqual(
+    times(3, () => 'unavailable'),
+  )
+  for (const part of waiting) part.end()
+  await Promise.all(waiting.map(({ done }) => done))
+})
+
 it('uses the buffers of whole parts again while parts are under way, never one twice at once, and keeps none', async () => {
   const buffers = createPartBuffers()
   const seen: Uint8Array[] = []
