@@ -165,11 +165,11 @@ export interface ConfigInput {
     instance?: string | undefined
   }
   features?: {
-    /** Serve /api; if false, all of it is 404. Default: `true`. */
+    /** Serve /api; if false, its calls are 404. Default: `true`. */
     auth_v1?: boolean | undefined
-    /** Serve the documents of well_known.entries; if false, all of /.well-known is 404. Default: `false`. */
+    /** Serve the documents of well_known.entries; if false, they are 404. Default: `false`. */
     well_known?: boolean | undefined
-    /** Serve /v1, an echo for OpenAI clients; if false, all of it is 404. Default: `true`. */
+    /** Serve /v1, an echo for OpenAI clients; if false, its calls are 404. Default: `true`. */
     openai_compat?: boolean | undefined
   }
   rate_limits?: {
@@ -698,11 +698,11 @@ export interface Config {
     instance: string
   }
   features: {
-    /** Serve /api; if false, all of it is 404. */
+    /** Serve /api; if false, its calls are 404. */
     auth_v1: boolean
-    /** Serve the documents of well_known.entries; if false, all of /.well-known is 404. */
+    /** Serve the documents of well_known.entries; if false, they are 404. */
     well_known: boolean
-    /** Serve /v1, an echo for OpenAI clients; if false, all of it is 404. */
+    /** Serve /v1, an echo for OpenAI clients; if false, its calls are 404. */
     openai_compat: boolean
   }
   rate_limits: {

@@ -99,9 +99,9 @@ export const ConfigSchema = v.object({
   backup: BackupSection,
   cluster: ClusterSection,
   features: section({
-    auth_v1: key(flag, true, 'Serve /api; if false, all of it is 404.'),
-    well_known: key(flag, false, 'Serve the documents of well_known.entries; if false, all of /.well-known is 404.'),
-    openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, all of it is 404.'),
+    auth_v1: key(flag, true, 'Serve /api; if false, its calls are 404.'),
+    well_known: key(flag, false, 'Serve the documents of well_known.entries; if false, they are 404.'),
+    openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, its calls are 404.'),
   }),
   rate_limits: section({
     admin_api_enabled: key(flag, false, 'Serve the API that changes limits while the service runs.'),

@@ -6,7 +6,7 @@ import { type FailureShape, OPENAI, PROBLEM } from './error-shapes.ts'
 export interface ApiGroup {
   /** Empty for all paths under no other prefix. */
   prefix: string
-  /** If false, the whole group responds like unknown paths. */
+  /** If false, every call of the group responds like one to an unknown path. */
   isServed?: (config: Config) => boolean
   body: BodyLimits
   failure: FailureShape

@@ -80,24 +80,18 @@ export async function handle(service: Service, path: string, resource: Resource,
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
     const isRoot = path === '/' || (path === '/**' && !event.context.params?._)
     if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
-    if (!isServed && !isUnheardOf(resource, exchange)) throw new ChatError('not_found')
+    // A method that the path never has is refused as such: that it is off says nothing about that method.
+    if (!isServed && exchange.endpoint) throw new ChatError('not_found')
     if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)
     return end(exchange, withoutRoute(service, resource, exchange))
   } catch (caught) {
     const error = toChatError(caught)
     explain(service, exchange, error, caught)
-    const failure = toFailure(error, isServed ? group.failure : PROBLEM, exchange.request_id)
+    const isOfGroup = isServed || error.code === 'method_not_allowed'
+    const failure = toFailure(error, isOfGroup ? group.failure : PROBLEM, exchange.request_id)
     const cookies = deadCookies(error, contextOf(service.chat).config, exchange.cookies)
     return end(exchange, { ...failure, cookies })
   }
-}
-
-/** Methods that any path may have; a disabled path has none of them. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-/** Whether the path is the service's, and the method one that no path of the service has, disabled or not. */
-function isUnheardOf(resource: Resource, { event }: Exchange): boolean {
-  return Object.keys(resource).length > 0 && !METHODS.includes(event.req.method)
 }
 
 /** Counts and logs a response as it is sent, once it is complete: creating it may fail, too. */

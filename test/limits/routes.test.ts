@@ -262,8 +262,9 @@ describeOnEachDatabase('rate limits', (openUrl) => {
 it('have no administration endpoints while the feature is disabled', async () => {
   const service = await startService('sqlite::memory:', { config: { rate_limits: { default_rps: 0 } } })
   const headers = await signInByHand(service.base_url, (await service.signIn('ada')).email, PASSWORD)
-  for (const path of ['profiles', 'profiles/x', 'assignments', 'assignments/x', 'nothing'])
-    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+  const taken = { profiles: 'GET POST', 'profiles/x': 'PUT DELETE', assignments: 'GET POST', 'assignments/x': 'DELETE' }
+  for (const [path, methods] of Object.entries({ ...taken, nothing: 'GET POST PUT DELETE OPTIONS' }))
+    for (const method of methods.split(' ')) {
       const response = await checkedFetch(`${service.base_url}/api/admin/limits/${path}`, { method, headers })
       expect([path, method, response.status]).toEqual([path, method, 404])
     }

@@ -187,14 +187,27 @@ it("gets errors in OpenAI's format for every unknown path", async () => {
 })
 
 describe('with features.openai_compat = false', () => {
-  it.each(['/v1/models', '/v1/chat/completions', '/v1/nothing'])('%s does not exist', async (path) => {
-    const without = await startService('sqlite::memory:', { config: { features: { openai_compat: false } } })
-    for (const init of [{ method: 'GET' }, post(HELLO)]) {
-      const response = await fetch(without.base_url + path, init)
-      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
-      expect(await response.json()).toMatchObject({ code: 'not_found', type: 'urn:chat-server:problem:not_found' })
-    }
-    await without.close()
+  let without: TestService
+  beforeAll(async () => {
+    without = await startService('sqlite::memory:', { config: { features: { openai_compat: false } } })
+  })
+  afterAll(() => without.close())
+
+  it.each([
+    ['/v1/models', { method: 'GET' }],
+    ['/v1/chat/completions', post(HELLO)],
+    ['/v1/nothing', { method: 'GET' }],
+    ['/v1/nothing', post(HELLO)],
+  ])('%s does not exist', async (path, init) => {
+    const response = await fetch(without.base_url + path, init)
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+    expect(await response.json()).toMatchObject({ code: 'not_found', type: 'urn:chat-server:problem:not_found' })
+  })
+
+  it('other methods are refused in the form of the API', async () => {
+    const response = await fetch(`${without.base_url}/v1/models`, { method: 'DELETE' })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect(await response.json()).toMatchObject({ error: { code: 'method_not_allowed' } })
   })
 })
 
