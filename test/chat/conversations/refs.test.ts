@@ -209,16 +209,20 @@ describeOnEachDatabase("a host's own ids and data", (openUrl) => {
     const large = { text: 'x'.repeat(4000) }
     const person = await service.signIn('linus')
     const actor = await service.chat.users.actor(person.id)
-    const title = '\u0001'.repeat(200)
-    await inTens(200, () => service.chat.conversations.create(actor, { title, metadata: large }))
+    const title = '界'.repeat(200)
+    await inTens(200, (n) =>
+      service.chat.conversations.create(actor, { title, ref: `${n}`.padStart(200, '界'), metadata: large }),
+    )
     const seen = new Set<string>()
+    let pages = 0
     for (let after: string | undefined; ; ) {
       const page = await person.conversations.list({ limit: 200, ...(after && { after }) })
       expect(JSON.stringify(page).length).toBeLessThan(1024 * 1024 + 10_000)
       for (const { id } of page.conversations) seen.add(id)
+      pages++
       after = page.next_after
       if (!after) break
     }
-    expect(seen.size).toBe(200)
+    expect([seen.size, pages]).toEqual([200, 2])
   })
 })
