@@ -55,6 +55,17 @@ describe('the forms of mailed links', () => {
     expect((await post(PATH, { token, password: NEW_PASSWORD })).status).toBe(200)
   })
 
+  it('name the field that is refused, and keep what was typed, but for the password', async () => {
+    const { token } = await service.chat.newcomers.invite(OPERATOR, { email: 'rita@example.org', mail: false })
+    const path = '/account/sign-up'
+    const refused = await post(path, { token: token!, username: '"rita"', password: 'short' })
+    const text = await refused.text()
+    expect([refused.status, text]).toEqual([422, expect.stringMatching(/role="alert">Password: .*8 characters/)])
+    expect(text).toMatch(/name="username"[^>]* value="&quot;rita&quot;"/)
+    expect(text).not.toContain('short')
+    expect((await post(path, { token: token!, username: 'rita', password: NEW_PASSWORD })).status).toBe(200)
+  })
+
   it('ask for the code of the mail when the address has none, and never show what is no token', async () => {
     const text = await (await open(`${PATH}?token=${encodeURIComponent('"><script>')}`)).text()
     expect(text).toContain('Code from the mail')

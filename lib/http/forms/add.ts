@@ -77,8 +77,9 @@ async function replyTo(service: Service, form: Form, event: H3Event): Promise<Re
   } catch (error) {
     if (!(error instanceof ChatError) || !MAY_TRY_AGAIN.includes(error.code)) throw error
     // What was typed is wrong: the form again, and the token is still good.
-    const why = error.errors?.map(({ message }) => message).join('. ')
-    return page(error.status, formPage(form, token, why || error.message))
+    const labels = new Map(form.fields.map(({ name, label }) => [name, `${label}: `]))
+    const why = error.errors?.map(({ path, message }) => `${labels.get(path) ?? ''}${message}`).join('. ')
+    return page(error.status, formPage(form, token, { problem: why || error.message, typed: input }))
   }
 }
 

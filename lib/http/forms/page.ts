@@ -22,12 +22,18 @@ export const PAGE_HEADERS: HeaderPair[] = [
   ],
 ]
 
+/** Why a form was refused, and what was typed, by field. */
+interface Refused {
+  problem: string
+  typed: Readonly<Record<string, string>>
+}
+
 /** The page with a form; without a token, in the query or behind the #, it asks for the code of the mail. */
-export function formPage(form: Form, token: string, problem?: string): string {
-  const alert = problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`
+export function formPage(form: Form, token: string, refused?: Refused): string {
+  const alert = refused === undefined ? '' : `<p role="alert">${escapeHtml(refused.problem)}</p>`
   const code: FormField = { name: 'token', label: 'Code from the mail', type: 'text', autocomplete: 'one-time-code' }
   const hidden = token && `<input type="hidden" name="token" value="${escapeHtml(token)}">`
-  const fields = [...(token ? [] : [code]), ...form.fields].map(fieldOf).join('')
+  const fields = [...(token ? [] : [code]), ...form.fields].map((field) => fieldOf(field, refused?.typed)).join('')
   // Without `action`, the form is sent to the address of the page, under any path of a proxy.
   return pageOf(
     form,
@@ -40,9 +46,11 @@ export function donePage(form: Form, text: string): string {
   return pageOf(form, `<p role="status">${escapeHtml(text)}</p>`)
 }
 
-function fieldOf({ name, label, type, autocomplete }: FormField): string {
+/** @param typed what is there again, but for a password */
+function fieldOf({ name, label, type, autocomplete }: FormField, typed: Refused['typed'] = {}): string {
+  const value = type === 'password' ? '' : escapeHtml(typed[name] ?? '')
   const longest = type === 'password' ? LONGEST.password : LONGEST.token
-  return `<label for="${name}">${escapeHtml(label)}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${longest}" required>`
+  return `<label for="${name}">${escapeHtml(label)}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${longest}" value="${value}" required>`
 }
 
 function pageOf({ title }: Form, body: string): string {
