@@ -54,9 +54,13 @@ export function createUpload(
   }
 }
 
+/** A character with joiners, variation selectors or tags that shape it, or one that is seen alone as nothing. */
+const SHAPED_OR_UNSEEN =
+  /([#*0-9]\uFE0F\u20E3|[^\0-\u00A0\p{Z}\p{Cf}\p{DI}\u2800](?:\u200C|\u200D|[\uFE00-\uFE0F]|[\u180B-\u180D\u180F]|[\u{E0020}-\u{E007F}]|[\u{E0100}-\u{E01EF}])+)|[\p{Cc}\p{Cf}\p{DI}\u2028\u2029\u2800]/gu
+
 /** The service refuses names with invisible characters, which those of files on a disk may have. */
 function nameOnDisk({ name = '' }: File): string {
-  return name.replace(/[\p{Cc}\u2028\u2029]|(?![\u200C\u200D])\p{Cf}/gu, '').trim() || 'file'
+  return name.replace(SHAPED_OR_UNSEEN, (_, shaped = '') => shaped).trim() || 'file'
 }
 
 const listParts = (count: number) => Array.from({ length: count }, (_, n) => n + 1)

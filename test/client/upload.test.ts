@@ -58,7 +58,13 @@ it('a name on the disk loses the characters that no name of a file has; a given 
   const send = (name: string, options = {}) => ada.upload(conversation_id, new File(['x'], name), options)
   expect((await send(' re\u202Eport\u200B\n.txt')).name).toBe('report.txt')
   expect((await send('\u200B')).name).toBe('file')
-  expect((await send('👨‍👩‍👧 ❤️.png')).name).toBe('👨‍👩‍👧 ❤️.png')
+  expect((await send('👨‍👩‍👧 ❤️ 1️⃣.png')).name).toBe('👨‍👩‍👧 ❤️ 1️⃣.png')
+  // A joiner behind Latin letters is how Persian plurals of foreign words are written.
+  expect((await send('PDF\u200Cهای می\u200Cکنم.pdf')).name).toBe('PDFهای می\u200Cکنم.pdf')
+  const unseen = [
+    ...'\u0085\u00AD\u034F\u061C\u115F\u180B\u180E\u200D\u2800\u3164\uFE0F\uFEFF\uFFA0\uFFF9\u{E0061}\u{E0100}',
+  ]
+  for (const each of unseen) expect((await send(`a${each}b ${each}.txt`)).name).toBe('ab .txt')
   await expect(send('x', { name: 'a\u202Eb' })).rejects.toMatchObject({ code: 'validation_failed' })
 })
 

@@ -163,17 +163,17 @@ interface Sending {
 async function send(
   client: Pick<StoreClient, 'upload' | 'attachments'>,
   conversation_id: string,
-  { file, name, attachment }: FileUpload,
+  { file, attachment }: FileUpload,
   { onChange, signal }: Sending,
 ): Promise<void> {
   if (signal.aborted) return
   onChange({ status: 'uploading' })
   try {
     const uploaded = await client.upload(conversation_id, file, {
-      name,
       signal,
       ...(attachment && { attachment_id: attachment.id }),
-      onProgress: ({ attachment, sent }) => onChange({ attachment, sent }),
+      // The name may have lost invisible characters.
+      onProgress: ({ attachment, sent }) => onChange({ attachment, name: attachment.name, sent }),
     })
     onChange({
       attachment: uploaded,

@@ -45,6 +45,13 @@ it('files are uploaded one after another, and leave with the post that takes the
   expect(messages[1]?.attachments?.map(({ name }) => name)).toEqual(['one.txt', 'two.txt'])
 })
 
+it('a file whose name has characters that no name may have is uploaded without them, and shown so', async () => {
+  const { uploads, list, conversation_id } = await startUploads()
+  uploads.add(conversation_id, [fileOf('inv\u202Egpj.exe')])
+  await until(list, areReady)
+  expect(list.getSnapshot()).toMatchObject([{ name: 'invgpj.exe', attachment: { name: 'invgpj.exe' } }])
+})
+
 it('an upload that fails stays, and goes on when it is retried; drafts are apart', async () => {
   const { uploads, list, network, conversation_id } = await startUploads()
   const other = uploads.list(conversation_id, 'other')
