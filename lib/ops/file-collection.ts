@@ -34,6 +34,8 @@ export async function collectFiles(
   assertKnown(options, { dry_run: 0, onProgress: 0 })
   const { dry_run = false, onProgress } = options
   const files = await ctx.files()
+  // Before the rest, as a folder that loses its last object takes them along uncounted.
+  const unfinished = await files.removeUnfinished({ dry_run })
   const swept = dry_run ? await countDue(ctx) : await sweepAll(ctx)
   let [garbage, failed] = [0, swept.failed]
   for await (const key of listGarbage(ctx)) {
@@ -42,7 +44,7 @@ export async function collectFiles(
     else failed++
     onProgress?.(garbage)
   }
-  return { ...swept, garbage, failed, unfinished: await files.removeUnfinished({ dry_run }) }
+  return { ...swept, garbage, failed, unfinished }
 }
 
 const isDone = () => true

@@ -7,8 +7,7 @@ import { startService, startThread } from '../support/service.ts'
 
 const LONG = { timeout: 120_000 }
 
-const UNTRUSTED =
-  /^The service cannot answer right now\. \(The certificate of PostgreSQL is not signed by a trusted authority/
+const UNTRUSTED = /^The database cannot be used now: The certificate of PostgreSQL is not signed by a trusted authority/
 const OTHER_HOST = /The certificate of PostgreSQL is not valid for the host in the URL/
 const UNENCRYPTED = /no pg_hba\.conf entry for host "127\.0\.0\.1".*no encryption$/
 const NO_TLS = /^The server does not support SSL connections$/
