@@ -56,6 +56,17 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
 /** Columns of labels, which have no control characters: some of them become a part of a header. */
 export const LABELS: Record<string, readonly string[]> = { attachments: ['name', 'type'] }
 
+/** Columns of JSON, an object or a list, which the service parses, or puts into an answer as it is stored. */
+export const JSON_COLUMNS: Record<string, readonly string[]> = {
+  conversations: ['metadata', 'policy'],
+  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list'],
+  events: ['detail'],
+  audit_log: ['detail'],
+}
+
+/** Columns of texts that stand in JSON as they are stored. */
+export const QUOTED: Record<string, readonly string[]> = { reactions: ['emoji'] }
+
 /** The value of a row of an archive that the service would never have written, if any; it names table, column and value. */
 export function findForeignValue(table: string, row: Row): string | undefined {
   for (const [column, { values, is_list }] of Object.entries(CLOSED_COLUMNS[table] ?? {})) {
@@ -67,5 +78,19 @@ export function findForeignValue(table: string, row: Row): string | undefined {
   }
   for (const column of LABELS[table] ?? [])
     if (/\p{Cc}/u.test(String(row[column] ?? ''))) return `${table}.${column} has control characters`
+  for (const column of JSON_COLUMNS[table] ?? [])
+    if (!isJson(row[column])) return `${table}.${column} is no JSON of an object or a list`
+  for (const column of QUOTED[table] ?? [])
+    if (/["\\\p{Cc}]/u.test(String(row[column] ?? ''))) return `${table}.${column} has a character that JSON escapes`
   return undefined
+}
+
+function isJson(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true
+  try {
+    const parsed: unknown = JSON.parse(String(value))
+    return typeof parsed === 'object' && parsed !== null
+  } catch {
+    return false
+  }
 }

@@ -12,7 +12,7 @@ import { FILE_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
 import { LimitAssignmentInput } from '../../lib/limits/schema.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
 import { openStorage } from '../../lib/storage/open.ts'
-import { CLOSED_COLUMNS, LABELS } from '../../lib/storage/stored-values.ts'
+import { CLOSED_COLUMNS, JSON_COLUMNS, LABELS, QUOTED } from '../../lib/storage/stored-values.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { placementOf } from '../support/placement.ts'
@@ -39,9 +39,9 @@ const SETS: Record<string, readonly string[]> = {
   'limit_assignments.method': LimitAssignmentInput.entries.method.pipe[0].options,
 }
 
-/** Texts that may be anything: of people, of other services, or our own JSON and names. */
+/** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.system_name sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.title conversations.ref conversations.metadata conversations.policy invites.email thread_members.marked_in messages.content messages.path messages.prompt messages.finish_reason messages.usage messages.delete_reason messages.metadata messages.reaction_list messages.mentioned messages.attachment_list attachments.reason reactions.emoji message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name events.detail limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip audit_log.detail'
+  'users.email users.username users.display_name users.system_name sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.title conversations.ref invites.email thread_members.marked_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>
@@ -52,7 +52,7 @@ it('the closed columns have the values of the API', () => {
   )
 })
 
-it('every text of an archive has a decision: closed, a label, or free', async () => {
+it('every text of an archive has a decision: closed, a label, JSON, or free', async () => {
   const storage = await openStorage({ database: 'sqlite::memory:' })
   onTestFinished(() => storage.close())
   await storage.migrate()
@@ -64,7 +64,9 @@ it('every text of an archive has a decision: closed, a label, or free', async ()
     return rows.filter(({ type }) => type === 'TEXT').map(({ name }) => `${table}.${name}`)
   })
   const texts = (await Promise.all(columns)).flat().filter((name) => !/[._](id|hash|key|by|digest)$/.test(name))
-  const labels = Object.entries(LABELS).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
+  const labels = [LABELS, JSON_COLUMNS, QUOTED].flatMap((each) =>
+    Object.entries(each).flatMap(([table, names]) => names.map((name) => `${table}.${name}`)),
+  )
   expect(texts.sort()).toEqual([...Object.keys(SETS), ...labels, ...FREE.split(' ')].sort())
 })
 
@@ -77,7 +79,8 @@ describeOnEachDatabase('an archive with values that the service never writes', (
     const bytes = await bytesFor(service, ada)
     const { conversation_id } = await ada.conversations.create({ title: 'Files' })
     const id = await upload(ada, bytes, conversation_id, { content: Buffer.from('<script>alert(1)</script>') })
-    await ada.messages.postRoot(conversation_id, { content: 'a', attachment_ids: [id] })
+    const { message } = await ada.messages.postRoot(conversation_id, { content: 'a', attachment_ids: [id] })
+    await ada.reactions.add(message.id, '👍')
     await service.idle()
     let archive = ''
     const source = await openStorage({ database: url, ...placementOf(url) })
@@ -118,6 +121,11 @@ describeOnEachDatabase('an archive with values that the service never writes', (
       ['participants', 'role', 'emperor'],
       ['users', 'roles', 'member,root'],
       ['messages', 'role', 'tool'],
+      ['messages', 'metadata', '{}, "role": "system"'],
+      ['messages', 'reaction_list', '[], "author_user_id": "a"'],
+      ['messages', 'attachment_list', 'nothing'],
+      ['conversations', 'policy', '1'],
+      ['reactions', 'emoji', '","'],
     ] as const) {
       const error = await importWith(table, { [column]: value })
       expect(error).toMatch(
