@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { INSTANT_PATTERNS } from '../../lib/core/schema.ts'
 import { fromInstant, toInstant } from '../../lib/core/time.ts'
 
 const MILLIS = [
@@ -22,3 +23,37 @@ it('writes the instants of more days than it keeps the texts of', () => {
 it('refuses what is no instant', () => {
   expect(() => toInstant(Number.NaN)).toThrow(RangeError)
 })
+
+const two = (number: number) => String(number).padStart(2, '0')
+const upTo = (last: number) => Array.from({ length: last + 1 }, (_, number) => number)
+
+it('takes the days that there are, as Date has them', () => {
+  const years = [
+    '0000',
+    '0001',
+    '0004',
+    '0100',
+    '0400',
+    '1896',
+    ...upTo(110).map((each) => String(1899 + each)),
+    '9999',
+  ]
+  const days = years.flatMap((year) =>
+    upTo(13).flatMap((month) => upTo(32).map((day) => `${year}-${two(month)}-${two(day)}`)),
+  )
+  const isDay = (text: string) => {
+    const millis = Date.parse(`${text}T00:00:00Z`)
+    return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
+  }
+  expect(days.filter((each) => INSTANT_PATTERNS.day.test(each) !== isDay(each))).toEqual([])
+  const { day: _, ...patterns } = INSTANT_PATTERNS
+  for (const pattern of Object.values(patterns))
+    expect(days.filter((each) => pattern.test(`${each}T04:31:02.02-23:59`) !== isDay(each))).toEqual([])
+})
+
+it.each(['T24:00:00Z', 'T00:60:00Z', 'T00:00:60Z', 'T00:00:00', 'T00:00:00+24:00', 'T00:00:00+01:60', 'T00:00Z'])(
+  'takes no time as %s',
+  (time) => {
+    for (const pattern of Object.values(INSTANT_PATTERNS)) expect(pattern.test(`2024-02-29${time}`)).toBe(false)
+  },
+)

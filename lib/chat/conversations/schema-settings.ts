@@ -1,8 +1,5 @@
 import * as v from 'valibot'
-import { AnyInstant, withoutArrays } from '../../core/schema.ts'
-
-/** Of an instant with nanoseconds and an offset. */
-const LONGEST_INSTANT = 35
+import { INSTANT_PATTERNS, LONGEST_INSTANT, withoutArrays } from '../../core/schema.ts'
 
 /** Of which messages a participant is notified: of all, of those that concern them, or of none. */
 export const Level = v.picklist(['all', 'mentions', 'none'])
@@ -35,11 +32,7 @@ const MutedUntil = v.pipe(
 const MuteUntil = v.pipe(
   v.string(),
   v.maxLength(LONGEST_INSTANT),
-  v.regex(
-    /^(forever|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))$/,
-    'must be an RFC 3339 instant, or forever',
-  ),
-  v.check((text) => text === 'forever' || v.is(AnyInstant, text), 'must be an instant there is'),
+  v.regex(INSTANT_PATTERNS.instant_or_forever, 'must be an RFC 3339 instant, or forever'),
 )
 
 /** The settings of a participant for a conversation; no other participant sees them. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { LONGEST } from '../../core/lengths.ts'
-import { AnyInstant, Id, Instant, Limit, opaque, text } from '../../core/schema.ts'
+import { Id, INSTANT_PATTERNS, Instant, Limit, LONGEST_INSTANT, opaque, text } from '../../core/schema.ts'
 import { Message } from '../messages/schema.ts'
 
 /** What a message can be searched for to have. */
@@ -10,18 +10,12 @@ export type Has = v.InferOutput<typeof Has>
 /** An instant, or the beginning of a day in UTC. */
 export const When = v.pipe(
   v.string(),
-  v.maxLength(35),
-  v.regex(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))?$/, 'must be an RFC 3339 instant, or a date'),
-  v.check((text) => v.is(AnyInstant, toInstantText(text)), 'must be an instant there is'),
+  v.maxLength(LONGEST_INSTANT),
+  v.regex(INSTANT_PATTERNS.day_or_instant, 'must be an RFC 3339 instant, or a date'),
 )
 
 /** A day in UTC. */
-export const Day = v.pipe(
-  v.string(),
-  v.maxLength(10),
-  v.regex(/^\d{4}-\d\d-\d\d$/, 'must be a date'),
-  v.check((text) => v.is(AnyInstant, toInstantText(text)), 'must be a date there is'),
-)
+export const Day = v.pipe(v.string(), v.maxLength(10), v.regex(INSTANT_PATTERNS.day, 'must be a date'))
 
 /** A date as the instant at which it begins. */
 export function toInstantText(when: string): string {
