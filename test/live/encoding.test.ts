@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Opening } from '../../lib/chat/events/service.ts'
 import type { Actor } from '../../lib/core/actor.ts'
+import { newId } from '../../lib/core/ids.ts'
 import type { Delivery } from '../../lib/live/delivery.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, startThread, type TestService } from '../support/service.ts'
@@ -45,7 +46,8 @@ describeOnEachDatabase('an ephemeral event to some users', (openUrl) => {
     const readers = await openReaders(() =>
       of === 'a conversation' ? events.open(ada, conversation_id, {}) : events.openAll(ada, {}),
     )
-    const payload = { conversation_id, user_id: ada.user_id, expires_at: '2026-01-01T00:00:00.000Z' }
+    // Of another user than the one who has just posted: a post ends the author's typing.
+    const payload = { conversation_id, user_id: newId(), expires_at: '2026-01-01T00:00:00.000Z' }
     const event = { type: 'typing.update' as const, payload }
     for (const to of [{ user_id: ada.user_id }, { except_ids: ['another'] }]) {
       const before = readers.typing().length

@@ -67,7 +67,7 @@ it('renders on a server what there is before anything was read, without a reques
     readers: { status: 'loading', readers: [], count: 0, has_more: false, is_off: false },
     markers: { status: 'loading', readers: [], is_off: false },
     unreadNotifications: 0,
-    search: { status: 'idle', results: [], has_more: false, is_incomplete: false },
+    search: { status: 'idle', results: [], has_more: false, is_incomplete: false, unknown_filters: [] },
     connection: { status: 'idle' },
     store: 'function',
   })
