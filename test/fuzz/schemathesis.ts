@@ -44,6 +44,7 @@ const OF_STATE = ['already_set_up', 'invalid_cursor']
 /** Why texts are refused that no schema of a readable size can tell from those that are taken. */
 const UNSAID = [
   'must be one emoji, or a name such as :tada:',
+  'must be at most 64 bytes of UTF-8',
   'must be an IP address',
   'must name a user or an address',
   'must have a word that is to be found',
