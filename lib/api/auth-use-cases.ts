@@ -59,7 +59,7 @@ export interface AuthUseCases {
   changeProfile(
     actor: Actor,
     input?: {
-      /** Empty: none */
+      /** At least one visible character. Empty: none */
       display_name?: string | undefined
       /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
       username?: string | undefined

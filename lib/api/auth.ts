@@ -33,7 +33,7 @@ export interface AuthClient {
    */
   changeProfile(
     input?: {
-      /** Empty: none */
+      /** At least one visible character. Empty: none */
       display_name?: string | undefined
       /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
       username?: string | undefined

@@ -14,6 +14,7 @@ export interface KeysUseCases {
   create(
     actor: Actor,
     input: {
+      /** At least one visible character, no control characters and no bidirectional control characters */
       name: string
       /** Without it, the key is valid until revoked */
       expires_at?: string | undefined

@@ -28,6 +28,7 @@ export interface LimitsUseCases {
       name: string
       algorithm?: 'gcra' | undefined
       params: LimitRate
+      /** At least one visible character, or empty */
       description?: string | undefined
     },
   ): Promise<LimitProfile>
@@ -42,7 +43,7 @@ export interface LimitsUseCases {
     id: string,
     input: {
       params: LimitRate
-      /** If missing it stays; an empty text removes it */
+      /** At least one visible character. If missing it stays; an empty text removes it */
       description?: string | undefined
     },
   ): Promise<LimitProfile>

@@ -35,6 +35,7 @@ export interface LimitsAdminClient {
       name: string
       algorithm?: 'gcra' | undefined
       params: LimitRate
+      /** At least one visible character, or empty */
       description?: string | undefined
     },
     options?: CallOptions,
@@ -125,7 +126,7 @@ export interface LimitsAdminClient {
     id: string,
     input: {
       params: LimitRate
-      /** If missing it stays; an empty text removes it */
+      /** At least one visible character. If missing it stays; an empty text removes it */
       description?: string | undefined
     },
     options?: CallOptions,

@@ -19,7 +19,7 @@ export interface NewcomersClient {
       username: string
       /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
       password: string
-      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      /** Shown instead of the username: visible, or empty; no control characters and no bidirectional control characters */
       display_name?: string | undefined
     },
     options?: CallOptions,

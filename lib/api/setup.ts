@@ -26,9 +26,9 @@ export interface SetupClient {
       email: string
       /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
       password: string
-      /** Default: the email address up to its @ */
+      /** Visible characters, no outer spaces. Default: the email address up to its @ */
       username?: string | undefined
-      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      /** Shown instead of the username: visible, or empty; no control characters and no bidirectional control characters */
       display_name?: string | undefined
       /** The value of `setup.code`, if configured */
       setup_code?: string | undefined

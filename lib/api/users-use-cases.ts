@@ -31,7 +31,7 @@ export interface UsersUseCases {
       /** Without it, the user cannot sign in yet */
       password?: string | undefined
       roles?: ('admin' | 'member' | 'read_only')[] | undefined
-      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      /** Shown instead of the username: visible, or empty; no control characters and no bidirectional control characters */
       display_name?: string | undefined
     },
   ): Promise<{ user: Account }>
@@ -100,7 +100,7 @@ export interface UsersUseCases {
       username?: string | undefined
       /** It counts as verified: the host vouches for it */
       email?: string | undefined
-      /** An empty text removes it */
+      /** At least one visible character; an empty text removes it */
       display_name?: string | undefined
       roles?: ('admin' | 'member' | 'read_only')[] | undefined
     },
@@ -136,7 +136,7 @@ export interface UsersUseCases {
       roles?: ('admin' | 'member' | 'read_only')[] | undefined
       /** true ends the sessions and streams of the user */
       disabled?: boolean | undefined
-      /** An empty text removes it */
+      /** At least one visible character; an empty text removes it */
       display_name?: string | undefined
       /** Ends the other sessions of the user */
       password?: string | undefined

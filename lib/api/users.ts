@@ -47,7 +47,7 @@ export interface UsersAdminClient {
       roles?: ('admin' | 'member' | 'read_only')[] | undefined
       /** true ends the sessions and streams of the user */
       disabled?: boolean | undefined
-      /** An empty text removes it */
+      /** At least one visible character; an empty text removes it */
       display_name?: string | undefined
       /** Ends the other sessions of the user */
       password?: string | undefined
@@ -73,7 +73,7 @@ export interface UsersAdminClient {
       /** Without it, the user cannot sign in yet */
       password?: string | undefined
       roles?: ('admin' | 'member' | 'read_only')[] | undefined
-      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      /** Shown instead of the username: visible, or empty; no control characters and no bidirectional control characters */
       display_name?: string | undefined
     },
     options?: CallOptions,

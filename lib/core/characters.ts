@@ -1,10 +1,8 @@
 import { LONGEST } from './lengths.ts'
 
 /**
- * Classes of characters, each as the inside of a class in a regular expression.
- *
- * They are written out: the same patterns are in the OpenAPI document, and many tools that read it do not support
- * `\p{…}`. Characters of newer Unicode versions are unknown to both sides.
+ * Classes of characters, each as the inside of a class in a regular expression. They are written out, not `\p{…}`: no
+ * version of Unicode changes what a text may be.
  */
 const CONTROLS = '\\u0000-\\u001F\\u007F-\\u009F'
 const SPACES = '\\u0020\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000'
@@ -37,23 +35,44 @@ const DISTURBING = `${CONTROLS}${LINE_BREAKS}${TURNS}`
 const labelCharacter = (excluded = '') =>
   `([^${UNSEEN}${excluded}]|[#*0-9]\\uFE0F\\u20E3|[^\\u0000-\\u00A0${SPACES}${SHAPELESS}][${SHAPING}]+)`
 
-/** Patterns for input texts, as in JSON Schema: they match the texts that both databases store unchanged. */
-export const PATTERNS = {
-  storable: '^[^\\u0000]*$',
-  visible: `^[^\\u0000]*[^${INVISIBLE}][^\\u0000]*$`,
-  visible_or_empty: `^([^\\u0000]*[^${INVISIBLE}][^\\u0000]*)?$`,
+/** What texts are checked against, where {@link PATTERNS} only says the most of it. */
+export const RULES = {
+  visible: `[^${INVISIBLE}]`,
   username: `^[^${UNSEEN}${SPACES}]([^${UNSEEN}]*[^${UNSEEN}${SPACES}])?$`,
   label: `^[^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*$`,
-  label_or_empty: `^([^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*)?$`,
   title: `^${labelCharacter()}*$`,
   /** No separators of paths, and, without outer spaces, neither empty nor the folder itself or the one above. */
   file_name: `^(?![${SPACES}]*(\\.{1,2})?[${SPACES}]*$)${labelCharacter('/\\\\')}+$`,
+} as const
+
+/** Ranges of INVISIBLE, UNSEEN and DISTURBING that fit into a pattern which people read. */
+const MOST_INVISIBLE = '\\u0000-\\u0020\\u007F-\\u00A0\\u2000-\\u200F\\u2028-\\u202F\\u205F-\\u206F\\u3000\\uFEFF'
+const MOST_UNSEEN = `${CONTROLS}\\u00AD\\u200B\\u200E\\u200F\\u2028-\\u202E\\u2060-\\u206F\\uFEFF`
+const MOST_DISTURBING = `${CONTROLS}\\u2028-\\u202E\\u2066-\\u2069`
+
+const VISIBLE_WITHIN = `[^\\u0000]*[^${MOST_INVISIBLE}][^\\u0000]*`
+const LABEL_WITHIN = `[^${MOST_DISTURBING}]*[^${MOST_INVISIBLE}][^${MOST_DISTURBING}]*`
+
+/**
+ * Patterns for input texts, as in JSON Schema: they match the texts that both databases store unchanged. Tools read them
+ * with the flag `u` and without it, so none has a range beyond U+FFFF, and people read them, so none is long. Those of
+ * names in {@link RULES} match all texts that are allowed, and a few others: their descriptions say in words what is.
+ */
+export const PATTERNS = {
+  storable: '^[^\\u0000]*$',
+  visible: `^${VISIBLE_WITHIN}$`,
+  visible_or_empty: `^(${VISIBLE_WITHIN})?$`,
+  username: `^(?! )[^${MOST_UNSEEN}]*[^${MOST_INVISIBLE}]$`,
+  label: `^${LABEL_WITHIN}$`,
+  label_or_empty: `^(${LABEL_WITHIN})?$`,
+  title: `^[^${MOST_UNSEEN}]*$`,
+  file_name: `^(?! *\\.{0,2} *$)[^/\\\\${MOST_UNSEEN}]+$`,
   /** A dot-atom and a host name (RFC 5322, RFC 1035), with optional spaces around it. */
   email:
     "^[ \\t]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+)*" +
     '@[A-Za-z0-9]([A-Za-z0-9\\-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9\\-]*[A-Za-z0-9])?)*[ \\t]*$',
   /** At least two characters, without the spaces around them. */
-  search: `^[^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*$`,
+  search: `^([^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*){2}$`,
   /** No empty segment: `//host` is another site, and so is `/.//host` after its dots are resolved. */
   local_path: `^/([^/\\\\?#${CONTROLS}${LINE_BREAKS}]+(/[^/\\\\?#${CONTROLS}${LINE_BREAKS}]+)*/?)?([?#][^\\\\${CONTROLS}${LINE_BREAKS}]*)?$`,
   /**
@@ -64,12 +83,12 @@ export const PATTERNS = {
 } as const
 
 const pattern = (source: string) => new RegExp(source, 'u')
-const VISIBLE = pattern(`[^${INVISIBLE}]`)
+const VISIBLE = pattern(RULES.visible)
 const HIDDEN = pattern(`[${UNSEEN}]`)
-const LABEL = pattern(PATTERNS.label)
-const TITLE = pattern(PATTERNS.title)
-const FILE_NAME = pattern(PATTERNS.file_name)
-const USERNAME = pattern(PATTERNS.username)
+const LABEL = pattern(RULES.label)
+const TITLE = pattern(RULES.title)
+const FILE_NAME = pattern(RULES.file_name)
+const USERNAME = pattern(RULES.username)
 const EMAIL = pattern(PATTERNS.email)
 const LOCAL_PATH = pattern(PATTERNS.local_path)
 

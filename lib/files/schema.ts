@@ -19,6 +19,7 @@ export const FileName = v.pipe(
     'must be a name without /, \\, control, invisible and bidirectional characters',
   ),
   v.metadata({ pattern: PATTERNS.file_name }),
+  v.description('Without `/`, `\\`, control, invisible and bidirectional characters; outer spaces are removed'),
   v.trim(),
 )
 

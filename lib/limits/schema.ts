@@ -35,6 +35,7 @@ const Description = v.pipe(
   text(LONGEST.remark),
   v.check((text) => text === '' || isVisible(text), 'must be visible'),
   v.metadata({ pattern: PATTERNS.visible_or_empty }),
+  v.description('At least one visible character, or empty'),
 )
 
 /** A limit that can be assigned to routes. */
@@ -64,7 +65,9 @@ export type LimitProfileInput = v.InferOutput<typeof LimitProfileInput>
 
 export const LimitProfileChange = v.object({
   params: LimitRate,
-  description: v.optional(v.pipe(Description, v.description('If missing it stays; an empty text removes it'))),
+  description: v.optional(
+    v.pipe(Description, v.description('At least one visible character. If missing it stays; an empty text removes it')),
+  ),
 })
 export type LimitProfileChange = v.InferOutput<typeof LimitProfileChange>
 

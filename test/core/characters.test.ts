@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isFileName, isTitle } from '../../lib/core/characters.ts'
+import { isFileName, isLabel, isTitle, isUsername, isVisible, PATTERNS } from '../../lib/core/characters.ts'
 
 it.each([
   ['words', 'Engines of steam'],
@@ -37,4 +38,29 @@ it('a title may be empty, and a name of a file may not, nor be a path', () => {
   for (const text of ['', '  ', '.', '..', ' .. ', 'a/b', 'a\\b'])
     expect([text, isTitle(text), isFileName(text)]).toEqual([text, true, false])
   for (const text of ['...', '.a', 'a.']) expect(isFileName(text)).toBe(true)
+})
+
+it.each([
+  ['visible', isVisible],
+  ['username', isUsername],
+  ['label', isLabel],
+  ['title', isTitle],
+  ['file_name', isFileName],
+] as const)('the pattern %s of the OpenAPI document refuses no text that is accepted', (name, isAccepted) => {
+  const patterns = [new RegExp(PATTERNS[name], 'u'), new RegExp(PATTERNS[name])]
+  // Their NUL is refused by another check.
+  const isMissed = (text: string) =>
+    !text.includes('\0') && isAccepted(text) && !patterns.every((each) => each.test(text))
+  const missed: string[] = []
+  for (let code = 1; code < 0x10_ff_ff; code++) {
+    if (code === 0xd8_00) code = 0xe0_00
+    const character = String.fromCodePoint(code)
+    missed.push(...[character, `x${character}`, `${character}x${character}y`].filter(isMissed))
+  }
+  const signs = fc.constantFrom(...' a.é1😀❤', '\u00A0', '\u3000', '\uFE0F', '\u20E3', '\u200C', '\u200D', '\u{E0067}')
+  expect(missed).toEqual([])
+  fc.assert(
+    fc.property(fc.array(signs, { maxLength: 6 }), (each) => !isMissed(each.join(''))),
+    { numRuns: 5_000 },
+  )
 })

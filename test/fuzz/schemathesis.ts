@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PATTERNS, RULES } from '../../lib/core/characters.ts'
 import type { Pass } from './passes.ts'
 
 const VERSION = '4.32.5'
@@ -47,23 +48,47 @@ const UNSAID = [
   'must be at most 64 bytes of UTF-8',
   'must be an IP address',
   'must name a user or an address',
+  'must be the path of a route, or the beginning of one and *',
   'must have a word that is to be found',
   'must have at least 2 characters before *',
   'must not be empty without a file',
   'must be left out of a question to the assistant',
 ]
 
+/** By field: a pattern of the document, and the rule that says more. */
+const TEXTS: Record<string, [string, string][]> = {
+  username: [[PATTERNS.username, RULES.username]],
+  display_name: [[PATTERNS.label, RULES.label]],
+  title: [[PATTERNS.title, RULES.title]],
+  description: [[PATTERNS.visible, RULES.visible]],
+  content: [[PATTERNS.visible, RULES.visible]],
+  // Of a key, and of a file.
+  name: [
+    [PATTERNS.label, RULES.label],
+    [PATTERNS.file_name, RULES.file_name],
+  ],
+}
+
 /**
  * JSON Schema cannot forbid a key at any depth, and this one is what fuzzers like to name things. Nor does the schema of
- * free JSON limit its numbers, which are kept exactly or refused.
+ * free JSON limit its numbers, which are kept exactly or refused. And its patterns let through some invisible characters
+ * that are refused.
  */
 const HOOKS = `
 import json
+import re
 import schemathesis
 from schemathesis.openapi.checks import RejectedPositiveData
 
 OF_STATE = ${JSON.stringify(OF_STATE)}
 UNSAID = ${JSON.stringify(UNSAID)}
+
+TEXTS = ${JSON.stringify(TEXTS)}
+
+def is_allowed(name, value):
+    if not isinstance(value, str):
+        return True
+    return all(re.search(rule, value) or not re.search(pattern, value) for pattern, rule in TEXTS.get(name, []))
 
 def is_exact(value):
     if isinstance(value, (int, float)):
@@ -73,6 +98,8 @@ def is_exact(value):
 
 @schemathesis.hook
 def filter_body(context, body):
+    if isinstance(body, dict) and not all(is_allowed(name, value) for name, value in body.items()):
+        return False
     metadata = body.get('metadata') if isinstance(body, dict) else None
     return '"__proto__"' not in json.dumps(body, default=str) and is_exact(metadata)
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../lib/config/parse.ts'
 import { openApiDocument } from '../../lib/http/openapi/build.ts'
+import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
 
 type Schema = Record<string, unknown>
 type Document = {
@@ -89,9 +90,29 @@ it('declares null in a list of types, and in no other way', () => {
   expect(placesWhere(({ schema }) => 'nullable' in schema || schema.type === 'null')).toEqual([])
 })
 
-it('has patterns that are valid regular expressions with the Unicode flag', () => {
-  const patterns = all.flatMap(({ schema }) => (typeof schema.pattern === 'string' ? [schema.pattern] : []))
-  for (const pattern of patterns) expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
+it('has patterns that are valid with the Unicode flag and without it, short, and free of surrogates', () => {
+  const patterns = new Set<string>()
+  JSON.stringify(openApi, (key, value) => {
+    if (key === 'pattern' && typeof value === 'string') patterns.add(value)
+    return value
+  })
+  expect(patterns.size).toBeGreaterThan(20)
+  for (const pattern of patterns) {
+    expect(pattern.length, pattern).toBeLessThanOrEqual(200)
+    // The two readings of a character of two units differ.
+    expect(pattern).not.toMatch(/[\uD800-\uDFFF]/)
+    for (const flags of ['u', '']) expect(() => new RegExp(pattern, flags), pattern).not.toThrow()
+  }
+})
+
+it('has a pattern of the paths that limits can be assigned to: those of routes, and what they begin with', () => {
+  const { pattern } = (schemas.LimitAssignmentInput!.properties as Record<string, Schema>).path!
+  const form = new RegExp(pattern as string)
+  for (const { path } of limitedEndpoints) {
+    expect(path).toMatch(form)
+    for (let end = 0; end <= path.length; end++) expect(`${path.slice(0, end)}*`).toMatch(form)
+  }
+  for (const text of ['', 'api', '/api/*x', '/API', '/api/users?x']) expect(text).not.toMatch(form)
 })
 
 it('has no pattern and no length next to a format', () => {

@@ -8,6 +8,7 @@ const KeyName = v.pipe(
   text(LONGEST.label),
   v.check(isLabel, 'must be visible, with no control characters'),
   v.metadata({ minLength: 1, pattern: PATTERNS.label }),
+  v.description('At least one visible character, no control characters and no bidirectional control characters'),
 )
 
 export const ApiKeyInput = v.object({

@@ -40,7 +40,9 @@ export const HostPerson = v.object({
   ),
   username: v.optional(Username),
   email: v.optional(v.pipe(Email, v.description('It counts as verified: the host vouches for it'))),
-  display_name: v.optional(v.pipe(DisplayName, v.description('An empty text removes it'))),
+  display_name: v.optional(
+    v.pipe(DisplayName, v.description('At least one visible character; an empty text removes it')),
+  ),
   roles: v.optional(Roles),
 })
 export type HostPerson = v.InferOutput<typeof HostPerson>

@@ -42,7 +42,7 @@ export const OwnSessions = v.object({ sessions: v.array(OwnSession), next_after:
 export type OwnSessions = v.InferOutput<typeof OwnSessions>
 
 export const ProfileChange = v.object({
-  display_name: v.optional(v.pipe(DisplayName, v.description('Empty: none'))),
+  display_name: v.optional(v.pipe(DisplayName, v.description('At least one visible character. Empty: none'))),
   username: v.optional(Username),
   receipts: v.optional(v.pipe(v.boolean(), v.description('`false`: share no read markers, and see none of others'))),
 })

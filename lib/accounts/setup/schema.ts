@@ -9,7 +9,9 @@ export type SetupStatus = v.InferOutput<typeof SetupStatus>
 export const AdministratorInput = v.object({
   email: Email,
   password: Password,
-  username: v.optional(v.pipe(Username, v.description('Default: the email address up to its @'))),
+  username: v.optional(
+    v.pipe(Username, v.description('Visible characters, no outer spaces. Default: the email address up to its @')),
+  ),
   display_name: v.optional(DisplayName),
 })
 export type AdministratorInput = v.InferOutput<typeof AdministratorInput>

@@ -39,7 +39,9 @@ export const DisplayName = v.pipe(
     'must be visible, with no control characters and none that turn the text around it',
   ),
   v.metadata({ pattern: PATTERNS.label_or_empty }),
-  v.description('Shown instead of the username; no control characters and no bidirectional control characters'),
+  v.description(
+    'Shown instead of the username: visible, or empty; no control characters and no bidirectional control characters',
+  ),
 )
 
 /** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
@@ -104,7 +106,9 @@ export const AccountChanges = v.object({
   email_verified: v.optional(v.pipe(v.boolean(), v.description('Whether the address counts as verified'))),
   roles: v.optional(Roles),
   disabled: v.optional(v.pipe(v.boolean(), v.description('true ends the sessions and streams of the user'))),
-  display_name: v.optional(v.pipe(DisplayName, v.description('An empty text removes it'))),
+  display_name: v.optional(
+    v.pipe(DisplayName, v.description('At least one visible character; an empty text removes it')),
+  ),
   password: v.optional(v.pipe(Password, v.description('Ends the other sessions of the user'))),
 })
 export type AccountChanges = v.InferOutput<typeof AccountChanges>
