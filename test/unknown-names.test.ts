@@ -58,7 +58,10 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.start(options)': (bad) => chat.start(bad),
   'Chat.idle(options)': (bad) => chat.idle(bad),
   'Chat.auth.recognise(request)': (bad) => chat.auth.recognise(bad),
-  'Chat.attachments.putPart(part)': (bad) => chat.attachments.putPart(ada, 'x', 1, bad),
+  'Chat.attachments.putPart(part)': (bad) =>
+    chat.attachments.putPart(ada, 'x', 1, Object.assign({ bytes: new Uint8Array(1) }, bad)),
+  'Chat.attachments.upload(file)': (bad) =>
+    chat.attachments.upload(ada, 'x', Object.assign({ name: 'x', bytes: new Uint8Array(1) }, bad)),
   'Chat.attachments.open(options)': (bad) => chat.attachments.open(ada, 'x', bad),
   'Chat.attachments.openThumbnail(options)': (bad) => chat.attachments.openThumbnail(ada, 'x', bad),
   'Chat.attachments.openLink(options)': (bad) => chat.attachments.openLink('x', bad),
