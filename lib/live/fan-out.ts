@@ -76,8 +76,9 @@ export function createFanOut(deps: FanOutDeps) {
 
     /** Sends an ephemeral event to the open streams of a conversation, except those of some users. */
     publishEphemeral(conversation_id: string, event: EphemeralEvent, except_ids?: readonly string[]): void {
-      receive([{ conversation_id, event, except_ids }])
-      announce([{ conversation_id, event, except_ids }])
+      const ephemeral = [deps.typings.dated({ conversation_id, event, except_ids })]
+      receive(ephemeral)
+      announce(ephemeral)
     },
 
     /** Sends ephemeral events of other processes to the open streams of this one. */

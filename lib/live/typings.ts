@@ -5,8 +5,8 @@ import type { Delivered } from './delivery.ts'
 import type { Ephemeral } from './transaction.ts'
 
 /**
- * So long after a post, typing of its author that another process passes on is older than the post: it is gathered there,
- * and read here, within this time.
+ * How long after a post typing of its author that began before it may arrive from another process: it is gathered there, and
+ * read here, within this time. Later, the clocks of the processes need not agree.
  */
 const PASSED_ON_MS = 500
 
@@ -17,21 +17,9 @@ const MAX_USERS = 10_000
 export type Typings = ReturnType<typeof createTypings>
 
 export function createTypings(now: () => Micros) {
-  // By conversation and user: until when, by thread.
-  const typing = new Map<string, Map<string | undefined, Micros>>()
-  // When the last message was delivered, the oldest first.
-  const posted = new Map<string, number>()
-
-  function note({ conversation_id, user_id, root_id, expires_at }: TypingPayload): void {
-    const key = `${conversation_id} ${user_id}`
-    const threads = typing.get(key) ?? new Map<string | undefined, Micros>()
-    threads.set(root_id, fromInstant(expires_at))
-    // Those that have ended by themselves, too: a user may type in any number of threads one after another.
-    for (const [thread, until] of threads) if (until <= now()) threads.delete(thread)
-    typing.delete(key)
-    if (threads.size > 0) typing.set(key, threads)
-    forgetOldest(typing)
-  }
+  const typing: TypingUntil = new Map()
+  // The last message of a user in a conversation, the oldest first.
+  const posted = new Map<string, { created_at: Micros; delivered_at: number }>()
 
   function endsOf({ event }: Delivered): Delivered[] {
     if (event.type !== 'message.new') return []
@@ -40,7 +28,7 @@ export function createTypings(now: () => Micros) {
     if (user_id === undefined) return []
     const key = `${conversation_id} ${user_id}`
     posted.delete(key)
-    posted.set(key, performance.now())
+    posted.set(key, { created_at: fromInstant(created_at), delivered_at: performance.now() })
     forgetOldest(posted)
     const expires_at = toInstant(fromInstant(created_at) - SECOND)
     // Kept until it ends by itself: the streams of one conversation and those of all are sent the message one by one.
@@ -54,7 +42,7 @@ export function createTypings(now: () => Micros) {
   return {
     /** Notes an event that is sent to the streams of this process. */
     note(event: EphemeralEvent): void {
-      if (event.type === 'typing.update') note(event.payload)
+      if (event.type === 'typing.update') note(typing, event.payload, now())
     },
 
     /** New events of the log, each message with the end of its author's typing behind it. */
@@ -65,14 +53,32 @@ export function createTypings(now: () => Micros) {
         : events.flatMap((each) => [each, ...ends.get(each)!])
     },
 
+    /** An event with what {@link isCurrent} needs on other processes. */
+    dated: (each: Ephemeral): Ephemeral => (each.event.type === 'typing.update' ? { ...each, at: now() } : each),
+
     /** Whether an event of another process is not outdated by a later post of the same user. */
-    isCurrent({ event }: Ephemeral): boolean {
-      if (event.type !== 'typing.update') return true
+    isCurrent({ event, at }: Ephemeral): boolean {
+      if (event.type !== 'typing.update' || at === undefined) return true
       const { conversation_id, user_id } = event.payload
-      const at = posted.get(`${conversation_id} ${user_id}`)
-      return at === undefined || performance.now() - at > PASSED_ON_MS
+      const post = posted.get(`${conversation_id} ${user_id}`)
+      return !post || at > post.created_at || performance.now() - post.delivered_at > PASSED_ON_MS
     },
   }
+}
+
+/** By conversation and user: until when the user types, by thread. */
+type TypingUntil = Map<string, Map<string | undefined, Micros>>
+
+function note(typing: TypingUntil, payload: TypingPayload, now: Micros): void {
+  const { conversation_id, user_id, root_id, expires_at } = payload
+  const key = `${conversation_id} ${user_id}`
+  const threads = typing.get(key) ?? new Map<string | undefined, Micros>()
+  threads.set(root_id, fromInstant(expires_at))
+  // Those that have ended by themselves, too: a user may type in any number of threads one after another.
+  for (const [thread, until] of threads) if (until <= now) threads.delete(thread)
+  typing.delete(key)
+  if (threads.size > 0) typing.set(key, threads)
+  forgetOldest(typing)
 }
 
 type TypingPayload = Extract<EphemeralEvent, { type: 'typing.update' }>['payload']

@@ -82,10 +82,14 @@ it('of another process is outdated by a post that was delivered just before', ()
   const at = performance.now()
   vi.spyOn(performance, 'now').mockImplementation(() => at + late)
   const typings = createTypings(() => NOW)
-  const passed = (user_id: string) => typings.isCurrent({ conversation_id: 'room', event: typing(user_id) })
+  const passed = (user_id: string, began = NOW) =>
+    typings.isCurrent({ conversation_id: 'room', event: typing(user_id), at: began })
   expect(passed('ada')).toBe(true)
   typings.withEnds([post({ author_user_id: 'ada' })])
   expect([passed('ada'), passed('grace')]).toEqual([false, true])
+  // Typing that began after the post, and that of a process of an earlier version.
+  expect(passed('ada', NOW + 2)).toBe(true)
+  expect(typings.isCurrent({ conversation_id: 'room', event: typing('ada') })).toBe(true)
   late = 1_000
   expect(passed('ada')).toBe(true)
 })
