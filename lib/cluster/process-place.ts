@@ -33,7 +33,7 @@ export function toPlace(text: string): ProcessPlace | undefined {
 }
 
 /**
- * Whether a process has certainly ended. In a container nobody else sees its id: there a process with the same host name
+ * Whether a process has certainly ended. Outside its container its id is not visible: there a process with the same host name
  * and instance takes its place.
  */
 export function hasEnded(other: ProcessPlace, own: ProcessPlace): boolean {

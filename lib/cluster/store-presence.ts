@@ -70,7 +70,7 @@ const UPDATE_COUNTS = onRows<StreamCounts & { node_id: string }>(
        FROM ${given} WHERE node_presence.user_id = given.user_id AND node_presence.node_id = given.node_id`,
 )
 
-/** Stores the numbers of streams of users whom the process has stored before. By primary key. */
+/** Stores the numbers of streams of users that the process has stored before. By primary key. */
 export function updateCounts(db: Queries, node_id: string, rows: readonly StreamCounts[]): Promise<void> {
   return UPDATE_COUNTS.run(
     db,

@@ -20,7 +20,7 @@ export function toUsers(users: readonly (string | TestUser)[] = []): TestUser[] 
   return users.map((each) => (typeof each === 'string' ? { username: each } : each))
 }
 
-/** What the host of a test knows of a user; the person whom it identifies. */
+/** What the host of a test knows of a user; the person that it identifies. */
 export function toPerson({ username, subject = username, roles }: TestUser) {
   return { subject, username, email: addressOf(username), ...(roles && { roles }) }
 }

@@ -11,7 +11,7 @@ const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
   verification_links: 'verify_email',
 }
 
-/** What a cause does not end this time, and for whom the audit log has it. */
+/** What a cause does not end this time, and the actor that the audit log names. */
 interface EndingOptions extends Ending {
   /** Means that stay this time. */
   keep?: readonly Means[]
