@@ -1,6 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { parseAst } from 'vitest/node'
+import { counted, findInSources, type SourceNode, undecided } from '../support/sources.ts'
 
 /** Why a text is short enough for what is slow on long ones: the square of its length, or worse. */
 const BOUNDS = {
@@ -108,61 +107,27 @@ const PARSERS = /^(?!\.|node:).*(pars|csv|xml|ya?ml|toml|markdown|html|confbox)/
 
 const SLOW_METHODS = new Set(['normalize', 'localeCompare', 'segment'])
 
-interface Node {
-  type: string
-  start: number
-  end: number
-  [key: string]: unknown
-}
-
-/** Every expression of a file, outermost first. */
-function* nodesOf(node: unknown): Generator<Node> {
-  if (Array.isArray(node)) for (const each of node) yield* nodesOf(each)
-  else if (node !== null && typeof node === 'object') {
-    if ('type' in node) yield node as Node
-    for (const value of Object.values(node)) yield* nodesOf(value)
-  }
-}
-
-const FILES = ['lib', 'cli'].flatMap((folder) =>
-  (readdirSync(folder, { recursive: true }) as string[])
-    .filter((file) => /\.tsx?$/.test(file) && !/^api\//.test(file))
-    .map((file) => `${folder}/${file}`),
-)
-
-/** By file: what `find` returns of its nodes. */
-function findAll(find: (node: Node) => string | undefined): [file: string, found: string[]][] {
-  return FILES.map((file) => {
-    const nodes = nodesOf(parseAst(readFileSync(file, 'utf8'), { lang: file.endsWith('x') ? 'tsx' : 'ts' }))
-    return [file, [...nodes].flatMap((node) => find(node) ?? [])]
-  })
-}
-
-/** What is found and has no decision, and each decision on what is not found. */
-function undecided(found: [file: string, found: string[]][], decided: Record<string, Record<string, Bound>>): string[] {
-  const is = new Set(found.flatMap(([file, each]) => each.map((what) => `${file}: ${what}`)))
-  const has = new Set(
+/** What is found in the files and has no decision, and each decision on what is not found. */
+function withoutBound(
+  found: [file: string, found: string[]][],
+  decided: Record<string, Record<string, Bound>>,
+): string[] {
+  return undecided(
+    found.flatMap(([file, each]) => each.map((what) => `${file}: ${what}`)),
     Object.entries(decided).flatMap(([file, each]) => Object.keys(each).map((what) => `${file}: ${what}`)),
   )
-  return [
-    ...[...is].filter((each) => !has.has(each)).map((each) => `has no decision: ${each}`),
-    ...[...has].filter((each) => !is.has(each)).map((each) => `does not exist: ${each}`),
-  ]
 }
 
 it('knows the bound of every text that is normalised, segmented or parsed', () => {
-  const found = findAll((node) => {
+  const found = findInSources((node) => {
     const { value } = (node.source ?? {}) as { value?: string }
     if (/^Import(Declaration|Expression)$/.test(node.type) && PARSERS.test(value ?? '')) return value
     if (node.type !== 'CallExpression') return undefined
-    const { type, property } = node.callee as Node & { property?: { name?: string } }
+    const { type, property } = node.callee as SourceNode & { property?: { name?: string } }
     return type === 'MemberExpression' && SLOW_METHODS.has(property?.name ?? '') ? property!.name : undefined
   })
-  const counted = found.map(([file, names]): [string, string[]] => [
-    file,
-    names.map((name) => `${name} ×${names.filter((each) => each === name).length}`),
-  ])
-  expect(undecided(counted, CALLS)).toEqual([])
+  const inFiles = found.map(([file, names]): [string, string[]] => [file, counted(names)])
+  expect(withoutBound(inFiles, CALLS)).toEqual([])
 })
 
 /**
@@ -179,15 +144,18 @@ function mayBeSlow(pattern: string, flags: string): boolean {
 }
 
 it('knows the bound of every text that a slow regular expression reads', () => {
-  const found = findAll((node) => {
-    const { regex, callee } = node as Node & { regex?: { pattern: string; flags: string }; callee?: { name?: string } }
+  const found = findInSources((node) => {
+    const { regex, callee } = node as SourceNode & {
+      regex?: { pattern: string; flags: string }
+      callee?: { name?: string }
+    }
     if (node.type === 'NewExpression' && callee?.name === 'RegExp') return 'new RegExp(…)'
     if (node.type !== 'Literal' || !regex || !mayBeSlow(regex.pattern, regex.flags)) return undefined
     return `/${regex.pattern}/`
   })
   const isTrusted = (file: string) => Object.keys(TRUSTED).some((folder) => file.startsWith(folder))
   const untrusted = found.filter(([file]) => !isTrusted(file))
-  expect(undecided(untrusted, PATTERNS)).toEqual([])
+  expect(withoutBound(untrusted, PATTERNS)).toEqual([])
 })
 
 it('knows which patterns may be slow', () => {

@@ -33,8 +33,8 @@ export interface Attempts {
   run<T>(account: string, work: (attempt: CountedAttempt) => Promise<T>): Promise<T>
 }
 
-/** How many attempts may wait for the running ones of the same account in this process. */
-const MAX_WAITING = 64
+/** How many attempts may wait in this process for the running ones of the same account: of one account, and of all. */
+const MAX_WAITING = { each: 64, all: 1_000 }
 
 /** The attempts of one account in this process: running, and waiting for one of those to end. */
 interface Line {
@@ -45,6 +45,7 @@ interface Line {
 /** Creates the throttle for the sign-ins of a service. All processes share the failures. */
 export function createAttempts(db: Database, now: () => Micros): Attempts {
   const lines = new Map<string, Line>()
+  let waiting = 0
 
   function addTo(account: string): Line {
     const line = lines.get(account) ?? { running: 0, waiting: [] }
@@ -67,13 +68,16 @@ export function createAttempts(db: Database, now: () => Micros): Attempts {
         const reservation = await db.write((tx) => reserveAttempt(tx, account, now()))
         if (reservation) return { line, reservation }
         if (line.running === 1) throw await refusal(account)
-        if (line.waiting.length >= MAX_WAITING) throw new ChatError('unavailable', { retry_after_seconds: 5 })
+        if (line.waiting.length >= MAX_WAITING.each || waiting >= MAX_WAITING.all)
+          throw new ChatError('unavailable', { retry_after_seconds: 5 })
       } catch (error) {
         leave(account, line)
         throw error
       }
       line.running--
+      waiting++
       await new Promise<void>((resolve) => line.waiting.push(resolve))
+      waiting--
     }
   }
 

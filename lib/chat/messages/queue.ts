@@ -4,8 +4,8 @@ import { createWriteQueue, type WriteQueue } from '../../live/write-queue.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { addPosts } from './posting.ts'
 
-/** How many posts with a key a user may have in progress in a process. */
-const MOST_WITH_KEYS = 1_000
+/** How many posts with a key may wait in a process: of a user, and of all users, each with its text in memory. */
+const WITH_KEYS = { each: 1_000, all: 4_000 }
 
 /** Stores posts; posts that wait at the same time share a transaction. */
 export interface PostQueue extends WriteQueue<NewPost, Posted> {
@@ -18,7 +18,7 @@ export interface PostQueue extends WriteQueue<NewPost, Posted> {
 
 /** Creates the queue of posts of one process. Its errors are those of `addPosts`. */
 export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
-  const addWithKey: Lines = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createLines(MOST_WITH_KEYS)
+  const addWithKey: Lines = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createLines(WITH_KEYS)
   const queue = createWriteQueue<NewPost, Posted>(ctx, {
     store: (tx, posts, options) => addPosts(ctx, tx, posts, options),
     // New threads together by their conversation, replies by their parent.

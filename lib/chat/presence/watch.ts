@@ -108,7 +108,7 @@ function createParts(deps: WatchDeps) {
   const { kv, hub, cluster, log, now } = deps
   const heartbeats = createHeartbeats(kv)
   const audience = createAudience(deps)
-  const inOrder = createLines<'users'>(1)
+  const inOrder = createLines<'users'>({ each: 1 })
   const elsewhere = createElsewhere({ ...deps, inOrder })
   const visits = createVisits(now, (userId) => changed(userId))
   const ownStreams = (userId: string) => ({

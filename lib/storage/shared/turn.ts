@@ -10,7 +10,10 @@ interface Turn {
   isOver: boolean
 }
 
-const inLine = createLines<object>(MOST_WAITING, `${MOST_WAITING} transactions wait for this handle.`)
+const inLine = createLines<object>({
+  each: MOST_WAITING,
+  message: `${MOST_WAITING} transactions wait for this handle.`,
+})
 const inside = new AsyncLocalStorage<readonly Turn[]>()
 
 /** Runs the works of a handle one after another, in the order of the calls, since a handle has one transaction. */

@@ -3,6 +3,7 @@ import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devi
 import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
 import { SECOND } from '../../../lib/core/time.ts'
 import { ChatError } from '../../../lib/index.ts'
+import { promised } from '../../storage/handles.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
@@ -307,6 +308,33 @@ describe('many sign-ins at once', () => {
       failures: 0,
       blocked_until: 0,
     })
+    await service.close()
+  })
+
+  it('let at most a thousand attempts wait for those of their accounts, and run the first ones of other accounts', async () => {
+    const service = await startService('sqlite::memory:')
+    const { db, now } = service.chat.context
+    const attempts = createAttempts(db, now)
+    const end = promised()
+    const running: Record<string, number> = {}
+    const refused: unknown[] = []
+    const attempt = (account: string) =>
+      attempts
+        .run(account, async () => {
+          running[account] = (running[account] ?? 0) + 1
+          await end.promise
+          throw new ChatError('conflict')
+        })
+        .catch((error: ChatError) => error.code === 'unavailable' && refused.push(error))
+    // Of each account ten run, and sixty wait, which is less than the share of one.
+    const all = times(18, (n) => times(70, () => attempt(`account-${n}`))).flat()
+    await vi.waitFor(() => expect(refused).toHaveLength(18 * 60 - 1_000))
+    const last = attempt('somebody')
+    await vi.waitFor(() => expect(running.somebody).toBe(1))
+    end.resolve()
+    await Promise.all([...all, last])
+    expect(refused).toHaveLength(18 * 60 - 1_000)
+    expect(Object.values(running)).toContain(70)
     await service.close()
   })
 })

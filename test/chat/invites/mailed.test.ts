@@ -115,6 +115,20 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     expect(await codeOf(ada.invites.create(conversation_id, to))).toBe('rate_limited')
   })
 
+  it('is refused while the queue of mails is full, and leaves nothing', async () => {
+    const { db } = service.chat.context
+    // Each of these is due in many years.
+    const full = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
+      INSERT INTO tasks (id, kind, key, due_at) SELECT 'full-' || n, 'mail.send', 'full-' || n, ? FROM numbers`
+    await db.run(full, Number.MAX_SAFE_INTEGER)
+    const before = (await ada.invites.list(conversation_id)).invites
+    const to = { email: 'full@example.org', mail: true }
+    expect(await codeOf(ada.invites.create(conversation_id, to))).toBe('unavailable')
+    expect((await ada.invites.list(conversation_id)).invites).toEqual(before)
+    await db.run("DELETE FROM tasks WHERE id LIKE 'full-%'")
+    await invite('full')
+  })
+
   it('leaves no address of another person when its maker is erased', async () => {
     const judy = await service.signIn('judy')
     const own = await judy.conversations.create({})

@@ -1,0 +1,265 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { configKeys } from '../../lib/config/reference.ts'
+import { counted, findInSources, type SourceNode, undecided } from '../support/sources.ts'
+
+/** What one caller may have at most, and all of them together: many callers, each with its share, take no more than the sum. */
+interface Limit {
+  share: string
+  sum: string
+  /** The test in which callers that have less than their share are at the sum: its file, and its title. */
+  shown: [file: string, title: string]
+  /** Where the limit is made, counts and refuses; keys of the configuration begin with `config`. */
+  at: string[]
+}
+
+const LIMITS: Record<string, Limit> = {
+  'posts with a key, on PostgreSQL': {
+    share: '1,000 of a user wait for the one that is stored',
+    sum: '4,000 wait in a process',
+    shown: ['test/core/lines.test.ts', 'refuses what would wait beyond the sum'],
+    at: ['lib/chat/messages/queue.ts: createLines ×1', 'lib/core/lines.ts: unavailable ×1'],
+  },
+  'sign-in attempts': {
+    share: '64 of an account wait for those that are checked',
+    sum: '1,000 wait in a process',
+    shown: ['test/accounts/passwords/throttling.test.ts', 'let at most a thousand attempts wait'],
+    at: ['lib/accounts/passwords/throttle.ts: unavailable ×1'],
+  },
+  'hashes of passwords': {
+    share: '2 of a caller run, 16 of a caller and of a network wait',
+    sum: '64 wait in a process, one less than the cores run',
+    shown: ['test/accounts/passwords/hash-queue.test.ts', 'reserves one of its 64 places for known callers'],
+    at: ['lib/accounts/passwords/hash.ts: createHashQueue ×1', 'lib/accounts/passwords/hash-queue.ts: unavailable ×1'],
+  },
+  searches: {
+    share: '2 of a user run, 20 wait',
+    sum: '4 run in a process, 100 wait; further ones end without a turn',
+    shown: ['test/chat/search/turns.test.ts', 'nor to the callers beyond those that may wait'],
+    at: ['lib/chat/search/search.ts: createTurns ×1'],
+  },
+  'parts of uploads': {
+    share: '12 of a user are received, 48 wait',
+    sum: 'attachments.max_buffered_bytes are in memory, 512 parts wait; a full queue makes room for a user with fewer',
+    shown: ['test/chat/attachments/part-slots.test.ts', 'a full queue makes room for a user who has fewer in it'],
+    at: [
+      'lib/chat/attachments/part-slots.ts: createTransferSlots ×1',
+      'lib/chat/attachments/transfer-queue.ts: rate_limited ×1',
+      'lib/chat/attachments/transfer-queue.ts: unavailable ×1',
+      'lib/chat/attachments/transfer-slots.ts: createTransferQueue ×1',
+      'lib/create-context.ts: createPartSlots ×1',
+    ],
+  },
+  'downloads of files, and those of thumbnails': {
+    share: 'attachments.max_reads_per_user (16) of a user are read, 112 wait',
+    sum: '1,024 are read in a process, 1,000 wait; pieces take at most attachments.max_buffered_bytes',
+    shown: ['test/chat/attachments/downloads.test.ts', 'of many users take no more memory together'],
+    at: [
+      'config attachments.max_reads_per_user',
+      'lib/chat/attachments/read-slots.ts: createTransferSlots ×1',
+      'lib/create-context.ts: createReadSlots ×2',
+    ],
+  },
+  'uploads under way, and what files take': {
+    share: '20 uploads and attachments.per_user_bytes of a user',
+    sum: 'attachments.total_bytes, and the disk without attachments.reserve_bytes',
+    shown: ['test/chat/attachments/store-failures.test.ts', 'hold for uploads that begin at once'],
+    at: [
+      'config attachments.per_user_bytes',
+      'lib/chat/attachments/service.ts: quota_exceeded ×1',
+      'lib/chat/attachments/service.ts: rate_limited ×1',
+      'lib/chat/attachments/service.ts: storage_full ×1',
+      'lib/chat/attachments/space.ts: storage_full ×1',
+    ],
+  },
+  'streams of the OpenAI endpoints': {
+    share: '4 of an address',
+    sum: '100 in a process, of 60 seconds each',
+    shown: ['test/openai-api/limits.test.ts', 'counts streams by address and in all'],
+    at: [
+      'lib/http/app.ts: createChunkStreams ×1',
+      'lib/http/chunk-streams.ts: too_many_streams ×1',
+      'lib/http/chunk-streams.ts: unavailable ×1',
+    ],
+  },
+  'answers of the assistant': {
+    share: 'assistant.max_running_per_user (3)',
+    sum: 'assistant.max_running (100), of all processes',
+    shown: ['test/assistant/running.test.ts', 'are limited in all'],
+    at: [
+      'config assistant.max_running_per_user',
+      'lib/assistant/leases.ts: rate_limited ×1',
+      'lib/assistant/leases.ts: unavailable ×1',
+    ],
+  },
+  'open streams': {
+    share: 'sse.max_streams_per_user (20), of all processes, with sse.max_buffer_bytes each',
+    sum: 'server.max_connections; streams of a conversation share the bytes of its events',
+    shown: ['test/cli/malformed.test.ts', 'accepts a limited number of connections'],
+    at: [
+      'config sse.max_streams_per_user',
+      'lib/live/hub.ts: createStreamQuota ×1',
+      'lib/live/quota.ts: too_many_streams ×1',
+    ],
+  },
+  'pages of missed events': {
+    share: 'a user with many streams that resume has one turn among the users',
+    sum: '64 streams of a process are read and sent their pages at once',
+    shown: ['test/live/replay-slots.test.ts', 'are taken by users in turn, however many streams one has'],
+    at: ['lib/live/hub.ts: createReplaySlots ×1'],
+  },
+  'mails that a user or an address causes': {
+    share: '10 an hour to an address; 50 invites of a user at once',
+    sum: '10,000 wait for all processes',
+    shown: ['test/chat/invites/mailed.test.ts', 'is refused while the queue of mails is full'],
+    at: [
+      'lib/accounts/email-addresses/service-change.ts: rate_limited ×1',
+      'lib/accounts/email-addresses/service-change.ts: unavailable ×1',
+      'lib/accounts/email-addresses/service.ts: rate_limited ×1',
+      'lib/accounts/email-addresses/service.ts: unavailable ×1',
+      'lib/accounts/mails/limit.ts: takeShared ×1',
+      'lib/accounts/sign-ups/service.ts: unavailable ×1',
+      'lib/chat/invites/mail.ts: rate_limited ×1',
+      'lib/chat/invites/mail.ts: unavailable ×1',
+      'lib/chat/notifications/service-mail.ts: unavailable ×1',
+      'lib/mail/pace.ts: takeShared ×1',
+    ],
+  },
+  'addresses and users in the limits of rate': {
+    share: 'one bucket for each limit',
+    sum: '100,000 buckets of a process in memory, the least recently used are dropped; shared ones are deleted when they are dry',
+    shown: ['test/limits/rules.test.ts', 'stay bounded with a million callers'],
+    at: [
+      'lib/chat/search/search.ts: createLocalBuckets ×1',
+      'lib/limits/auth-failures.ts: createLocalBuckets ×2',
+      'lib/limits/limiter.ts: createLocalBuckets ×1',
+    ],
+  },
+}
+
+/** Why what looks like a limit of a caller needs no sum. */
+const OTHERS: Record<string, string[]> = {
+  'counts in time: a caller holds nothing between its calls, and each call has the limits of what it does': [
+    'config rate_limits.auth_failures_per_ip_per_min',
+    'config rate_limits.auth_login_per_ip_per_min',
+    'config search.per_user_per_min',
+    'lib/accounts/passwords/throttle.ts: rate_limited ×1',
+    'lib/accounts/passwords/throttle.ts: reserveAttempt ×1',
+    'lib/accounts/sessions/rotated.ts: rate_limited ×1',
+    'lib/accounts/sessions/service-confirmation.ts: rate_limited ×1',
+    'lib/accounts/sessions/service-confirmation.ts: takeShared ×1',
+    'lib/chat/invites/sign-up.ts: rate_limited ×1',
+    'lib/chat/search/search.ts: rate_limited ×1',
+    'lib/http/rate-limit.ts: rate_limited ×1',
+    'lib/limits/auth-failures.ts: rate_limited ×1',
+    'lib/limits/limiter.ts: takeShared ×2',
+    'lib/limits/spending.ts: rate_limited ×1',
+    'lib/limits/spending.ts: takeShared ×1',
+  ],
+  'rows of the database, of which the oldest ends': ['config session.max_sessions_per_user'],
+  'belongs to the host or to a part of the service, not to callers': [
+    'cli/cluster/primary.ts: createWorkerPool ×1',
+    'cli/logging/logger.ts: createJsonLines ×1',
+    'lib/chat/presence/watch.ts: createLines ×1',
+    'lib/client/store/outbox.ts: createQueue ×1',
+    'lib/storage/postgres/connector.ts: createPool ×1',
+    'lib/storage/postgres/pooler.ts: createPool ×1',
+    'lib/storage/shared/turn.ts: createLines ×1',
+  ],
+  'has a limit of all alone, or only what open calls and streams ask for: each has a connection of server.max_connections':
+    [
+      'lib/assistant/chunk-writer.ts: createConversationQueue ×1',
+      'lib/chat/attachments/cleaning.ts: createTurns ×1',
+      'lib/chat/messages/queue.ts: createWriteQueue ×1',
+      'lib/chat/notifications/host.ts: createHostQueue ×1',
+      'lib/chat/presence/publishing.ts: createGathering ×1',
+      'lib/chat/presence/stream-counts.ts: createGathering ×1',
+      'lib/chat/reactions/adding.ts: createWriteQueue ×1',
+      'lib/chat/receipts/publishing.ts: createGathering ×1',
+      'lib/chat/search/mover.ts: createBatches ×1',
+      'lib/cluster/bus.ts: createSignalQueue ×1',
+      'lib/cluster/signals.ts: createGathering ×1',
+      'lib/cluster/signals.ts: createSignalQueue ×1',
+      'lib/create-context.ts: createCleaningTurns ×1',
+      'lib/create-context.ts: createPostQueue ×1',
+      'lib/create-context.ts: createReactionQueue ×1',
+      'lib/files/file-store.ts: createTurns ×1',
+      'lib/http/app.ts: createTurns ×1',
+      'lib/live/hub.ts: createTurns ×1',
+      'lib/live/write-queue.ts: createBatches ×1',
+      'lib/storage/sqlite/database.ts: createGate ×1',
+      'lib/storage/sqlite/group-commit.ts: createBatches ×1',
+    ],
+  'is made of the limits above': [
+    'lib/chat/presence/watch.ts: createPlaces ×1',
+    'lib/create-context.ts: createAttempts ×1',
+    'lib/create-context.ts: createAuthFailures ×1',
+    'lib/create-context.ts: createLimiter ×1',
+    'lib/live/hub.ts: createStalledStreams ×1',
+    'lib/live/hub.ts: createStreams ×1',
+  ],
+  'refuses for the state of the service, of its storage or of a file, not for what a caller has': [
+    'lib/accounts/sessions/service.ts: unavailable ×1',
+    'lib/assistant/runner.ts: unavailable ×1',
+    'lib/chat/attachments/cleaning.ts: unavailable ×1',
+    'lib/chat/attachments/completing.ts: unavailable ×1',
+    'lib/chat/attachments/part-slots.ts: unavailable ×1',
+    'lib/chat/hooks/before.ts: unavailable ×1',
+    'lib/core/lifecycle.ts: unavailable ×1',
+    'lib/files/failures.ts: storage_full ×1',
+    'lib/files/failures.ts: unavailable ×1',
+    'lib/files/file-store.ts: unavailable ×1',
+    'lib/http/redirect.ts: unavailable ×1',
+    'lib/idle.ts: unavailable ×1',
+    'lib/live/quota.ts: unavailable ×1',
+    'lib/ops/service.ts: unavailable ×1',
+    'lib/storage/calls-in-flight.ts: unavailable ×1',
+    'lib/storage/errors.ts: storage_full ×1',
+    'lib/storage/errors.ts: unavailable ×1',
+    'lib/storage/shared/database.ts: unavailable ×1',
+    'lib/storage/sqlite/file.ts: unavailable ×1',
+  ],
+}
+
+/** Names of functions that make something in which callers wait or are counted. */
+const MAKES =
+  /^create\w*(Lines|Turns|Slots|Places|Quota|Queue|Buckets|Attempts|Streams|Failures|Limiter|Batches|Gathering|Gate|Pool)$/
+
+/** Names of functions that count a caller in the database. */
+const COUNTS = /^(takeShared|reserveAttempt)$/
+
+/** The codes that a caller gets who has too much, or when all have. */
+const REFUSES = /^(rate_limited|too_many_streams|quota_exceeded|unavailable|storage_full)$/
+
+/** Keys of the configuration that set the share of a caller. */
+const SHARES = /(^|_)per_(?!min$|message$)/
+
+function findLimits(): string[] {
+  const found = findInSources((node) => {
+    const { callee, arguments: given } = node as SourceNode & {
+      callee?: { name?: string; property?: { name?: string } }
+      arguments?: { value?: unknown }[]
+    }
+    const name = callee?.name ?? callee?.property?.name ?? ''
+    const code = name === 'ChatError' ? String(given?.[0]?.value) : ''
+    return MAKES.test(name) || COUNTS.test(name) ? name : REFUSES.test(code) ? code : undefined
+  })
+  const keys = configKeys().map(({ key }) => key)
+  return [
+    ...found.flatMap(([file, names]) => counted(names).map((what) => `${file}: ${what}`)),
+    ...keys.filter((key) => SHARES.test(key.split('.').at(-1)!)).map((key) => `config ${key}`),
+  ]
+}
+
+it('knows the share of a caller and the sum of all callers of every limit', () => {
+  const decided = [...Object.values(LIMITS).flatMap(({ at }) => at), ...Object.values(OTHERS).flat()]
+  expect(decided.filter((each, n) => decided.indexOf(each) !== n)).toEqual([])
+  expect(undecided(findLimits(), decided)).toEqual([])
+})
+
+it('has a test at the sum of each limit', () => {
+  const missing = Object.values(LIMITS).filter(
+    ({ shown: [file, title] }) => !readFileSync(file, 'utf8').includes(title),
+  )
+  expect(missing).toEqual([])
+})
