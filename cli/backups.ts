@@ -2,13 +2,13 @@ import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { openTarget } from '../lib/backups/backups.ts'
 import { DIGEST_END, digestOf } from '../lib/backups/digest.ts'
-import { openFilesFolder } from '../lib/backups/files.ts'
-import { filesKeyOf } from '../lib/backups/files-key.ts'
-import type { Keys } from '../lib/backups/packing.ts'
+import { openFilesFolder, unionOf } from '../lib/backups/files.ts'
+import { type FilesKey, filesKeyOf } from '../lib/backups/files-key.ts'
+import { type Keys, passphrasesOf } from '../lib/backups/packing.ts'
 import { isBackupName, ownerIn } from '../lib/backups/rules.ts'
 import { readDigest } from '../lib/backups/write.ts'
 import type { Config } from '../lib/config/parse.ts'
-import type { Objects } from '../lib/storage/objects/objects.ts'
+import { type FileStore, openFileStoreIn } from '../lib/files/file-store.ts'
 import { UsageError } from './args/command.ts'
 import { assertPipedIn, STANDARD } from './standard-streams.ts'
 
@@ -25,7 +25,7 @@ export interface BackupSource {
   /** Whether the file was compared with the SHA-256 beside it. */
   is_compared?: boolean
   /** Opens the folder of `backup.target` with its files of messages, if it is there, and they are copied there, too. */
-  openFiles?: (keys: Keys) => Promise<Objects>
+  openFiles?: (keys: Keys) => Promise<FileStore>
 }
 
 /**
@@ -72,15 +72,22 @@ export function structureOnly(name: string): string {
   return `structure only: ${none}, and a changed byte of a text would not be noticed`
 }
 
-async function openFilesOf(name: string, config: Config, keys: Keys): Promise<Objects> {
+/** With former passphrases, the folder of each: the one that the backup was encrypted with is not known. */
+async function openFilesOf(name: string, config: Config, keys: Keys): Promise<FileStore> {
   const owner = ownerIn(name)
-  const key = name.endsWith('.age') ? await filesKeyOf(keys, owner) : undefined
-  return openFilesFolder(owner, (folder) => openTarget(config, folder), key)
+  const open = (key: FilesKey | undefined) =>
+    openFileStoreIn(openFilesFolder(owner, (folder) => openTarget(config, folder), key))
+  if (!name.endsWith('.age')) return open(undefined)
+  const [first, ...others] = passphrasesOf(keys)
+  const current = open(await filesKeyOf({ ...keys, passphrase: first }, owner))
+  const former = await Promise.all(others.map(async (passphrase) => open(await filesKeyOf({ passphrase }, owner))))
+  return unionOf([current, ...former])
 }
 
 /** What decrypts a backup. @param identity the path of a file, as `age-keygen` writes it */
 export function keysOf({ backup }: Config, identity: string | undefined): Keys {
-  if (identity === undefined) return { passphrase: backup.passphrase }
+  const { passphrase, previous_passphrases } = backup
+  if (identity === undefined) return { passphrase, previous_passphrases }
   const key = /^AGE-SECRET-KEY-\S+$/m.exec(readFileSync(identity, 'utf8'))?.[0]
   if (!key) throw new UsageError(`--identity: ${identity} has no secret key of age (AGE-SECRET-KEY-…)`)
   return { identity: key }

@@ -1,9 +1,8 @@
 import { filesPlace } from '../lib/config/attachments.ts'
 import { type CopiedFiles, copyFiles } from '../lib/files/copy.ts'
-import { type FileStore, openFileStore, openFileStoreIn } from '../lib/files/file-store.ts'
+import { type FileStore, openFileStore } from '../lib/files/file-store.ts'
 import { hasTable } from '../lib/storage/catalog.ts'
 import type { Database } from '../lib/storage/database.ts'
-import type { Objects } from '../lib/storage/objects/objects.ts'
 import { UsageError } from './args/command.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
 import { printNote } from './output.ts'
@@ -33,10 +32,10 @@ export async function saveFiles(flags: FilesFlags, db: Database): Promise<{ file
  *
  * @param beside where the files are without the flag
  */
-export async function loadFiles(flags: FilesFlags, beside?: Objects): Promise<{ files?: CopiedFiles }> {
+export async function loadFiles(flags: FilesFlags, beside?: FileStore): Promise<{ files?: CopiedFiles }> {
   const { files } = flags
   if (files === undefined && (beside === undefined || !loadConfig(flags).config.attachments.enabled)) return {}
-  const from = files === undefined ? openFileStoreIn(beside!) : openFileStore(`fs:${files}`)
+  const from = files === undefined ? beside! : openFileStore(`fs:${files}`)
   const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, (to) => ({ from, to })))
   if (copied.files?.missing) await withChat(flags, (chat) => chat.ops.fsckFiles({ repair: true }))
   return copied

@@ -121,6 +121,11 @@ export interface ConfigInput {
      */
     passphrase?: string | undefined
     /**
+     * Former values of backup.passphrase, which still decrypt the backups made with them; none encrypts. Default:
+     * `[]`.
+     */
+    previous_passphrases?: string[] | undefined
+    /**
      * Encrypts backups, also those of "backup <file>", for the owner of this public key of age; the service cannot
      * read them.
      */
@@ -533,6 +538,11 @@ export interface ConfigInput {
   metrics?: {
     /** Bearer token that /metrics requires; by default none is required. */
     token?: string | undefined
+    /**
+     * Former values of metrics.token, which /metrics still takes, until each monitoring system has the new one.
+     * Default: `[]`.
+     */
+    previous_tokens?: string[] | undefined
   }
   well_known?: {
     /**
@@ -659,6 +669,8 @@ export interface Config {
      * it elsewhere, too.
      */
     passphrase?: string
+    /** Former values of backup.passphrase, which still decrypt the backups made with them; none encrypts. */
+    previous_passphrases: string[]
     /**
      * Encrypts backups, also those of "backup <file>", for the owner of this public key of age; the service cannot
      * read them.
@@ -1032,6 +1044,8 @@ export interface Config {
   metrics: {
     /** Bearer token that /metrics requires; by default none is required. */
     token?: string
+    /** Former values of metrics.token, which /metrics still takes, until each monitoring system has the new one. */
+    previous_tokens: string[]
   }
   well_known: {
     /**

@@ -18,7 +18,8 @@ export interface OpsUseCases {
   /**
    * The metrics in the text format of Prometheus.
    *
-   * @param authorization must be a bearer token equal to `metrics.token`, if one is configured
+   * @param authorization must be `metrics.token` or one of `metrics.previous_tokens` as a bearer token, if one is
+   * configured
    * @throws ChatError `unauthenticated`
    */
   metrics(authorization: string | null): Promise<string>

@@ -13,7 +13,8 @@ export interface OpsAdminClient {
   /**
    * Prometheus metrics.
    *
-   * In Prometheus' text format. Requires `metrics.token` as a bearer token if configured.
+   * In Prometheus' text format. Requires `metrics.token`, or one of `metrics.previous_tokens`, as a bearer token if
+   * configured.
    *
    * @throws ChatError `unauthenticated`
    */

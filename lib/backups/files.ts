@@ -29,6 +29,24 @@ export function openFilesFolder(owner: string, open: (folder: string) => Objects
   return key ? sealed(folder, key) : folder
 }
 
+/** A store that reads each file from those of these stores that have it: bytes never change under their name. */
+export function unionOf([first, ...others]: [FileStore, ...FileStore[]]): FileStore {
+  return {
+    ...first,
+    async sizes(id) {
+      const all = await Promise.all([first, ...others].map((each) => each.sizes(id)))
+      return new Map(all.reverse().flatMap((sizes) => [...sizes]))
+    },
+    async get(key, range) {
+      for (const each of [first, ...others]) {
+        const bytes = await each.get(key, range)
+        if (bytes) return bytes
+      }
+      return undefined
+    },
+  }
+}
+
 /** The places of the files of an owner. @param open opens a folder of the target */
 export function openPlaces(owner: string, open: (folder: string) => Objects, key?: FilesKey): FilePlaces {
   return {

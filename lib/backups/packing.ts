@@ -6,6 +6,8 @@ import { passphraseRecipient } from './passphrase.ts'
 /** How backups are encrypted, and decrypted. */
 export interface Keys {
   passphrase?: string | undefined
+  /** Former ones, which decrypt what was encrypted with them. */
+  previous_passphrases?: readonly string[] | undefined
   /** A public key of age. */
   recipient?: string | undefined
   /** The secret key to it, `AGE-SECRET-KEY-…`. */
@@ -15,6 +17,11 @@ export interface Keys {
 /** Whether backups are encrypted with these keys. */
 export function isEncrypting({ passphrase, recipient }: Keys): boolean {
   return passphrase !== undefined || recipient !== undefined
+}
+
+/** All that decrypt, the current one first. */
+export function passphrasesOf({ passphrase, previous_passphrases = [] }: Keys): string[] {
+  return [...(passphrase === undefined ? [] : [passphrase]), ...previous_passphrases]
 }
 
 /** The end of the names of files that {@link pack} makes. */
@@ -75,11 +82,12 @@ export async function* unpack(
 
 /** Undoes {@link encrypt}. @throws Error without a key, with another one, and when it is cut off or damaged */
 export async function decrypt(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
-  if (keys.passphrase === undefined && keys.identity === undefined)
+  const passphrases = passphrasesOf(keys)
+  if (passphrases.length === 0 && keys.identity === undefined)
     throw new Error('The backup is encrypted: set backup.passphrase, or pass the secret key with --identity')
   const { Decrypter } = await import('age-encryption')
   const decrypter = new Decrypter()
-  if (keys.passphrase !== undefined) decrypter.addPassphrase(keys.passphrase)
+  for (const passphrase of passphrases) decrypter.addPassphrase(passphrase)
   if (keys.identity !== undefined) decrypter.addIdentity(keys.identity)
   try {
     const decrypted: AsyncIterable<Uint8Array> = await decrypter.decrypt(toWeb(bytes))

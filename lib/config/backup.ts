@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseSchedule } from '../core/schedule.ts'
-import { flag, integer, reloadableKey as key, section, someText, text } from './key.ts'
+import { flag, integer, reloadableKey as key, previousSecrets, section, someText, text } from './key.ts'
 import { publicUrl } from './server.ts'
 
 /** Where backups go: a bucket, with a folder in it, or a folder of this machine. */
@@ -8,6 +8,8 @@ const TARGET = /^(s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w.-]+)*\/?|(?!\w+:
 
 /** As `age-keygen` prints it (https://age-encryption.org/v1). */
 const RECIPIENT = /^age1[a-z0-9]{20,4000}$/
+
+const passphrase = v.pipe(text, v.minLength(12, 'must have at least 12 characters'), v.maxLength(1024, 'is too long'))
 
 /** Backups that the service makes by itself. */
 export const BackupSection = section({
@@ -34,9 +36,15 @@ export const BackupSection = section({
     'Whether the files of messages are copied to backup.target, too, after each backup; encrypted if backups are.',
   ),
   passphrase: key(
-    v.pipe(text, v.minLength(12, 'must have at least 12 characters'), v.maxLength(1024, 'is too long')),
+    passphrase,
     undefined,
     'Encrypts backups with age, also those of "backup <file>", and decrypts them. Without it a backup is lost: keep it elsewhere, too.',
+    { secret: true },
+  ),
+  previous_passphrases: key(
+    previousSecrets(passphrase),
+    [] as string[],
+    'Former values of backup.passphrase, which still decrypt the backups made with them; none encrypts.',
     { secret: true },
   ),
   recipient: key(

@@ -11,7 +11,7 @@ export interface ConfigProblem {
 
 /** Values that are valid one by one but contradict each other. */
 export function contradictionsOf(config: Config): ConfigProblem[] {
-  const { assistant, backup, cluster, database, server, session } = config
+  const { assistant, backup, cluster, database, metrics, server, session } = config
   const problems = [...basePathProblems(config), ...oauthProblems(config), ...mailProblems(config)]
   if (database.schema && database.url.startsWith('sqlite:')) {
     problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })
@@ -24,6 +24,10 @@ export function contradictionsOf(config: Config): ConfigProblem[] {
   }
   if (backup.passphrase !== undefined && backup.recipient !== undefined) {
     problems.push({ key: 'backup.recipient', message: 'and backup.passphrase exclude each other' })
+  }
+  // The page would be public, although a token was meant to guard it.
+  if (metrics.previous_tokens.length > 0 && metrics.token === undefined) {
+    problems.push({ key: 'metrics.token', message: 'must be set beside metrics.previous_tokens' })
   }
   if (server.socket !== undefined && cluster.workers > 1) {
     problems.push({ key: 'server.socket', message: 'and cluster.workers exclude each other' })

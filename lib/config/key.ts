@@ -1,5 +1,8 @@
 import * as v from 'valibot'
 
+/** The maximum number of former values of a secret that are still taken: each is tried in turn. */
+const MAX_PREVIOUS = 8
+
 /** Any text. */
 export const text = v.string('must be a text')
 
@@ -57,6 +60,12 @@ export function integer(min: number, max: number) {
 /** One of a few values. */
 export function oneOf<const T extends readonly string[]>(...choices: T) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+/** Former values of a secret, which are still taken while others have them. */
+export function previousSecrets<T extends v.GenericSchema<string, string>>(secret: T) {
+  const message = `must be a list of at most ${MAX_PREVIOUS} texts`
+  return v.pipe(v.array(secret, message), v.maxLength(MAX_PREVIOUS, message))
 }
 
 /** Whether a value is a plain object: properties of a prototype were not configured. */

@@ -8,6 +8,7 @@ import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, s
 import { LimitsSection, NotificationsSection } from './limits.ts'
 import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
+import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
 import { DirectSection, ReceiptsSection, SearchSection } from './people.ts'
 import { prefixProblem, schemaProblem } from './placement.ts'
@@ -264,11 +265,7 @@ export const ConfigSchema = v.object({
       { unit: 'days' },
     ),
   }),
-  metrics: section({
-    token: reloadableKey(someText, undefined, 'Bearer token that /metrics requires; by default none is required.', {
-      secret: true,
-    }),
-  }),
+  metrics: MetricsSection,
   well_known: WellKnownSection,
   log: section({
     level: reloadableKey(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'Lowest level to log.'),

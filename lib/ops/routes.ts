@@ -36,7 +36,8 @@ export const metrics = route({
   limited: false,
   log: 'debug',
   summary: 'Prometheus metrics',
-  description: "In Prometheus' text format. Requires `metrics.token` as a bearer token if configured.",
+  description:
+    "In Prometheus' text format. Requires `metrics.token`, or one of `metrics.previous_tokens`, as a bearer token if configured.",
   access: 'public',
   metrics_token: true,
   answer: 'text',

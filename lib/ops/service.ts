@@ -41,11 +41,13 @@ export const readiness = useCase({
 /**
  * The metrics in the text format of Prometheus.
  *
- * @param authorization must be a bearer token equal to `metrics.token`, if one is configured
+ * @param authorization must be `metrics.token` or one of `metrics.previous_tokens` as a bearer token, if one is configured
  * @throws ChatError `unauthenticated`
  */
 export async function metrics(ctx: Context, authorization: string | null): Promise<string> {
-  const { token } = ctx.config.metrics
-  if (token && !sameDigest(digest(bearerOf(authorization) ?? ''), digest(token))) throw new ChatError('unauthenticated')
+  const { token, previous_tokens } = ctx.config.metrics
+  const given = digest(bearerOf(authorization) ?? '')
+  if (token && ![token, ...previous_tokens].some((each) => sameDigest(given, digest(each))))
+    throw new ChatError('unauthenticated')
   return ctx.metrics.render(() => readLevels(ctx))
 }

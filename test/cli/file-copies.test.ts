@@ -103,6 +103,21 @@ it('a backup with another passphrase copies the files anew, and each restore tak
   expect(await restore(second.name, '--identity', 'key.txt')).toMatchObject({ files: 2, parts: 3, missing: 0 })
 })
 
+it('after a rotation, the backups made with a former passphrase are restored with their files', async () => {
+  const { cwd } = await withFiles()
+  const first = await backUp(cwd, passphrase)
+  const rotated = {
+    CHAT_BACKUP__PASSPHRASE: 'another long passphrase',
+    CHAT_BACKUP__PREVIOUS_PASSPHRASES: 'one of years ago,twelve or more letters',
+  }
+  const second = await backUp(cwd, rotated)
+  for (const { name } of [first, second]) {
+    rmSync(join(cwd, 'data'), { recursive: true })
+    const { stdout } = await run(['restore', name, '--json'], { cwd, env: { ...toFolder, ...rotated } })
+    expect(JSON.parse(stdout).files).toMatchObject({ files: 2, parts: 3, missing: 0 })
+  }
+})
+
 it('an archive is imported with its files, and what is missing shows as gone', async () => {
   const { cwd, stored } = await withFiles()
   expect((await json(['export', 'chat.jsonl', '--files', 'saved'], cwd)).result.files.parts).toBe(3)

@@ -465,9 +465,11 @@ describe('maskSecrets', () => {
 
   it('hides a secret that is not a URL as a whole, and does not change the configuration', () => {
     const config = parseConfig({ metrics: { token: 'a:b@c' } })
-    expect(maskSecrets(config)).toEqual({ ...config, metrics: { token: '********' } })
+    expect(maskSecrets(config)).toEqual({ ...config, metrics: { token: '********', previous_tokens: [] } })
     expect(config.metrics.token).toBe('a:b@c')
-    expect(maskSecrets(parseConfig()).metrics).toEqual({})
+    expect(maskSecrets(parseConfig()).metrics).toEqual({ previous_tokens: [] })
+    const former = parseConfig({ metrics: { token: 'a', previous_tokens: ['hunter2'] } })
+    expect(maskSecrets(former).metrics.previous_tokens).toEqual(['********'])
   })
 
   it('hides all of a header but its name, in a valid header', () => {
