@@ -7,7 +7,7 @@ export const PARTS: Record<string, string[]> = {
   fault: ['test/fault/**/*.test.ts'],
   /** The command line, a process for each command. */
   processes: [
-    'test/cli/{administration,archive,backups,before-migration,beside,commands,doctor-server,file-copies,files,limits,mail,main,malformed,no-links,permissions,reload,user-import,health}.test.ts',
+    'test/cli/{administration,archive,backups,before-migration,beside,commands,doctor-server,file-copies,files,limits,mail,main,malformed,no-links,permissions,refused,reload,user-import,health}.test.ts',
     'test/cli/{interrupted,outdated,serve,serve-answers,serve-log,stopping,vacuum,workers}.test.ts',
     'test/cli/{secrets,systemd,web}.test.ts',
     'test/http/canary.test.ts',
@@ -23,7 +23,7 @@ export const PARTS: Record<string, string[]> = {
     'test/chat/presence/many.test.ts',
     'test/http/lists-changing.test.ts',
     'test/ops/readiness.test.ts',
-    'test/storage/{amid-failures,archive,pgbouncer,postgres}.test.ts',
+    'test/storage/{amid-failures,archive,pgbouncer,postgres,postgres-refused}.test.ts',
   ],
   /** Pages in Chromium. */
   browser: [

@@ -1,6 +1,6 @@
 import type { Config } from '../../lib/config/parse.ts'
 import { inspectPooler, type PoolerFacts } from '../../lib/storage/postgres/pooler.ts'
-import { describeSystemError, messageOf } from '../errors.ts'
+import { toFailure } from '../errors.ts'
 import { type Finding, failure, note, ok, skipped } from './finding.ts'
 
 /** What is known of a pooler in front of PostgreSQL. */
@@ -24,8 +24,7 @@ export async function checkPooler({
     const findings = [judgePooler(facts, prepared_statements), ...judgeEncryption(facts)]
     return { findings, is_pooled: facts.is_pooled, refuses_names }
   } catch (error) {
-    const reason = describeSystemError(error) ?? messageOf(error)
-    const message = `Whether a pooler is in front of PostgreSQL is unknown: ${reason}`
+    const message = `Whether a pooler is in front of PostgreSQL is unknown: ${toFailure(error).message}`
     return { findings: [skipped('database.pooler', message)], is_pooled: false, refuses_names: false }
   }
 }

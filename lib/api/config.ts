@@ -64,7 +64,10 @@ export interface ConfigInput {
     }
   }
   database?: {
-    /** URL of the database: SQLite or PostgreSQL. Default: `"sqlite:./data/chat.db"`. */
+    /**
+     * URL of the database: SQLite or PostgreSQL. A reload takes another user and password, and nothing else. Default:
+     * `"sqlite:./data/chat.db"`.
+     */
     url?: string | undefined
     /**
      * PostgreSQL: the schema of the tables, created if missing; empty for the first one of the search_path. Default:
@@ -622,7 +625,7 @@ export interface Config {
     }
   }
   database: {
-    /** URL of the database: SQLite or PostgreSQL. */
+    /** URL of the database: SQLite or PostgreSQL. A reload takes another user and password, and nothing else. */
     url: string
     /** PostgreSQL: the schema of the tables, created if missing; empty for the first one of the search_path. */
     schema: string

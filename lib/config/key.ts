@@ -22,8 +22,11 @@ export interface KeyNotes {
   unit?: 'milliseconds' | 'seconds' | 'bytes' | 'hours' | 'days'
   /** `password`: a URL that is printed without its password; `header`: a header that is printed without its value. */
   secret?: true | 'password' | 'header'
-  /** Whether a running service takes another value when its configuration is reloaded. */
-  reload?: true
+  /**
+   * Whether a running service takes another value when its configuration is reloaded; `credentials`: a URL of which the user
+   * and the password may differ.
+   */
+  reload?: true | 'credentials'
 }
 
 /** A configurable value: its type, its default, and its description. */

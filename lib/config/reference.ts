@@ -28,7 +28,7 @@ export interface ConfigKey {
    */
   secret: boolean | 'password' | 'header'
   /** Whether a running service takes another value when its configuration is reloaded. */
-  reload: boolean
+  reload: boolean | 'credentials'
 }
 
 /** Every key, in the order of the documentation. */

@@ -1,3 +1,4 @@
+import { differsInCredentialsOnly } from './database-url.ts'
 import { isSection } from './key.ts'
 import { assertConsistent, type Config } from './parse.ts'
 import { findKey } from './reference.ts'
@@ -23,14 +24,17 @@ export interface ReloadPlan extends Reloaded {
  */
 export function planReload(current: Config, wanted: Config): ReloadPlan {
   const keys = differingKeys(current, wanted, '')
-  const changed = keys.filter(isReloadable)
+  const changed = keys.filter((key) => isReloadable(key, current, wanted))
   const next = changed.reduce<unknown>((made, key) => withValue(made, key.split('.'), wanted), current) as Config
   assertConsistent(next)
-  return { next, changed, needs_restart: keys.filter((key) => !isReloadable(key)) }
+  return { next, changed, needs_restart: keys.filter((key) => !changed.includes(key)) }
 }
 
-function isReloadable(key: string): boolean {
-  return findKey(key)?.reload ?? false
+function isReloadable(key: string, ...configs: [Config, Config]): boolean {
+  const reload = findKey(key)?.reload ?? false
+  if (reload !== 'credentials') return reload
+  const [current, wanted] = configs.map((config) => String(key.split('.').reduce<unknown>(valueAt, config)))
+  return differsInCredentialsOnly(current!, wanted!)
 }
 
 /** The keys with different values, in the order of the configuration. */

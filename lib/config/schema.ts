@@ -59,9 +59,12 @@ const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADER
 export const ConfigSchema = v.object({
   server: ServerSection,
   database: section({
-    url: key(databaseUrl, 'sqlite:./data/chat.db', 'URL of the database: SQLite or PostgreSQL.', {
-      secret: 'password',
-    }),
+    url: key(
+      databaseUrl,
+      'sqlite:./data/chat.db',
+      'URL of the database: SQLite or PostgreSQL. A reload takes another user and password, and nothing else.',
+      { secret: 'password', reload: 'credentials' },
+    ),
     schema: key(
       placedName(schemaProblem),
       '',

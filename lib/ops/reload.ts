@@ -1,11 +1,12 @@
 import { assertParsed } from '../config/complete.ts'
-import type { Config } from '../config/parse.ts'
+import { type Config, ConfigError } from '../config/parse.ts'
 import { planReload, type Reloaded } from '../config/reload.ts'
 import type { Context } from '../context.ts'
+import type { Database } from '../storage/database.ts'
 
 /** Reloads the configuration of a service, one call after the other. */
 export function createReload(
-  ctx: Pick<Context, 'settings' | 'assertUsable' | 'log'>,
+  ctx: Pick<Context, 'settings' | 'assertUsable' | 'db' | 'log'>,
 ): (config: Config) => Promise<Reloaded> {
   let last: Promise<unknown> = Promise.resolve()
 
@@ -13,6 +14,7 @@ export function createReload(
     assertParsed(config, 'chat.reload')
     const { next, changed, needs_restart } = planReload(ctx.settings.current(), config)
     await ctx.assertUsable(next)
+    if (changed.includes('database.url')) await renewCredentials(ctx.db, next.database.url)
     ctx.settings.replace(next)
     ctx.log.info('Reloaded the configuration.', { changed, needs_restart })
     return { changed, needs_restart }
@@ -23,4 +25,16 @@ export function createReload(
     last = done.catch(() => {})
     return done
   }
+}
+
+/**
+ * The database of a host may be another one than the configuration names: then it stays as it is.
+ *
+ * @throws ConfigError when PostgreSQL refuses them
+ */
+async function renewCredentials(db: Database, url: string): Promise<void> {
+  if (!db.canConnectAs?.(url)) return
+  await db.connectAs?.(url).catch((error: Error) => {
+    throw new ConfigError([{ key: 'database.url', message: `cannot be used now: ${error.message}` }])
+  })
 }

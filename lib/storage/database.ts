@@ -82,6 +82,14 @@ export interface Database extends Queries {
   changeToken(): Promise<string>
   /** PostgreSQL: the connections of this process, and the calls that wait for one. */
   pool?(): { in_use: number; idle: number; waiting: number }
+  /** PostgreSQL: whether a URL differs from that of this database in user and password only. */
+  canConnectAs?(url: string): boolean
+  /**
+   * Opens new connections with the user and the password of this URL, and closes the others as they become free.
+   *
+   * @throws the error of PostgreSQL, if it refuses them: then nothing has changed
+   */
+  connectAs?(url: string): Promise<void>
   /** Waits for the transactions in progress, then closes every connection. */
   close(): Promise<void>
 }

@@ -15,8 +15,11 @@ const SQLITE_TROUBLE: Record<number, string> = {
   26: 'NOTADB',
 }
 
-/** SQLSTATE classes of PostgreSQL that mean "not now": connection, resources, operator, system, read-only standby. */
-const POSTGRES_TROUBLE = /^(08|53|57|58|XX|25006|25P03|55P03|40001|40P01)/
+/**
+ * SQLSTATE classes of PostgreSQL that mean "not now": connection, resources, operator, system, read-only standby, and what
+ * an operator has taken from the role. A pooler reports the refusals of the server at any statement.
+ */
+const POSTGRES_TROUBLE = /^(08|28|3D|53|57|58|XX|25006|25P03|42501|55P03|40001|40P01)/
 
 const NETWORK_TROUBLE = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_)/
 
@@ -34,7 +37,8 @@ export function toStorageFailure(error: unknown): unknown {
   const trouble = sqliteTrouble(error)
   const code = String((error as { code?: unknown })?.code ?? '')
   if (trouble === 'FULL' || code === '53100') return new ChatError('storage_full', { cause: error })
-  const isUnreachable = NETWORK_TROUBLE.test(code) || isLostConnection(error) || isCertificateTrouble(error)
+  const isUnreachable =
+    isFatal(error) || NETWORK_TROUBLE.test(code) || isLostConnection(error) || isCertificateTrouble(error)
   if (trouble || POSTGRES_TROUBLE.test(code) || isUnreachable || isInRecovery(error))
     return new ChatError('unavailable', { cause: error, retry_after_seconds: 1 })
   return error
@@ -57,7 +61,12 @@ function reasonOf(cause: unknown): string {
 /** Whether the connection is closed or dead: no further query may be sent on it. */
 export function isConnectionGone(error: unknown): boolean {
   const code = String((error as { code?: unknown })?.code ?? '')
-  return /^(08|57P0)/.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error)
+  return /^(08|28|3D|57P0)/.test(code) || isFatal(error) || NETWORK_TROUBLE.test(code) || isLostConnection(error)
+}
+
+/** Whether PostgreSQL has ended the session with this error, or a pooler in front of it, in English at least. */
+function isFatal(error: unknown): boolean {
+  return (error as { severity?: unknown } | undefined)?.severity === 'FATAL'
 }
 
 /** Whether a statement of PostgreSQL was ended because it took as long as its transaction allows. */

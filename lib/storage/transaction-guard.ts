@@ -35,6 +35,8 @@ export function guardTransactions(db: Database): Database {
     ...(fill && { fill: (work) => outer(() => fill(marked(work))) }),
     purge: (tables, signal, options) => outer(() => db.purge(tables, signal, options)),
     ...(db.pool && { pool: db.pool }),
+    ...(db.canConnectAs && { canConnectAs: db.canConnectAs }),
+    ...(db.connectAs && { connectAs: db.connectAs }),
     changeToken: () => outer(() => db.changeToken()),
     close: () => outer(() => db.close()),
   }

@@ -10,7 +10,7 @@ const LONG = { timeout: 120_000 }
 const UNTRUSTED = /^The database cannot be used now: The certificate of PostgreSQL is not signed by a trusted authority/
 const OTHER_HOST = /The certificate of PostgreSQL is not valid for the host in the URL/
 const UNENCRYPTED = /no pg_hba\.conf entry for host "127\.0\.0\.1".*no encryption$/
-const NO_TLS = /^The server does not support SSL connections$/
+const NO_TLS = /: The server does not support SSL connections$/
 
 /** The authority of the server's certificate, and another one. */
 type Root = 'authority' | 'other_authority' | undefined

@@ -6,6 +6,7 @@ import type { Database, Queries } from '../../lib/storage/database.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { postgresConnector } from '../../lib/storage/postgres/connector.ts'
 import { createPostgresDatabase } from '../../lib/storage/postgres/database.ts'
+import type { PgPool } from '../../lib/storage/postgres/pool.ts'
 import { createConnections } from '../../lib/storage/postgres/servers.ts'
 import { createStatements } from '../../lib/storage/postgres/statements.ts'
 import { createTransactions } from '../../lib/storage/postgres/transaction.ts'
@@ -328,7 +329,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const { db } = await openStorage({ database: db0, strict: true })
     onTestFinished(() => db.close())
     await db.run('CREATE TABLE items (id BIGINT PRIMARY KEY, amount BIGINT NOT NULL DEFAULT 0)')
-    return { db, pool: (await db0.getInstance()) as pg.Pool, ended: `items_${databases}` }
+    return { db, pool: (await db0.getInstance()) as unknown as pg.Pool & PgPool, ended: `items_${databases}` }
   }
 
   async function endBackends(database: string): Promise<void> {

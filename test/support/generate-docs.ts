@@ -142,7 +142,7 @@ function entry(described: ConfigKey): string {
     unit ? `${values}, in ${unit}` : values,
     fallback === undefined ? 'no default' : `default \`${JSON.stringify(fallback)}\``,
     `\`${variableName(key)}\``,
-    reload ? 'reloadable' : 'needs a restart',
+    reload === 'credentials' ? 'user and password are reloadable' : reload ? 'reloadable' : 'needs a restart',
     ...(secret === true ? ['masked when printed'] : []),
     ...(secret === 'password' ? ['its password is masked when printed'] : []),
     ...(secret === 'header' ? ['all but its name is masked when printed'] : []),

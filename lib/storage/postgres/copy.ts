@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import type { Filling, Primitive, Row } from '../database.ts'
 import type { Names } from '../names/names.ts'
-import { createClient } from './client.ts'
+import { connectClient } from './client.ts'
 import { BEGIN, type PgPool } from './pool.ts'
 import { numbered, toQueries } from './statements.ts'
 
@@ -17,9 +17,8 @@ export async function fillByCopy<T>(
   work: (tx: Filling) => Promise<T>,
 ): Promise<T> {
   const nameOf = (table: string) => names?.inStatement(table) ?? table
-  const client = await createClient(pool)
+  const client = await connectClient(pool)
   try {
-    await client.connect()
     await client.query(BEGIN_LONG)
     const textOf = (sql: string) => numbered(names ? names.qualify(sql) : sql)
     const queries = toQueries((sql, values) => client.query({ text: textOf(sql), values }), names)

@@ -1,10 +1,12 @@
+import { differsInCredentialsOnly } from '../../config/database-url.ts'
 import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Row } from '../database.ts'
 import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
+import { listIdle, tryCredentials } from './client.ts'
 import { fillByCopy } from './copy.ts'
-import { BEGIN, BY_INDEX, listIdle, type PgPool, type PgPoolClient, type PgResult } from './pool.ts'
-import { createConnections } from './servers.ts'
+import { BEGIN, BY_INDEX, type PgPool, type PgPoolClient, type PgResult } from './pool.ts'
+import { type Connections, createConnections } from './servers.ts'
 import { createStatements, toQueries } from './statements.ts'
 import { createTransactions } from './transaction.ts'
 import { vacuum } from './vacuum.ts'
@@ -64,11 +66,29 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
+    ...createCredentials(pool, connections, names),
     close: () =>
       inFlight.close(() => {
         watchdog.close()
         return pool.end()
       }),
+  }
+}
+
+/** Lets the pool continue with other credentials. */
+function createCredentials(
+  pool: PgPool,
+  connections: Connections,
+  names: Names | undefined,
+): Pick<Database, 'canConnectAs' | 'connectAs'> {
+  return {
+    canConnectAs: (url) => differsInCredentialsOnly(pool.options.connectionString, url),
+    async connectAs(url) {
+      await tryCredentials(pool, url, names?.inStatement('meta') ?? 'meta')
+      pool.options.connectionString = url
+      pool.refusals.forget()
+      connections.renew()
+    },
   }
 }
 

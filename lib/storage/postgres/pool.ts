@@ -1,6 +1,7 @@
-import type { ClientBase, ClientConfig } from 'pg'
+import type { Client, ClientBase, ClientConfig, PoolConfig } from 'pg'
 import type { NamesOf } from '../../core/known-names.ts'
 import { SERVER_STARTED } from '../sql.ts'
+import { createRefusals, type Refusals } from './refusals.ts'
 import type { Connection } from './watchdog.ts'
 
 /** The maximum time that a request waits for a free connection, or for the server to accept a new one. */
@@ -18,9 +19,6 @@ const STATEMENT_TIMEOUT_MS = 10_000
 
 /** The client's own limit, for a server that has stopped, or a network that drops packets: no result arrives then. */
 const RESULT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
-
-/** The maximum time to connect for the query of `listIdle`, and of the query. */
-const IDLE_QUERY_TIMEOUT_MS = 2_000
 
 /**
  * Begins a transaction. The role or the database may have another default: then a statement that waits for a lock would
@@ -98,12 +96,22 @@ export interface PgPoolClient extends PgClient, Connection {
 
 /** The used part of pg's `Pool`: the published types refer to no types of pg. */
 export interface PgPool extends PgClient {
-  readonly options: object
+  readonly options: ConnectionOptions
   readonly totalCount: number
   readonly idleCount: number
   readonly waitingCount: number
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
+  /** What the server has refused, by which all new connections are paced. */
+  readonly refusals: Refusals
+}
+
+/** How each connection of a pool is opened. */
+interface ConnectionOptions {
+  /** New connections take another one, once it is replaced. */
+  connectionString: string
+  /** Not enumerable. */
+  readonly password?: string
 }
 
 /** How to connect; a setting in the URL has precedence. */
@@ -124,6 +132,7 @@ export const POOL_OPTIONS: NamesOf<PoolOptions> = { url: 0, max: 0, application_
 export async function createPool(options: PoolOptions): Promise<PgPool> {
   // Imported on demand: a service on SQLite does not need pg.
   const { default: pg } = await import('pg')
+  const refusals = createRefusals()
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.max ?? 10,
@@ -133,23 +142,47 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
     keepAlive: true,
     // Sends statements that are issued together without waiting for the results in between.
     pipeline: true,
-    onConnect: (client) =>
-      setUp(client, options.prepared_statements ?? true).catch((error) => {
-        // The pool would wait for the server to close the connection, and so would the caller, for ever if it does not.
-        const { connection } = client as unknown as Connection
-        connection.stream.destroy()
-        throw error
-      }),
+    Client: pacedClient(pg.Client, refusals, options.prepared_statements ?? true),
     // 64-bit integers become numbers, in this pool only: they are counts and microseconds, far below 2^53.
     types: {
       getTypeParser: (oid, format) =>
         oid === INT8_OID && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
     },
-  })
+  } satisfies PoolConfig & { Client: unknown })
   // The query that uses a dropped connection fails with the error. The pool replaces a dropped idle connection.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-  return pool
+  return Object.assign(pool, { refusals }) as unknown as PgPool
+}
+
+/** The class of the connections of a pool. A pooler refuses a connection no earlier than at its first statement. */
+function pacedClient(Base: typeof Client, refusals: Refusals, isPrepared: boolean): typeof Client {
+  const open = (connect: () => Promise<unknown>, client: Client) =>
+    refusals.attempt(async () => {
+      await connect()
+      await setUp(client, isPrepared).catch((error) => {
+        // The pool would wait for the server to close the connection, and so would the caller, for ever if it does not.
+        const { connection } = client as unknown as Connection
+        connection.stream.destroy()
+        throw error
+      })
+    })
+
+  class PacedClient extends Base {
+    constructor(config?: ClientConfig | string) {
+      super(config)
+      this.on('error', () => {})
+    }
+
+    override connect(): Promise<Client>
+    override connect(callback: (error: Error) => void): void
+    override connect(callback?: (error: Error) => void): Promise<Client> | undefined {
+      const opened = open(() => super.connect(), this).then(() => this)
+      if (!callback) return opened
+      // The pool calls it back in any case.
+      opened.then(() => callback(undefined as unknown as Error), callback)
+    }
+  }
+  return PacedClient as typeof Client
 }
 
 /**
@@ -175,31 +208,4 @@ async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
     server,
     connected_at: performance.now(),
   })
-}
-
-/** Of these server processes, those that have been waiting for a query for more than a second. */
-export async function listIdle(pool: PgPool, processes: number[]): Promise<number[]> {
-  const options: ClientConfig = pool.options
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({
-    ...options,
-    // Not enumerable in a pool.
-    password: options.password,
-    connectionTimeoutMillis: IDLE_QUERY_TIMEOUT_MS,
-    query_timeout: IDLE_QUERY_TIMEOUT_MS,
-  })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const { rows } = await client.query<{ pid: number }>(
-      `SELECT pid FROM pg_stat_activity
-        WHERE pid = ANY ($1) AND usename = current_user AND state <> 'active'
-          AND state_change < now() - interval '1 second'`,
-      [processes],
-    )
-    return rows.map(({ pid }) => pid)
-  } finally {
-    // Not awaited: it would wait for a server that has become unreachable again.
-    client.end().catch(() => {})
-  }
 }

@@ -10,6 +10,8 @@ export interface Connections {
   acquire(): Promise<PgPoolClient>
   /** A server has refused a write: the connections of until now may lead to one that another has replaced. */
   suspect(): void
+  /** New connections have other credentials: those of until now are not used again. */
+  renew(): void
 }
 
 /**
@@ -20,11 +22,12 @@ export interface Connections {
 export function createConnections(pool: PgPool): Connections {
   let newest: { server: string | undefined; connected_at: number } | undefined
   let suspected_at = Number.NEGATIVE_INFINITY
+  let renewed_at = Number.NEGATIVE_INFINITY
 
   function isOutdated(client: PgPoolClient): boolean {
     const { server, connected_at = 0 } = client
     if (!newest || connected_at > newest.connected_at) newest = { server, connected_at }
-    return server !== newest.server || connected_at < suspected_at
+    return server !== newest.server || connected_at < Math.max(suspected_at, renewed_at)
   }
 
   return {
@@ -38,6 +41,9 @@ export function createConnections(pool: PgPool): Connections {
     suspect() {
       const now = performance.now()
       if (now - suspected_at > SUSPECTED_MS) suspected_at = now
+    },
+    renew() {
+      renewed_at = performance.now()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { ChatError } from '../../core/errors.ts'
 import type { PgPool, PgPoolClient } from './pool.ts'
 
 const UNTRUSTED = 'is not signed by a trusted authority; sslrootcert in the URL is the file of an authority of your own'
@@ -23,16 +24,26 @@ export function isCertificateTrouble(error: unknown): boolean {
   return certificateTrouble(error) !== undefined
 }
 
-/** A connection of the pool. @throws Error that says what is wrong with the certificate of the server, if that is the reason */
+/**
+ * A connection of the pool.
+ *
+ * @throws ChatError `unavailable`, whatever the reason that there is none: it is never the caller's, or a bug
+ */
 export async function checkOut(pool: PgPool): Promise<PgPoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    const trouble = certificateTrouble(error)
-    if (trouble === undefined) throw error
-    const { code, message } = error as Error & { code: string }
-    throw Object.assign(new Error(`The certificate of PostgreSQL ${trouble} (${message})`, { cause: error }), { code })
+    if (error instanceof ChatError) throw error
+    throw new ChatError('unavailable', { cause: explained(error), retry_after_seconds: 1 })
   }
+}
+
+/** An error that says what is wrong with the certificate of the server, if that is the reason. */
+function explained(error: unknown): unknown {
+  const trouble = certificateTrouble(error)
+  if (trouble === undefined) return error
+  const { code, message } = error as Error & { code: string }
+  return Object.assign(new Error(`The certificate of PostgreSQL ${trouble} (${message})`, { cause: error }), { code })
 }
 
 function certificateTrouble(error: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { createClient } from './client.ts'
+import { connectClient } from './client.ts'
 import type { PgPool } from './pool.ts'
 
 /** How often older transactions are looked for, and how many times. */
@@ -27,10 +27,9 @@ export async function vacuum(
   signal: AbortSignal,
   { analyze = false }: { analyze?: boolean } = {},
 ): Promise<boolean> {
-  const client = await createClient(pool)
+  const client = await connectClient(pool)
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   try {
-    await client.connect()
     if (!analyze && (await isRead(client, signal))) return false
     for (const table of tables) {
       if (signal.aborted) return false
