@@ -1,6 +1,7 @@
 import { filesPlace } from '../lib/config/attachments.ts'
 import { type CopiedFiles, copyFiles } from '../lib/files/copy.ts'
 import { type FileStore, openFileStore } from '../lib/files/file-store.ts'
+import { claim } from '../lib/files/place.ts'
 import { hasTable } from '../lib/storage/catalog.ts'
 import type { Database } from '../lib/storage/database.ts'
 import { UsageError } from './args/command.ts'
@@ -36,7 +37,7 @@ export async function loadFiles(flags: FilesFlags, beside?: FileStore): Promise<
   const { files } = flags
   if (files === undefined && (beside === undefined || !loadConfig(flags).config.attachments.enabled)) return {}
   const from = files === undefined ? beside! : openFileStore(`fs:${files}`)
-  const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, (to) => ({ from, to })))
+  const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, (to) => ({ from, to }), claimTarget))
   if (copied.files?.missing) await withChat(flags, (chat) => chat.ops.fsckFiles({ repair: true }))
   return copied
 }
@@ -47,10 +48,20 @@ export function filesText({ files }: { files?: Pick<CopiedFiles, 'files' | 'part
   return `, and ${files.files} files (${files.parts} parts copied, ${Math.round(files.bytes / 2 ** 20)} MiB)`
 }
 
+/** The storage gets its marker with the first bytes. One that another database has marked stays the other's. */
+async function claimTarget(db: Database, to: FileStore): Promise<void> {
+  const { state } = await claim(db, to, { keep: true })
+  if (state === 'shared')
+    printNote(
+      `${to.place} belongs to another database, so this one deletes nothing there. If it takes the place of that one, run "chat-server attachments adopt".`,
+    )
+}
+
 async function copyBetween(
   flags: FilesFlags,
   db: Database,
   places: (storage: FileStore) => { from: FileStore; to: FileStore },
+  prepare: (db: Database, to: FileStore) => Promise<void> = async () => {},
 ): Promise<{ files?: CopiedFiles }> {
   const { config } = loadConfig(flags)
   if (!config.attachments.enabled) throw new UsageError('--files: attachments.enabled is false, so there are no files')
@@ -59,6 +70,7 @@ async function copyBetween(
     return {}
   }
   const between = places(openFileStore(filesPlace(config)))
+  await prepare(db, between.to)
   const onProgress = ({ files, bytes }: CopiedFiles) =>
     showProgress(`${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
   const copied = await untilInterrupted('The copy of the files', (signal) =>

@@ -22,6 +22,7 @@ import type { Actor } from './core/actor.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import type { Find } from './core/loader.ts'
 import type { FileStore } from './files/file-store.ts'
+import type { FilesPlace } from './files/guard.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { AfterEvents } from './live/after-events.ts'
@@ -99,6 +100,8 @@ export interface Context {
   readonly search: Search
   /** The storage of the bytes of files. Opened when it is needed first. */
   readonly files: () => Promise<FileStore>
+  /** Whether that storage is the one that the database has its files in. */
+  readonly filesPlace: FilesPlace
   /** Breaks off what the storage of files does. */
   readonly closeFiles: () => Promise<void>
   /** How many requests have arrived over HTTP: what can wait gives them precedence. */

@@ -44,6 +44,7 @@ import type { Lifecycle } from './core/lifecycle.ts'
 import { currentMicros } from './core/time.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
+import { createFilesPlace } from './files/guard.ts'
 import { authFailuresOf, createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -93,7 +94,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
   const addresser: Addresser = (order, options) => recipientOf(ctx, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })
-  const files = createFiles(config, storage)
+  const files = createFiles(config, storage, log)
   const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
     config,
@@ -186,6 +187,7 @@ function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & 
 type FilesContext =
   | 'callsAnswered'
   | 'files'
+  | 'filesPlace'
   | 'partSlots'
   | 'cleaningTurns'
   | 'readSlots'
@@ -195,7 +197,7 @@ type FilesContext =
   | 'closeFiles'
 
 /** The files, which are opened, and loaded, when they are needed first. */
-function createFiles(config: Context['config'], { db, files }: Storage): Pick<Context, FilesContext> {
+function createFiles(config: Context['config'], { db, files }: Storage, log: Log): Pick<Context, FilesContext> {
   let opened: Promise<FileStore> | undefined
   let key: Promise<Uint8Array> | undefined
   const callsAnswered = { count: 0 }
@@ -203,13 +205,15 @@ function createFiles(config: Context['config'], { db, files }: Storage): Pick<Co
     (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), {
       callsAnswered: () => callsAnswered.count,
     })
+  const guard = createFilesPlace({ db, open: () => (opened ??= open()), log })
   const most = () => config.attachments.max_reads_per_user
   const mostBytes = () => config.attachments.max_buffered_bytes
   const partSlots = createPartSlots(mostBytes)
   const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
     callsAnswered,
-    files: () => (opened ??= open()),
+    files: guard.files,
+    filesPlace: guard,
     partSlots,
     cleaningTurns: createCleaningTurns(),
     readSlots: createReadSlots(most),

@@ -55,6 +55,7 @@ import * as compat from './openai-api/service.ts'
 import * as capabilities from './ops/capabilities/service.ts'
 import * as fileChecks from './ops/file-check.ts'
 import * as fileCollection from './ops/file-collection.ts'
+import * as filePlace from './ops/file-place.ts'
 import * as checks from './ops/fsck.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
@@ -212,6 +213,7 @@ export const FUNCTIONS = {
     fsckFiles: fileChecks.fsckFiles,
     collectFiles: fileCollection.collectFiles,
     fileTotals: fileCollection.fileTotals,
+    adoptFiles: filePlace.adoptFiles,
     probe: probes.probe,
   },
 }

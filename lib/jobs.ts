@@ -1,9 +1,11 @@
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import type { Context, Log } from './context.ts'
+import { withDeadline } from './core/deadline.ts'
 import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
 import { LOOKS } from './core/stall.ts'
+import { LOOK_MS } from './files/guard.ts'
 import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
@@ -22,11 +24,14 @@ interface Job {
 /** How long one run of `retention` searches inboxes: it counts what is in them, so a round through all takes many runs. */
 const INBOXES_MS = 100
 
+/** A storage of files that does not answer holds up no start. */
+const PLACE_MS = 3_000
+
 /** All jobs of a service. */
 function jobsOf(
   ctx: Context,
 ): Record<
-  'heartbeats' | 'stalled' | 'callers' | 'presence' | 'leases' | 'retention' | 'files' | 'wal' | 'backups',
+  'heartbeats' | 'stalled' | 'callers' | 'presence' | 'leases' | 'retention' | 'files' | 'place' | 'wal' | 'backups',
   Job
 > {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -69,6 +74,12 @@ function jobsOf(
       run: () => sweepOrFail(ctx, files),
       warning: 'Files that nothing needs any more could not be deleted',
       exclusive: true,
+    },
+    place: {
+      interval_ms: LOOK_MS,
+      run: () => ctx.config.attachments.enabled && withDeadline(ctx.filesPlace.look(), PLACE_MS, undefined),
+      warning: 'The storage of files could not be compared with the database',
+      at_start: true,
     },
     backups: {
       interval_ms: 10_000,

@@ -1,4 +1,5 @@
 import { defineCommand as defineGroup } from 'citty'
+import type { AdoptedFiles } from '../../lib/ops/file-place.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { showProgress } from '../progress.ts'
@@ -22,6 +23,25 @@ const gc = defineCommand({
       if (failed === 0) return
       printNote(`${failed} could not be deleted: the storage of files refuses. Run it again.`)
       process.exitCode = 1
+    }),
+})
+
+const FOUND: Record<AdoptedFiles['was'], string> = {
+  own: 'It was the owner already.',
+  shared: 'It belonged to another database, which deletes nothing there any more.',
+  missing: 'Another marker, or none, was there.',
+  free: 'No file was stored there.',
+}
+
+const adopt = defineCommand({
+  meta: { name: 'adopt', description: 'Make this database the owner of the storage of files: it may delete there' },
+  example: 'chat-server attachments adopt',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const { place, was } = await chat.ops.adoptFiles()
+      const text = `${place} belongs to this database. ${FOUND[was]} Running services notice it within 30 seconds.`
+      print(args, { place, was }, oneLine(text))
     }),
 })
 
@@ -53,5 +73,5 @@ const stat = defineCommand({
 
 export default defineGroup({
   meta: { name: 'attachments', description: 'Show what the files of messages take, or delete what nothing refers to' },
-  subCommands: { gc, stat },
+  subCommands: { gc, stat, adopt },
 })

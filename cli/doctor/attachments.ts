@@ -7,11 +7,12 @@ import type { Config } from '../../lib/config/parse.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { newId } from '../../lib/core/ids.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
+import { examine } from '../../lib/files/place.ts'
 import { reserveOf } from '../../lib/files/reserve.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import type { Space } from '../../lib/storage/objects/objects.ts'
 import { messageOf } from '../errors.ts'
-import { type Finding, note, ok, skipped, warning } from './finding.ts'
+import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
 
@@ -24,7 +25,7 @@ export async function checkAttachments(config: Config, db: Queries, read_only: b
   if (!enabled) return []
   return [
     judgeSize((await sumOfBlobs(db)).bytes, total_bytes),
-    await checkStorage(filesPlace(config), read_only),
+    ...(await checkPlace(config, db, read_only)),
     ...(await checkSpace(config)),
     ...judgeGone(await countGone(db)),
   ]
@@ -64,6 +65,34 @@ export function judgeSpace({ free }: Pick<Space, 'free'>, reserve: number): Find
   if (free >= reserve) return []
   const message = `${inMib(free)} are free on the disk of the files, less than the ${inMib(reserve)} that uploads leave there (attachments.reserve_bytes). Uploads are refused.`
   return [warning('attachments.no_space', message, 'Free some space, or move the files to another disk.')]
+}
+
+/** Compares the marker of the storage with the database, before anything is written there. */
+async function checkPlace(config: Config, db: Queries, read_only: boolean): Promise<Finding[]> {
+  const place = filesPlace(config)
+  const files = openFileStore(place)
+  const state = await examine(db, files)
+    .then((found) => found.state)
+    .catch(() => undefined)
+  await files.close()
+  if (state === 'missing') return [judgeMissing(files.place)]
+  return [...(state === 'shared' ? [judgeShared(files.place)] : []), await checkStorage(place, read_only)]
+}
+
+/** The finding about a storage that is not the one that the database has its files in. */
+export function judgeMissing(place: string): Finding {
+  const message = `The files of messages are not in ${place}: its marker is missing, or another one. Reads and uploads are 503.`
+  const remedy =
+    'Mount its disk, or correct attachments.storage. If the files were moved there by other means: "chat-server attachments adopt". If they are lost: restore them with --files, or "chat-server fsck --files --repair".'
+  return failure('attachments.missing', message, remedy)
+}
+
+/** The finding about a storage that another database owns. */
+export function judgeShared(place: string): Finding {
+  const message = `${place} belongs to another database: this one is a copy of it, or takes its place. It deletes nothing there.`
+  const remedy =
+    'If this database takes the place of the other one, run "chat-server attachments adopt". A copy needs nothing.'
+  return warning('attachments.shared', message, remedy)
 }
 
 /** Writes a value to the storage of files, reads it, and deletes it. */

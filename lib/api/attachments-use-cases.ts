@@ -19,7 +19,7 @@ export interface AttachmentsUseCases {
    *
    * @throws ChatError `not_found`, also where there are no files; `forbidden` for a viewer or a read-only user;
    * `payload_too_large` beyond `attachments.max_bytes`; `quota_exceeded`; `rate_limited` with 20 uploads under way;
-   * `storage_full`; `validation_failed`
+   * `storage_full`; `unavailable` while the storage of files is missing; `validation_failed`
    */
   create(
     actor: Actor,
@@ -96,8 +96,9 @@ export interface AttachmentsUseCases {
    * loses it.
    *
    * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
-   * `range_not_satisfiable`; `rate_limited`; when the bytes are read, `rate_limited` or `unavailable` without a
-   * place, `request_timeout` for one that is lost, and `not_found` if the bytes are missing
+   * `range_not_satisfiable`; `rate_limited`; `unavailable` while the storage of files is missing; when the bytes are
+   * read, `rate_limited` or `unavailable` without a place, `request_timeout` for one that is lost, and `not_found`
+   * if the bytes are missing
    */
   open(actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer>
 

@@ -102,6 +102,7 @@ export type {
   TextPart,
 } from './openai.ts'
 export type {
+  AdoptedFiles,
   Checkup,
   CollectedFiles,
   FileCheckOptions,

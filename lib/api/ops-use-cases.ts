@@ -1,7 +1,17 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
 import type { FileTotals } from './attachments.ts'
-import type { Checkup, CollectedFiles, FileCheckOptions, FileCheckup, Health, Probe, Pruned, Readiness } from './ops.ts'
+import type {
+  AdoptedFiles,
+  Checkup,
+  CollectedFiles,
+  FileCheckOptions,
+  FileCheckup,
+  Health,
+  Probe,
+  Pruned,
+  Readiness,
+} from './ops.ts'
 
 /** `chat.ops`. */
 export interface OpsUseCases {
@@ -55,12 +65,22 @@ export interface OpsUseCases {
    *
    * @param options.dry_run only counts
    * @param options.onProgress called with the number of deleted parts
-   * @throws ChatError `unavailable` if the storage cannot be listed
+   * @throws ChatError `unavailable` if the storage cannot be listed, or is missing; `conflict` if another database
+   * owns it
    */
   collectFiles(options?: { dry_run?: boolean; onProgress?: (parts: number) => void }): Promise<CollectedFiles>
 
   /** Counts of files, and of the bytes that they take. */
   fileTotals(): Promise<FileTotals>
+
+  /**
+   * Makes this database the owner of the storage of files: it may delete there what it does not name, and another
+   * database with files there deletes nothing any more.
+   *
+   * @throws ChatError `conflict` if the place has none of the newest files: then its disk may not be mounted;
+   * `unavailable`
+   */
+  adoptFiles(): Promise<AdoptedFiles>
 
   /**
    * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of

@@ -24,7 +24,8 @@ export interface OpsAdminClient {
    * Readiness probe.
    *
    * Checks the database, its schema, and the exchange with other processes. Otherwise 503 with the failed checks in
-   * `errors`, also while the service is stopping.
+   * `errors`, also while the service is stopping. `attachments` is `missing` while the storage of files is: the
+   * service stays ready.
    *
    * @throws ChatError `unavailable`
    */
@@ -44,6 +45,7 @@ export interface ReadinessChecks {
   database: 'ok'
   migrations: 'ok'
   bus: 'ok'
+  attachments?: 'ok' | 'missing'
 }
 
 /** How many rows of each kind were deleted. */
@@ -117,6 +119,14 @@ export interface CollectedFiles {
   unfinished: number
   /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
   failed: number
+}
+
+/** What the adoption of a storage of files has found there. */
+export interface AdoptedFiles {
+  /** The place, without secrets. */
+  place: string
+  /** `own`: nothing had to be changed; `shared`: another database owned it; `missing`: it had another marker, or none. */
+  was: 'own' | 'shared' | 'missing' | 'free'
 }
 
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */

@@ -5,6 +5,7 @@ import { createBucket } from '../storage/objects/s3.ts'
 import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
 import { toBucket } from './bucket-url.ts'
 import { toStoreFailure } from './failures.ts'
+import { MARKER_KEY, type Marker, parseMarker, toMarkerBytes } from './marker.ts'
 import type { Range } from './ranges.ts'
 import { createTurns } from './turns.ts'
 
@@ -23,11 +24,15 @@ export interface FileStore {
   readonly place: string
   /** The size of the pieces in which a value is read best, a power of two, at most that of a value. */
   readonly piece_bytes: number
+  /** Whether it is a folder: a disk that is not mounted there leaves an empty one. */
+  readonly is_folder: boolean
   /**
    * Stores a value: as a whole or not at all, and durable when the promise resolves. Replaces one of the same key. The
    * bytes are the caller's again once the promise is settled.
+   *
+   * @param options.is_there does not create the folder of the store
    */
-  put(key: string, bytes: Uint8Array): Promise<void>
+  put(key: string, bytes: Uint8Array, options?: { is_there?: boolean }): Promise<void>
   /** A value, or a part of it, as far as it goes; `undefined` if there is none. */
   get(key: string, range?: Partial<Range>): Promise<Uint8Array | undefined>
   /** Removes a value, if there is one. */
@@ -42,6 +47,10 @@ export interface FileStore {
    * @returns how many there were
    */
   removeUnfinished(options?: { dry_run?: boolean }): Promise<number>
+  /** The marker of the place; `undefined` if there is none, or no readable one. */
+  marker(): Promise<Marker | undefined>
+  /** Writes the marker, and creates the folder of the store. */
+  mark(marker: Marker): Promise<void>
   /** The disk of a folder; `undefined` for a bucket, and a storage of the host's. */
   space(): Promise<Space | undefined>
   /** Breaks off what is under way, and waits for its end. */
@@ -119,27 +128,19 @@ function createFileStore(
   return {
     place: objects.place,
     piece_bytes: Math.min(objects.piece_bytes, MAX_VALUE_BYTES),
+    is_folder: objects.space !== undefined,
 
-    async put(key, bytes) {
+    async put(key, bytes, { is_there = false } = {}) {
       assertFileKey(key)
       if (bytes.length > MAX_VALUE_BYTES) throw new Error(`A value of ${bytes.length} bytes is too long`)
-      const write = (signal: AbortSignal) => objects.put(key, one(bytes), { about_bytes: bytes.length, signal })
+      const options = { about_bytes: bytes.length, is_there }
+      const write = (signal: AbortSignal) => objects.put(key, one(bytes), { ...options, signal })
       await calls.run((signal) => inTurn(() => write(signal), signal))
     },
 
     async get(key, { start = 0, end = MAX_VALUE_BYTES } = {}) {
       assertFileKey(key)
-      return calls
-        .run(async (signal) => {
-          // One byte more than there may be, so that a foreign value is noticed, and never read as a whole.
-          const last = end < MAX_VALUE_BYTES ? end - 1 : MAX_VALUE_BYTES
-          const bytes = await objects.get(key, { start, end: last, signal })
-          const value = bytes && (await joined(bytes))
-          if (value && start + value.length > MAX_VALUE_BYTES)
-            throw new Error(`${key} is longer than any value stored here`)
-          return value
-        })
-        .catch(ifMissing)
+      return calls.run((signal) => readValue(objects, key, { start, end }, signal)).catch(ifMissing)
     },
 
     async remove(key) {
@@ -162,10 +163,38 @@ function createFileStore(
 
     removeUnfinished: (options) => calls.run(() => objects.removeUnfinished(options)),
 
+    marker: () => calls.run((signal) => readMarker(objects, signal)).catch(ifMissing),
+
+    async mark(marker) {
+      await calls.run((signal) => objects.put(MARKER_KEY, one(toMarkerBytes(marker)), { about_bytes: 200, signal }))
+    },
+
     space: () => calls.run(async () => objects.space?.()),
 
     close: calls.close,
   }
+}
+
+/** A marker is short: of a foreign object of its name no more is read. */
+const MAX_MARKER_BYTES = 4096
+
+async function readMarker(objects: Objects, signal: AbortSignal): Promise<Marker | undefined> {
+  const bytes = await objects.get(MARKER_KEY, { end: MAX_MARKER_BYTES - 1, signal })
+  return bytes && parseMarker(await joined(bytes))
+}
+
+async function readValue(
+  objects: Objects,
+  key: string,
+  { start, end }: Range,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  // One byte more than there may be, so that a foreign value is noticed, and never read as a whole.
+  const last = end < MAX_VALUE_BYTES ? end - 1 : MAX_VALUE_BYTES
+  const bytes = await objects.get(key, { start, end: last, signal })
+  const value = bytes && (await joined(bytes))
+  if (value && start + value.length > MAX_VALUE_BYTES) throw new Error(`${key} is longer than any value stored here`)
+  return value
 }
 
 async function sizesOf(objects: Objects, id: string): Promise<Map<number, number>> {

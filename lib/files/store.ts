@@ -25,3 +25,55 @@ export async function listKnown(db: Queries, ids: Iterable<string>): Promise<Set
   const rows = await db.all<{ id: string }>(`SELECT id FROM blobs WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
   return new Set(rows.map(({ id }) => id))
 }
+
+/** The storage that a database has its files in, if it has marked one, and the id of the database itself. */
+export interface PlaceIds {
+  storage: string | undefined
+  database: string
+}
+
+/**
+ * What names this database: its history of events, which a restored one does not share, and on PostgreSQL also its number
+ * at the server, as a copy by other means has the same history.
+ */
+export async function findPlaceIds(db: Queries): Promise<PlaceIds> {
+  const number =
+    db.dialect === 'postgresql' ? "|| ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())" : ''
+  const row = await db.get<{ storage: string | null; database: string }>(
+    `SELECT (SELECT value FROM meta WHERE name = 'storage') AS storage,
+            (SELECT value FROM meta WHERE name = 'epoch') ${number} AS database`,
+  )
+  return { storage: row!.storage ?? undefined, database: row!.database }
+}
+
+/** Notes the storage. @param before only if this one is noted still; `undefined`: only if none is */
+export async function replaceStorage(tx: Queries, storage: string, before: string | undefined): Promise<void> {
+  if (before === undefined)
+    await tx.run("INSERT INTO meta (name, value) VALUES ('storage', ?) ON CONFLICT (name) DO NOTHING", storage)
+  else await tx.run("UPDATE meta SET value = ? WHERE name = 'storage' AND value = ?", storage, before)
+}
+
+/** Whether rows that are not released name bytes. By `live_blobs`, and `uploads_under_way`. */
+export async function namesBytes(db: Queries): Promise<boolean> {
+  const row = await db.get<{ found: number }>(
+    `SELECT CASE WHEN EXISTS (SELECT 1 FROM blobs WHERE released_at IS NULL AND digest IS NOT NULL)
+                   OR EXISTS (SELECT 1 FROM attachments a JOIN attachment_parts p ON p.attachment_id = a.id
+                               WHERE a.status = 'uploading' AND p.stored = 1) THEN 1 ELSE 0 END AS found`,
+  )
+  return row!.found === 1
+}
+
+/** The keys of a part of each of the newest rows that name bytes, newest first. By primary key, and `uploads_under_way`. */
+export async function listNewest(db: Queries, limit: number): Promise<string[]> {
+  const whole = await db.all<{ id: string }>(
+    'SELECT id FROM blobs WHERE released_at IS NULL AND digest IS NOT NULL ORDER BY id DESC LIMIT ?',
+    limit,
+  )
+  const parts = await db.all<{ id: string; n: number }>(
+    `SELECT a.blob_id AS id, min(p.n) AS n FROM attachments a JOIN attachment_parts p ON p.attachment_id = a.id
+      WHERE a.status = 'uploading' AND p.stored = 1 GROUP BY a.blob_id ORDER BY a.blob_id DESC LIMIT ?`,
+    limit,
+  )
+  const all = [...whole.map(({ id }) => ({ id, n: 1 })), ...parts].sort((a, b) => (a.id < b.id ? 1 : -1))
+  return all.slice(0, limit).map(({ id, n }) => `${id}/${n}`)
+}

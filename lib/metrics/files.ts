@@ -1,6 +1,12 @@
 import type { DatabaseLevels } from './database.ts'
 import { createCounter, type Family, single } from './page.ts'
 
+/** The values of files that are read for the page. */
+interface FileLevels {
+  database?: DatabaseLevels
+  files_missing?: boolean
+}
+
 /** The metrics of the files of messages. */
 export function createFileMetrics() {
   const refused = createCounter('chat_attachments_refused_total', 'Files that the scanner refused, or could not check')
@@ -9,7 +15,14 @@ export function createFileMetrics() {
     ...single('gauge', name, `${help}, counted every five minutes; 0 while files are off`, () => value),
     together: 'max',
   })
-  const families = ({ database }: { database?: DatabaseLevels }): Family[] => [
+  const families = ({ database, files_missing = false }: FileLevels): Family[] => [
+    {
+      name: 'chat_storage_missing',
+      help: 'Whether a place of bytes is not the one that the database has them in',
+      type: 'gauge',
+      together: 'max',
+      read: () => [{ labels: { of: 'files' }, value: Number(files_missing) }],
+    },
     shared('chat_attachments_bytes', 'Size of all files that are not deleted', database?.files.bytes ?? 0),
     shared('chat_attachments_uploading', 'Uploads under way', database?.files.uploading ?? 0),
     refused.family,

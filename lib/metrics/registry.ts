@@ -83,6 +83,8 @@ export interface Levels {
   tasks: { kind: string; due: number; oldest_seconds: number }[]
   /** Default: all 0. */
   database?: DatabaseLevels
+  /** Whether the storage of files is missing. Default false. */
+  files_missing?: boolean
   /** Changes of messages that the search index does not have yet. Default 0. */
   search_waiting?: number | undefined
   /** If backups are made by themselves: when the last one was made, in seconds since 1970, and how long the next is due. */

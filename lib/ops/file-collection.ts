@@ -1,6 +1,7 @@
 import { countFiles, type FileTotals } from '../chat/attachments/store-checking.ts'
 import { sweepFiles } from '../chat/attachments/sweep.ts'
 import type { Context } from '../context.ts'
+import { ChatError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
 import { assertKnown } from '../core/use-case.ts'
 import { listGarbage } from './file-check.ts'
@@ -25,7 +26,7 @@ export interface CollectedFiles {
  *
  * @param options.dry_run only counts
  * @param options.onProgress called with the number of deleted parts
- * @throws ChatError `unavailable` if the storage cannot be listed
+ * @throws ChatError `unavailable` if the storage cannot be listed, or is missing; `conflict` if another database owns it
  */
 export async function collectFiles(
   ctx: Context,
@@ -34,6 +35,9 @@ export async function collectFiles(
   assertKnown(options, { dry_run: 0, onProgress: 0 })
   const { dry_run = false, onProgress } = options
   const files = await ctx.files()
+  const isOwned = await ctx.filesPlace.mayDelete()
+  ctx.filesPlace.assertThere()
+  if (!isOwned) throw new ChatError('conflict', { message: NOT_OWNED })
   // Before the rest, as a folder that loses its last object takes them along uncounted.
   const unfinished = await files.removeUnfinished({ dry_run })
   const swept = dry_run ? await countDue(ctx) : await sweepAll(ctx)
@@ -46,6 +50,9 @@ export async function collectFiles(
   }
   return { ...swept, garbage, failed, unfinished }
 }
+
+const NOT_OWNED =
+  'Nothing is deleted: another database owns the storage of files, and this one may be a copy. If it is not, run "chat-server attachments adopt" first.'
 
 const isDone = () => true
 const isNotDone = () => false

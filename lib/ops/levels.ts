@@ -41,6 +41,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     backups,
     database,
     search_waiting,
+    files_missing: ctx.filesPlace.isMissing(),
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   }
 }

@@ -23,7 +23,7 @@ export const readiness = route({
   log: 'debug',
   summary: 'Readiness probe',
   description:
-    'Checks the database, its schema, and the exchange with other processes. Otherwise 503 with the failed checks in `errors`, also while the service is stopping.',
+    'Checks the database, its schema, and the exchange with other processes. Otherwise 503 with the failed checks in `errors`, also while the service is stopping. `attachments` is `missing` while the storage of files is: the service stays ready.',
   access: 'public',
   output: Readiness,
   run: service.readiness,

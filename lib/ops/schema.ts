@@ -5,7 +5,13 @@ export type Health = v.InferOutput<typeof Health>
 
 const Check = v.literal('ok')
 
-export const ReadinessChecks = v.object({ database: Check, migrations: Check, bus: Check })
+export const ReadinessChecks = v.object({
+  database: Check,
+  migrations: Check,
+  bus: Check,
+  /** Where messages can have files. `missing` leaves the service ready: a chat without its files is a chat. */
+  attachments: v.optional(v.picklist(['ok', 'missing'])),
+})
 
 export const Readiness = v.object({ status: v.literal('ready'), checks: ReadinessChecks })
 export type Readiness = v.InferOutput<typeof Readiness>

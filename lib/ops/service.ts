@@ -34,7 +34,14 @@ export const readiness = useCase({
         retry_after_seconds: 1,
       })
     }
-    return { status: 'ready', checks: { database: 'ok', migrations: 'ok', bus: 'ok' } }
+    const attachments = ctx.filesPlace.isMissing() ? 'missing' : 'ok'
+    return {
+      status: 'ready',
+      checks: {
+        ...{ database: 'ok', migrations: 'ok', bus: 'ok' },
+        ...(ctx.config.attachments.enabled && { attachments }),
+      },
+    }
   },
 })
 

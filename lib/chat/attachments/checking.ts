@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { withDeadline } from '../../core/deadline.ts'
-import { causeText } from '../../core/errors.ts'
+import { ChatError, causeText } from '../../core/errors.ts'
 import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
 import { largestFrame } from '../../files/gif-frames.ts'
 import { sniff } from '../../files/sniff.ts'
@@ -66,6 +66,8 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
     return { done: true }
   } catch (error) {
     if (signal.aborted) return { done: false, detail }
+    // It is not the host that failed: a file is not refused because its disk is not mounted.
+    if (isUnavailable(error)) return { done: false, detail, delay_seconds: ELSEWHERE_SECONDS }
     ctx.log.warn('The host could not check a file', { subject_id: key, cause: causeText(error) })
     if (tries < MOST_TRIES) return again
     if (row.status === 'scanning') await decide(ctx, row, verdictOnFailure(ctx))
@@ -95,6 +97,9 @@ function verdictOnFailure({ config }: Context): ScanVerdict {
 
 const LATE = Symbol('late')
 
+/** Whether the storage does not answer, or is missing: nothing can be said of the file. */
+const isUnavailable = (error: unknown) => error instanceof ChatError && error.code === 'unavailable'
+
 /** Calls a function of the host with a file. What it has not read when its time is over, it cannot read any more. */
 async function ask<T>(
   ctx: Context,
@@ -105,16 +110,27 @@ async function ask<T>(
   const source = await sourceOf(ctx)
   const late = new AbortController()
   const signal = AbortSignal.any([stop, late.signal])
-  const file: FileToCheck = {
-    attachment: toAttachment(row),
-    signal,
-    open: () => unlessAborted(piecesOf(source, row.blob_id!, { start: 0, end: row.size }), signal),
+  let failure: unknown
+  async function* read() {
+    try {
+      yield* unlessAborted(piecesOf(source, row.blob_id!, { start: 0, end: row.size }), signal)
+    } catch (error) {
+      if (isUnavailable(error)) failure = error
+      throw error
+    }
   }
-  const answer = await withDeadline(Promise.resolve(call(file)), PATIENCE_MS, LATE)
+  const file: FileToCheck = { attachment: toAttachment(row), signal, open: read }
+  const answer = await withDeadline(callHost(call, file), PATIENCE_MS, LATE).catch((error) => {
+    throw failure ?? error
+  })
+  // Whatever the host makes of a file that it could not read.
+  if (failure) throw failure
   if (answer !== LATE) return answer as T
   late.abort()
   throw new Error(`It took longer than ${PATIENCE_MS} ms`)
 }
+
+const callHost = async <T>(call: (file: FileToCheck) => T | Promise<T>, file: FileToCheck): Promise<T> => call(file)
 
 /** Stores what the scanner said. */
 async function decide(

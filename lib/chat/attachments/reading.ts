@@ -31,7 +31,7 @@ const NO_HEADERS = { get: () => null }
  * read, or left. What takes fewer than 64 KiB in 10 seconds while others wait for its place loses it.
  *
  * @throws ChatError `not_found`, also for a deleted message; `attachment_not_ready`, `attachment_refused`;
- *   `range_not_satisfiable`; `rate_limited`; when the bytes are read, `rate_limited` or `unavailable` without a place,
+ *   `range_not_satisfiable`; `rate_limited`; `unavailable` while the storage of files is missing; when the bytes are read, `rate_limited` or `unavailable` without a place,
  *   `request_timeout` for one that is lost, and `not_found` if the bytes are missing
  */
 export async function open(
@@ -99,8 +99,9 @@ export async function openThumbnail(
   return { ...answer, ...ctx.thumbnailSlots.hold(actor.user_id, answer.bytes) }
 }
 
-/** Where the bytes of files are read from. */
-export async function sourceOf({ files, pieceMemory }: Context): Promise<Source> {
+/** Where the bytes of files are read from. @throws ChatError `unavailable` while it is missing */
+export async function sourceOf({ files, filesPlace, pieceMemory }: Context): Promise<Source> {
+  filesPlace.assertThere()
   return { files: await files(), memory: pieceMemory }
 }
 

@@ -36,7 +36,7 @@ const RETRY_SECONDS = 30
  *
  * @throws ChatError `not_found`, also where there are no files; `forbidden` for a viewer or a read-only user;
  *   `payload_too_large` beyond `attachments.max_bytes`; `quota_exceeded`; `rate_limited` with 20 uploads under way;
- *   `storage_full`
+ *   `storage_full`; `unavailable` while the storage of files is missing
  */
 export const create = useCase({
   takes: ['actor', 'conversation_id'],

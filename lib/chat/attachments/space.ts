@@ -4,15 +4,16 @@ import { reserveOf } from '../../files/reserve.ts'
 import { quoted } from './rules.ts'
 
 /**
- * Refuses bytes that the disk of the files has no room for besides what is kept for the rest of the service.
+ * Refuses bytes while the storage of files is missing, and bytes that the disk of the files has no room for besides what is kept for the rest of the service.
  *
- * @throws ChatError `storage_full`
+ * @throws ChatError `unavailable`; `storage_full`
  */
 export async function assertSpace(
-  { config, files }: Pick<Context, 'config' | 'files'>,
+  { config, files, filesPlace }: Pick<Context, 'config' | 'files' | 'filesPlace'>,
   { name }: { name: string },
   bytes: number,
 ): Promise<void> {
+  filesPlace.assertThere()
   const space = await (await files()).space()
   if (space && space.free - bytes < reserveOf(config.attachments.reserve_bytes, space))
     throw new ChatError('storage_full', {

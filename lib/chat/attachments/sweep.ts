@@ -52,6 +52,8 @@ const FAILURES_IN_A_ROW = 10
  * Deletes files whose time is over, and the bytes that nothing has referred to for `attachments.grace_hours`. A job calls it
  * every minute. Bytes that cannot be deleted are tried again by the next sweep, and hold up no others.
  *
+ * Nothing is deleted while the storage of files is missing, or another database owns it: this one is a copy then.
+ *
  * @param round where this call goes on to look for blobs that nothing refers to: a few at each call, all of them in time
  */
 export async function sweepFiles(ctx: Context, round: SweepRound): Promise<Swept> {
@@ -116,6 +118,8 @@ async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 
   let inARow = 0
   for (;;) {
     const blobs = await listReleased(ctx.db, ctx.now() - grace, { after: place, limit: BATCH })
+    // Its marker may have changed since the last batch.
+    if (blobs.length > 0 && !(await ctx.filesPlace.mayDelete())) return swept
     const deleted: string[] = []
     for (const blob of blobs) {
       if (inARow === FAILURES_IN_A_ROW) break

@@ -22,7 +22,9 @@ export async function exportArchive(
   await assertExact(db)
   const migrations = (await listMigrations(db)).flatMap(({ name, applied_at }) => (applied_at ? [name] : []))
   const say = async (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  await say({ chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations })
+  const storage = (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'storage'"))?.value
+  const header = { chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations }
+  await say({ ...header, ...(storage !== undefined && { storage }) })
   const counts: Counts = {}
   await db.snapshot(
     async (queries) => {

@@ -50,12 +50,13 @@ export type Counts = Record<string, number>
 /** Called with the current table and the number of its rows done. */
 export type Progress = (table: string, rows: number) => void
 
-/** The first line: the id of the archive and its schema. */
+/** The first line: the id of the archive, its schema, and the storage of its files. */
 export interface Header {
   chat_server_archive: number
   id: string
   exported_at: string
   migrations: string[]
+  storage?: string
 }
 
 /** A line of an archive. */

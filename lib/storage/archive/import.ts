@@ -127,8 +127,10 @@ async function begin(db: Database, header: Header): Promise<void> {
     for (const [table] of TABLES) {
       if (await tx.get(`SELECT 1 AS found FROM ${table} LIMIT 1`)) throw new Error('The database is not empty')
     }
-    // The next start fills the index of the search.
-    await tx.run("DELETE FROM meta WHERE name = 'search'")
+    // The next start fills the index of the search. The files are those of the archive.
+    await tx.run("DELETE FROM meta WHERE name IN ('search', 'storage')")
+    if (typeof header.storage === 'string')
+      await tx.run("INSERT INTO meta (name, value) VALUES ('storage', ?)", header.storage)
     await tx.run(
       "INSERT INTO meta (name, value) VALUES ('import', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
       header.id,

@@ -25,12 +25,12 @@ export function createFolder(path: string): Objects {
     place: root,
     piece_bytes: READ_BYTES,
 
-    async put(key, bytes, { signal } = {}) {
+    async put(key, bytes, { is_there = false, signal } = {}) {
       const file = fileOf(key)
       const folder = dirname(file)
       const partial = temporaryOf(join(folder, `.${basename(file)}`))
       try {
-        const handle = await create(partial, root)
+        const handle = await create(partial, root, is_there)
         await eachAbandoned(folder, (path) => rm(path, { force: true }))
         const size = await write(handle, bytes, signal)
         await rename(partial, file)
@@ -161,10 +161,14 @@ function ifInUse(error: NodeJS.ErrnoException): void {
   if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY'].includes(error.code ?? '')) throw error
 }
 
-/** Creates a file, and its folder. A folder that was deleted meanwhile, with its last object, is created again. */
-async function create(path: string, root: string): Promise<FileHandle> {
+/**
+ * Creates a file, and its folder. A folder that was deleted meanwhile, with its last object, is created again.
+ *
+ * @param isThere the root exists: where it does not, its disk is not mounted, and another folder would hide that
+ */
+async function create(path: string, root: string, isThere: boolean): Promise<FileHandle> {
   for (let attempt = 1; ; attempt++) {
-    await createDurably(dirname(path), root)
+    await (isThere ? createBelow(dirname(path), root) : createDurably(dirname(path), root))
     const file = await open(path, 'wx', 0o600).catch(ifMissing)
     if (file) return file
     if (attempt === ATTEMPTS) throw new Error(`${dirname(path)} is deleted again and again`)
@@ -215,6 +219,19 @@ async function createDurably(folder: string, root: string): Promise<void> {
   // A folder that another write has just created may not be synced yet.
   const highest = (first ?? (folder === root ? `${folder}/` : folder)).length
   for (let created = folder; created.length >= highest; created = dirname(created)) await sync(dirname(created))
+}
+
+/** Creates the folders between the root and this one, and never the root. @throws Error with code ENOENT without the root */
+async function createBelow(folder: string, root: string): Promise<void> {
+  if (folder === root) return
+  await createBelow(dirname(folder), root)
+  try {
+    await mkdir(folder, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  // One that another write has just created may not be synced yet.
+  await sync(dirname(folder))
 }
 
 async function eachAbandoned(folder: string, act: (path: string) => Promise<void>): Promise<void> {

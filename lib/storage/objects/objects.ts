@@ -8,6 +8,8 @@ export interface ObjectInfo {
 export interface PutOptions {
   /** About how many bytes will come, to choose the size of parts. Default: up to 80 GB. */
   about_bytes?: number
+  /** The place exists: a folder that is away is not created, and the write fails. */
+  is_there?: boolean
   signal?: AbortSignal
 }
 

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { renameSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { FileToCheck, ScanVerdict, Thumbnail } from '../../../lib/ports.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, type TestService } from '../../support/service.ts'
+import { withResolvers } from '../../support/with-resolvers.ts'
 import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
 describeOnEachDatabase('files that the host checks', (openUrl) => {
@@ -103,6 +105,43 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     await settle()
     expect(calls).toBe(3)
     expect(await get(id)).toMatchObject({ status: 'refused', reason: 'It could not be checked.' })
+  })
+
+  it('are not refused because the storage of files is missing, however often they are checked', async () => {
+    const uploaded = withResolvers()
+    const often = withResolvers()
+    const scanned: string[] = []
+    const { filesPlace } = service.chat.context
+    const { assertThere } = filesPlace
+    let tries = 0
+    filesPlace.assertThere = () => {
+      if (++tries === 6) often.resolve()
+      assertThere()
+    }
+    onTestFinished(() => {
+      filesPlace.assertThere = assertThere
+    })
+    scan = async (file) => {
+      await uploaded.promise
+      try {
+        for await (const piece of file.open()) scanned.push(`${piece.length} bytes`)
+      } catch {
+        scanned.push('unreadable')
+        // As scanners do with what they cannot read.
+        return { verdict: 'refused' }
+      }
+      return { verdict: 'clean' }
+    }
+    const id = await upload(ada, bytes, place, { content: bytesOf(20, 'on a disk that is not mounted') })
+    renameSync(service.folder, `${service.folder}-away`)
+    uploaded.resolve()
+    const settled = settle()
+    await often.promise
+    expect(await get(id)).toMatchObject({ status: 'scanning' })
+    renameSync(`${service.folder}-away`, service.folder)
+    await filesPlace.look()
+    await settled
+    expect([scanned[0], scanned.at(-1), (await get(id)).status]).toEqual(['unreadable', '20 bytes', 'ready'])
   })
 
   it('have a thumbnail if the host makes one: a small picture of its type', async () => {

@@ -1,0 +1,139 @@
+import type { Log } from '../context.ts'
+import { ChatError } from '../core/errors.ts'
+import { singleFlight } from '../core/once.ts'
+import type { Database } from '../storage/database.ts'
+import type { FileStore } from './file-store.ts'
+import { claim, examine, type PlaceState, type Sighting } from './place.ts'
+
+/** A place that is missing is looked at every so often: a caller tries again by then. */
+export const LOOK_MS = 30_000
+
+/** What stands between the calls of a service and the place of its files. */
+export interface FilesPlace {
+  /** The files, guarded: what would be read, written or deleted in the wrong place is `unavailable`. */
+  files(): Promise<FileStore>
+  /** The files as they are, for a check of them. */
+  unguarded(): Promise<FileStore>
+  /** Compares the place with the database, and marks one of an earlier version. @throws ChatError `unavailable` */
+  look(): Promise<PlaceState>
+  /** Looks whether what nothing refers to can be deleted there. @throws ChatError `unavailable` */
+  mayDelete(): Promise<boolean>
+  /** Whether the last look found the place missing. */
+  isMissing(): boolean
+  /** @throws ChatError `unavailable` if the last look found the place missing */
+  assertThere(): void
+}
+
+interface PlaceDeps {
+  db: Database
+  open: () => Promise<FileStore>
+  log: Log
+}
+
+/** Creates the guard of a place of files; nothing is opened before the first call. */
+export function createFilesPlace(deps: PlaceDeps): FilesPlace {
+  const lookout = createLookout(deps)
+  let guarded: Promise<FileStore> | undefined
+  return {
+    files: () => (guarded ??= deps.open().then((store) => guard(store, lookout))),
+    unguarded: deps.open,
+    look: async () => (await lookout.look()).state,
+    mayDelete: async () => (await lookout.look()).may_delete,
+    isMissing: () => lookout.seen()?.state === 'missing',
+    assertThere: lookout.assertThere,
+  }
+}
+
+type Lookout = ReturnType<typeof createLookout>
+
+/** Knows what the last look at a place has found. */
+function createLookout({ db, open, log }: PlaceDeps) {
+  let seen: Sighting | undefined
+
+  const look = singleFlight(async (): Promise<Sighting> => {
+    const store = await open()
+    const found = await examine(db, store)
+    const next = found.state === 'unmarked' ? await claim(db, store) : found
+    report(log, { before: seen, next, place: store.place })
+    seen = next
+    return next
+  })
+  const claimFree = singleFlight(async () => {
+    seen = await claim(db, await open())
+  })
+
+  function assertThere(): void {
+    if (seen?.state === 'missing') throw missing()
+  }
+
+  /** A marker is compared without the database: only another one than before is a reason to look. */
+  async function check(store: FileStore): Promise<void> {
+    if (seen?.storage === undefined || (await store.marker())?.storage !== seen.storage) await look()
+    assertThere()
+  }
+
+  /** As `check`, for each write to a folder, and the first one to another place, which is marked then. */
+  async function checkWrite(store: FileStore): Promise<void> {
+    if (store.is_folder || seen === undefined || seen.state === 'free') await check(store)
+    if (seen?.state === 'free') await claimFree()
+    assertThere()
+  }
+
+  return { look, check, checkWrite, assertThere, seen: () => seen }
+}
+
+function guard(store: FileStore, { look, check, checkWrite, assertThere, seen }: Lookout): FileStore {
+  return {
+    ...store,
+    async put(key, bytes) {
+      await checkWrite(store)
+      await store.put(key, bytes, { is_there: true }).catch(async (error) => {
+        await look().catch(() => {})
+        assertThere()
+        throw error
+      })
+      // A disk may have been unmounted since, and what was written is not on it.
+      if (store.is_folder) await checkWrite(store)
+    },
+    async get(key, range) {
+      assertThere()
+      const value = await store.get(key, range)
+      // What a row names is not there: is anything?
+      if (!value) await check(store)
+      return value
+    },
+    async remove(key) {
+      if (store.is_folder) await check(store)
+      assertThere()
+      if (seen()?.state !== 'shared') await store.remove(key)
+    },
+    async sizes(id) {
+      assertThere()
+      return store.sizes(id)
+    },
+  }
+}
+
+const missing = () =>
+  new ChatError('unavailable', {
+    message: 'The storage of files is not there right now.',
+    cause: new Error('Its marker is missing, or another one'),
+    retry_after_seconds: LOOK_MS / 1000,
+  })
+
+/** A line in the log when a place goes missing, and when it is there again. */
+function report(log: Log, { before, next, place }: { before: Sighting | undefined; next: Sighting; place: string }) {
+  if (next.state === before?.state) return
+  if (next.state === 'missing')
+    log.error(
+      'The storage of files is missing: is its disk mounted? Files cannot be read or uploaded until it is back',
+      {
+        cause: `${place} has ${next.storage === undefined ? 'no marker' : 'the marker of another storage'}`,
+      },
+    )
+  else if (before?.state === 'missing') log.info('The storage of files is there again')
+  if (next.state === 'shared')
+    log.warn('Another database owns the storage of files: this one deletes nothing there', {
+      cause: `${place}: "chat-server attachments adopt" makes this one its owner`,
+    })
+}
