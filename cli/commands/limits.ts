@@ -2,7 +2,7 @@ import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { didYouMean } from '../../lib/core/nearest.ts'
 import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
-import type { LimitAssignmentInput, LimitProfile, LimitStatus } from '../../lib/limits/schema.ts'
+import type { LimitAssignmentInput, LimitProfile, LimitResetInput, LimitStatus } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { named, unlessTaken } from '../args/missing.ts'
@@ -188,8 +188,9 @@ const reset = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const { user, address } = args
-      const user_id = user === undefined ? undefined : await userIdOf(chat, user)
-      const result = await chat.limits.reset(OPERATOR, { user_id, address })
+      const caller = { ...(user !== undefined && { user_id: await userIdOf(chat, user) }), address }
+      // The call refuses both, and neither.
+      const result = await chat.limits.reset(OPERATOR, caller as LimitResetInput)
       print(args, result, oneLine(`${user ?? address} may call again (${result.reset} counts forgotten).`))
     }),
 })

@@ -5,6 +5,8 @@ export type {
   LimitProfile,
   LimitRate,
   LimitReset,
+  LimitResetOfAddress,
+  LimitResetOfUser,
   LimitStatus,
   SignInCounts,
   Throttled,

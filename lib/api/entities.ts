@@ -66,6 +66,8 @@ export type {
   LimitProfile,
   LimitRate,
   LimitReset,
+  LimitResetOfAddress,
+  LimitResetOfUser,
   LimitStatus,
   SignInCounts,
   Throttled,

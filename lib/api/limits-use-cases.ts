@@ -1,6 +1,14 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { Endpoint, LimitAssignment, LimitProfile, LimitRate, LimitStatus } from './limits.ts'
+import type {
+  Endpoint,
+  LimitAssignment,
+  LimitProfile,
+  LimitRate,
+  LimitResetOfAddress,
+  LimitResetOfUser,
+  LimitStatus,
+} from './limits.ts'
 
 /** `chat.limits`. */
 export interface LimitsUseCases {
@@ -97,13 +105,5 @@ export interface LimitsUseCases {
    * @returns the number of forgotten counts
    * @throws ChatError `forbidden`, also with an API key; `validation_failed`
    */
-  reset(
-    actor: Actor,
-    input?: {
-      /** A user */
-      user_id?: string | undefined
-      /** The address of callers who are not signed in, or its network, as the status shows it */
-      address?: string | undefined
-    },
-  ): Promise<{ reset: number }>
+  reset(actor: Actor, input: LimitResetOfUser | LimitResetOfAddress): Promise<{ reset: number }>
 }

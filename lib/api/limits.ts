@@ -89,15 +89,7 @@ export interface LimitsAdminClient {
    *
    * @throws ChatError `validation_failed`
    */
-  reset(
-    input?: {
-      /** A user */
-      user_id?: string | undefined
-      /** The address of callers who are not signed in, or its network, as the status shows it */
-      address?: string | undefined
-    },
-    options?: CallOptions,
-  ): Promise<LimitReset>
+  reset(input: LimitResetOfUser | LimitResetOfAddress, options?: CallOptions): Promise<LimitReset>
 
   /**
    * List the callers that are throttled now, and how sign-ins went.
@@ -204,6 +196,16 @@ export interface SignInCounts {
   failed: number
   /** Refused without a look at the password */
   throttled: number
+}
+
+export interface LimitResetOfUser {
+  /** A user */
+  user_id: string
+}
+
+export interface LimitResetOfAddress {
+  /** The address of callers who are not signed in, or its network, as the status shows it */
+  address: string
 }
 
 /** The result of a reset. */

@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { BlockList, isIPv4 } from 'node:net'
 
 /** Whether a host, as a URL has it or without brackets, is this machine only: `localhost`, 127.0.0.0/8 or ::1. */
 export function isLoopback(host: string): boolean {
@@ -27,7 +27,11 @@ export function toBlockList(ranges: readonly string[]): BlockList {
   return list
 }
 
-/** Whether it is an IPv4 or IPv6 address without a zone. */
-export function isAddress(text: string): boolean {
-  return isIP(text) !== 0 && !text.includes('%')
-}
+const GROUP = '[0-9a-fA-F]{1,4}'
+const GROUPS = `${GROUP}(:${GROUP})*`
+const IPV4 = '((25[0-5]|(2[0-4]|1\\d|[1-9]?)\\d)(\\.(?!$)|$)){4}'
+/** Eight groups, or up to seven with a `::` among them; none of them in decimals. */
+const IPV6 = `(${GROUP}:){7}${GROUP}|(?!(:*\\w+\\b){8})(${GROUPS})?::(${GROUPS})?`
+
+/** The pattern of an IP address without a zone, and of the network of an IPv6 address. */
+export const ADDRESS_OR_NETWORK = new RegExp(`^(${IPV4}|(${IPV6})(/64)?)$`)

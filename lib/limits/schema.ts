@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { isAddress } from '../core/addresses.ts'
+import { ADDRESS_OR_NETWORK } from '../core/addresses.ts'
 import { isVisible, PATTERNS } from '../core/characters.ts'
 import { LONGEST } from '../core/lengths.ts'
-import { Id, Instant, text } from '../core/schema.ts'
+import { Id, Instant, oneNamed, text } from '../core/schema.ts'
 
 /** One in 115 days; a lower rate is a ban. */
 const MIN_PER_SECOND = 0.000_000_1
@@ -99,24 +99,19 @@ export const LimitStatusQuery = v.object({
   user_id: v.optional(v.pipe(Id, v.description('Only what this user has used'))),
 })
 
-/** The caller whose calls are forgotten: exactly one of the two. */
-export const LimitResetInput = v.pipe(
-  v.object({
-    user_id: v.optional(v.pipe(Id, v.description('A user'))),
-    address: v.optional(
-      v.pipe(
-        text(64),
-        v.check((address) => isAddress(address.replace(/\/64$/, '')), 'must be an IP address'),
-        v.metadata({ pattern: '^(?:[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]*)(?:\\/64)?$' }),
-        v.description('The address of callers who are not signed in, or its network, as the status shows it'),
-      ),
-    ),
-  }),
-  v.check(
-    ({ user_id, address }) => (user_id === undefined) !== (address === undefined),
-    'must name a user or an address',
+export const LimitResetOfUser = v.object({ user_id: v.pipe(Id, v.description('A user')) })
+export const LimitResetOfAddress = v.object({
+  address: v.pipe(
+    v.string(),
+    v.maxLength(64),
+    v.regex(ADDRESS_OR_NETWORK, 'must be an IP address, or the network of one that ends in /64'),
+    v.description('The address of callers who are not signed in, or its network, as the status shows it'),
   ),
-)
+})
+
+/** The caller whose calls are forgotten: a user or an address. */
+export const LimitResetInput = oneNamed(v.union([LimitResetOfUser, LimitResetOfAddress]), ['user_id', 'address'])
+export type LimitResetInput = v.InferOutput<typeof LimitResetInput>
 
 /** A caller whose next call would be refused. */
 export const Throttled = v.object({

@@ -46,8 +46,6 @@ const OF_STATE = ['already_set_up', 'invalid_cursor']
 const UNSAID = [
   'must be one emoji, or a name such as :tada:',
   'must be at most 64 bytes of UTF-8',
-  'must be an IP address',
-  'must name a user or an address',
   'must be the path of a route, or the beginning of one and *',
   'must have a word that is to be found',
   'must have at least 2 characters before *',

@@ -70,8 +70,17 @@ it('distinguishes alternatives by a type with one value each, or by a field that
 it('allows one of the alternatives of a body only, not both', () => {
   const oneOf = (...names: string[]) => ({ oneOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) })
   expect(schemas.DirectInput).toEqual(oneOf('DirectById', 'DirectByUsername'))
+  expect(schemas.LimitResetInput).toEqual(oneOf('LimitResetOfUser', 'LimitResetOfAddress'))
   expect(schemas.ReadNotifications).toEqual(oneOf('ReadByIds', 'ReadUpTo'))
-  for (const name of ['DirectById', 'DirectByUsername', 'ReadByIds', 'ReadUpTo'])
+  const alternatives = [
+    'DirectById',
+    'DirectByUsername',
+    'LimitResetOfUser',
+    'LimitResetOfAddress',
+    'ReadByIds',
+    'ReadUpTo',
+  ]
+  for (const name of alternatives)
     expect(schemas[name]!.required).toEqual(Object.keys(schemas[name]!.properties as object))
 })
 

@@ -71,11 +71,12 @@ export const status = useCase({
 export const reset = useCase({
   takes: ['actor'],
   input: LimitResetInput,
-  run: async (ctx, actor, { user_id, address }): Promise<{ reset: number }> => {
+  run: async (ctx, actor, input): Promise<{ reset: number }> => {
     assertAdmin(actor)
     refuseKeys(actor)
     const limits = await limitsOf(ctx, ctx.db)
-    const caller = user_id === undefined ? callerOf({ ip: address?.replace(/\/64$/, '') }) : callerOf({ user_id })
+    const [user_id, address] = 'user_id' in input ? [input.user_id] : [undefined, input.address]
+    const caller = callerOf({ user_id, ip: address?.replace(/\/64$/, '') })
     return ctx.write(async (tx) => {
       await ctx.assertStillAdmin(tx, actor)
       const reset = await deleteBuckets(tx, namesOf(limits, caller))

@@ -12,7 +12,8 @@ export function Throttled() {
   const { limits: words } = administrationTexts.value
   const { value, error, reload } = useLoad((signal) => admin.limits.status({}, { signal }))
   const forget = useAction(async ({ user_id, address }: ThrottledCaller) => {
-    await admin.limits.reset(user_id === undefined ? { address } : { user_id })
+    // Callers without an address cannot be named, which the service answers.
+    await admin.limits.reset(user_id === undefined ? { address: address ?? '' } : { user_id })
     reload()
   })
   return (
