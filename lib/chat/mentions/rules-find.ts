@@ -80,8 +80,9 @@ function namesAt(text: string, start: number, most = Number.POSITIVE_INFINITY): 
   const stop = STOP.exec(window)
   const written = stop ? window.slice(0, stop.index) : window
   const ends = new Map<string, number>()
+  // None ends within a character of two units: half of it is no text for PostgreSQL.
   for (let end = 1; end <= written.length && ends.size < most; end++) {
-    if (/\s/.test(written[end - 1]!) || goesOn(text, start + end)) continue
+    if (/[\s\uD800-\uDBFF]/.test(written[end - 1]!) || goesOn(text, start + end)) continue
     const key = uniqueKey(written.slice(0, end))
     if (key !== '' && !ends.has(key)) ends.set(key, start + end)
   }

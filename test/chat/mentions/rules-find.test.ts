@@ -95,6 +95,13 @@ describe('the persons that a text mentions', () => {
     expect(mentioned(usernames.map((name) => `@${name}`).join(' '), usernames)).toEqual(usernames.slice(0, 50))
   })
 
+  it('looks for no half of a character', () => {
+    const text = fc.string({ unit: fc.constantFrom('@', ' ', 'a', '🦊', '\u{A5BFF}', '𐐀'), maxLength: 200 })
+    const names = (written: string) => findNames(written).places.flatMap(({ ends }) => [...ends.keys()])
+    fc.assert(fc.property(text, (written) => names(`@${written}`).every((name) => !/\p{Surrogate}/u.test(name))))
+    expect(names('@🦊\u{A5BFF}')).toEqual(['🦊\u{A5BFF}', '🦊'])
+  })
+
   it('looks at a bounded number of candidates, whatever the text', () => {
     for (const text of [
       '@a '.repeat(80_000),

@@ -61,6 +61,13 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect(await kinds(ada)).toEqual([])
   })
 
+  it('takes characters of two units behind an @', async () => {
+    await gather(grace)
+    for (const content of ['@🦊', 'Hi @Grace Hopper🦊', '@grace \u{A5BFF}+ @é\u{A5BFF}\u{27BC2}'])
+      expect((await ada.messages.postRoot(group, { content })).message.content).toBe(content)
+    expect(await kinds(grace)).toEqual(['mention'])
+  })
+
   it('has one entry for a message, of the first kind that fits', async () => {
     await gather(grace, bob)
     const { message_id } = await grace.messages.postRoot(group, { content: 'Does it run?' })
