@@ -28,7 +28,7 @@ const CONFIG = {
 
 const ADMIN = { email: 'admin@example.org', password: 'correct horse battery' }
 
-/** The duration of a stream: schemathesis waits for the end of each response. */
+/** The duration of a stream from its headers on: schemathesis waits for the end of each response. */
 const STREAM_MS = 200
 
 /** Starts a service on an empty database. */
@@ -83,7 +83,14 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 function endingStreams(listener: Listener): Listener {
   return (request, response) => {
-    if (request.url?.startsWith('/api/stream')) setTimeout(() => response.end(), STREAM_MS)
+    if (request.url?.startsWith('/api/stream')) endSoon(response)
     listener(request, response)
   }
+}
+
+function endSoon(response: ServerResponse): void {
+  setTimeout(() => {
+    if (response.headersSent) response.end()
+    else if (!response.destroyed) endSoon(response)
+  }, STREAM_MS)
 }
