@@ -58,6 +58,7 @@ export interface AuditUseCases {
         | 'user.erased'
         | 'user.locked_down'
         | 'conversation.deleted'
+        | 'conversation.imported'
         | 'reactions.cleared'
         | 'conversation.policy_changed'
         | 'limit_profile.created'

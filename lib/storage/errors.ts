@@ -99,7 +99,13 @@ export function isDamage(error: unknown): boolean {
 /** Whether a write failed on a unique key: better-sqlite3, node:sqlite and PostgreSQL alike. */
 export function isTaken(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || errcode === 2067 || code === '23505'
+  return (
+    code === 'SQLITE_CONSTRAINT_UNIQUE' ||
+    code === 'SQLITE_CONSTRAINT_PRIMARYKEY' ||
+    errcode === 2067 ||
+    errcode === 1555 ||
+    code === '23505'
+  )
 }
 
 /** pg reports these without a code: its pool timed out, or the server closed the connection during a query. */

@@ -49,6 +49,7 @@ const ACTS: Record<AuditAct, string> = {
   'conversation.policy_changed':
     'An owner or admin of a conversation, the subject, changed its policy: `detail` has the new values.',
   'conversation.deleted': 'An owner, or the command line, deleted a conversation, the subject.',
+  'conversation.imported': 'The command line brought a conversation, the subject, back from a copy.',
   'reactions.cleared':
     'An owner or admin removed the reactions of all users with one emoji from a message, the subject.',
   'limit_profile.created': 'A rate limit profile was created.',

@@ -42,6 +42,7 @@ export const AuditAct = v.picklist([
   'user.erased',
   'user.locked_down',
   'conversation.deleted',
+  'conversation.imported',
   'reactions.cleared',
   'conversation.policy_changed',
   'limit_profile.created',

@@ -41,6 +41,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'user.erased': true,
   'user.locked_down': true,
   'conversation.deleted': true,
+  'conversation.imported': true,
   'reactions.cleared': true,
   'conversation.policy_changed': true,
   'limit_profile.created': true,
