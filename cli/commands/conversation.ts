@@ -58,7 +58,8 @@ const remove = defineCommand({
     await withChat(args, async (chat) => {
       if (!args.yes) await askFor(chat, args.id)
       await named('conversation', args.id, chat.conversations.removeAny(OPERATOR, args.id))
-      const rest = 'The running service, or the next one to start, removes its messages in the background.'
+      const rest =
+        'The running service, or the next one to start, removes its messages in the background: that frees space inside the database file, and on the disk that of its files, after attachments.grace_hours.'
       print(args, { conversation_id: args.id }, `The conversation is deleted. ${rest}`)
     })
   },

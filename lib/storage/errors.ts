@@ -36,7 +36,7 @@ export function toStorageFailure(error: unknown): unknown {
   if (error instanceof ChatError) return error
   const trouble = sqliteTrouble(error)
   const code = String((error as { code?: unknown })?.code ?? '')
-  if (trouble === 'FULL' || code === '53100') return new ChatError('storage_full', { cause: error })
+  if (trouble === 'FULL') return new ChatError('storage_full', { cause: error })
   const isUnreachable =
     isFatal(error) || NETWORK_TROUBLE.test(code) || isLostConnection(error) || isCertificateTrouble(error)
   if (trouble || POSTGRES_TROUBLE.test(code) || isUnreachable || isInRecovery(error))
