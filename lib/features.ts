@@ -86,7 +86,7 @@ export const USE_CASES = {
     endSession: sessions.endOne,
   },
   sessions: { list: sessions.list, revoke: sessions.revoke, endForSubject: people.endForSubject },
-  audit: { list: audit.list },
+  audit: { list: audit.list, listNamed: audit.listNamed },
   tasks: { list: taskList.list },
   mails: { list: mails.list, retry: mails.retry, drop: mails.drop },
   nodes: { list: nodeList.list },

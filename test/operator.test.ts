@@ -20,6 +20,7 @@ const CALLS: Record<string, unknown[]> = {
   'sessions.list': [{}],
   'sessions.revoke': [{ user_id: ID }],
   'audit.list': [],
+  'audit.listNamed': [],
   'auth.refresh': [{}],
   'auth.logout': [],
   'auth.me': [],

@@ -1,5 +1,5 @@
 import { defineCommand as defineGroup } from 'citty'
-import type { AuditAct } from '../../lib/accounts/audit/schema.ts'
+import type { AuditAct, NamedAuditRecord } from '../../lib/accounts/audit/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
@@ -9,18 +9,33 @@ import { withChat } from '../with-chat.ts'
 
 const list = defineCommand({
   meta: { name: 'list', description: 'List recorded actions, newest first' },
-  example: 'chat-server audit list --act user.disabled --json',
+  example: 'chat-server audit list --subject grace --since 2026-11-20 --json',
   args: {
     act: { type: 'string', description: 'Only this action' },
     user: { ...userArg.user, required: false, description: 'Username, email address or id, also of an erased user' },
+    subject: {
+      type: 'string',
+      valueHint: 'name',
+      description: 'About this user (username, email address, id), or the id of anything else',
+    },
+    conversation: { type: 'string', valueHint: 'id', description: 'In this conversation, also a deleted one' },
+    since: { type: 'string', description: 'From this day (UTC) or instant on: 2026-11-20, 2026-11-20T09:30:00Z' },
+    until: { type: 'string', description: 'Before this day (UTC) or instant' },
     ...pageArgs,
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const user_id = args.user === undefined ? undefined : await formerUserIdOf(chat, args.user)
-      const act = args.act as AuditAct | undefined
-      const page = await chat.audit.list(OPERATOR, { ...pageOf(args), act, user_id })
+      const filter = {
+        act: args.act as AuditAct | undefined,
+        user_id,
+        subject_id: args.subject === undefined ? undefined : await formerUserIdOf(chat, args.subject),
+        conversation_id: args.conversation,
+        since: instantOf(args.since),
+        until: instantOf(args.until),
+      }
+      const page = await chat.audit.listNamed(OPERATOR, { ...pageOf(args), ...filter })
       const names = await usernamesOf(
         chat,
         page.entries.flatMap(({ actor_id, subject_id }) => [actor_id, subject_id]),
@@ -32,7 +47,7 @@ const list = defineCommand({
         nameOf(entry.actor_id) || String(entry.detail?.operator ?? ''),
         nameOf(entry.subject_id),
         entry.ip ?? '',
-        entry.detail ? JSON.stringify(entry.detail) : '',
+        detailOf(entry),
       ])
       const entries = page.entries.map(({ actor_id, subject_id, ...entry }) => ({
         ...entry,
@@ -42,6 +57,18 @@ const list = defineCommand({
       print(args, { ...page, entries }, table(['AT', 'ACT', 'BY', 'TO', 'ADDRESS', 'DETAIL'], rows) + moreOf(page))
     }),
 })
+
+/** What else an entry has, as JSON. */
+function detailOf({ subject_id, conversation_id, detail, names }: NamedAuditRecord): string {
+  const place = conversation_id !== undefined && conversation_id !== subject_id && { conversation_id }
+  const fields = { ...place, ...detail, ...names }
+  return Object.keys(fields).length > 0 ? JSON.stringify(fields) : ''
+}
+
+/** A day begins at midnight, UTC. Anything else is an instant, or refused as one. */
+function instantOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
+}
 
 function named(field: string, name: string | undefined): Record<string, string> {
   return name === undefined ? {} : { [field]: name }

@@ -34,6 +34,7 @@ export interface AuditAdminClient {
         | 'account.taken_over'
         | 'profile.changed'
         | 'session.revoked'
+        | 'session.ended'
         | 'session.replayed'
         | 'key.created'
         | 'key.revoked'
@@ -57,7 +58,11 @@ export interface AuditAdminClient {
         | 'user.erased'
         | 'user.locked_down'
         | 'conversation.deleted'
-        | 'conversation.imported'
+        | 'conversation.renamed'
+        | 'participant.added'
+        | 'participant.removed'
+        | 'participant.role_changed'
+        | 'message.deleted'
         | 'reactions.cleared'
         | 'conversation.policy_changed'
         | 'limit_profile.created'
@@ -70,6 +75,14 @@ export interface AuditAdminClient {
         | undefined
       /** Only actions by or about this user */
       user_id?: string | undefined
+      /** Only actions about this user or resource */
+      subject_id?: string | undefined
+      /** Only actions in this conversation */
+      conversation_id?: string | undefined
+      /** Only actions at this instant or later */
+      since?: string | undefined
+      /** Only actions before this instant */
+      until?: string | undefined
     },
     options?: CallOptions,
   ): Promise<AuditPage>
@@ -105,6 +118,7 @@ export interface AuditRecord {
     | 'account.taken_over'
     | 'profile.changed'
     | 'session.revoked'
+    | 'session.ended'
     | 'session.replayed'
     | 'key.created'
     | 'key.revoked'
@@ -128,7 +142,11 @@ export interface AuditRecord {
     | 'user.erased'
     | 'user.locked_down'
     | 'conversation.deleted'
-    | 'conversation.imported'
+    | 'conversation.renamed'
+    | 'participant.added'
+    | 'participant.removed'
+    | 'participant.role_changed'
+    | 'message.deleted'
     | 'reactions.cleared'
     | 'conversation.policy_changed'
     | 'limit_profile.created'
@@ -142,7 +160,87 @@ export interface AuditRecord {
   actor_id?: string
   /** The affected user or resource */
   subject_id?: string
+  /** The conversation in which it happened */
+  conversation_id?: string
   /** The IP address of the caller */
   ip?: string
   detail?: Record<string, string | number | boolean | string[]>
+}
+
+/** A page of the audit log with titles and names of keys, newest first. */
+export interface NamedAuditPage {
+  entries: NamedAuditRecord[]
+  next_after?: string
+}
+
+/** One action, as the operator reads it. */
+export interface NamedAuditRecord {
+  id: string
+  at: string
+  act:
+    | 'setup.done'
+    | 'login.succeeded'
+    | 'login.failed'
+    | 'login.throttled'
+    | 'logout'
+    | 'password.changed'
+    | 'password.reset_requested'
+    | 'password.reset'
+    | 'email.verification_sent'
+    | 'email.verified'
+    | 'email.change_requested'
+    | 'email.changed'
+    | 'email.change_undone'
+    | 'account.taken_over'
+    | 'profile.changed'
+    | 'session.revoked'
+    | 'session.ended'
+    | 'session.replayed'
+    | 'key.created'
+    | 'key.revoked'
+    | 'oauth.signed_in'
+    | 'oauth.signed_up'
+    | 'oauth.linked'
+    | 'oauth.failed'
+    | 'invite.created'
+    | 'invite.revoked'
+    | 'invite.accepted'
+    | 'identity.removed'
+    | 'invite.signed_up'
+    | 'newcomer.invited'
+    | 'newcomer.revoked'
+    | 'newcomer.signed_up'
+    | 'user.created'
+    | 'user.changed'
+    | 'user.unlocked'
+    | 'user.disabled'
+    | 'user.enabled'
+    | 'user.erased'
+    | 'user.locked_down'
+    | 'conversation.deleted'
+    | 'conversation.renamed'
+    | 'participant.added'
+    | 'participant.removed'
+    | 'participant.role_changed'
+    | 'message.deleted'
+    | 'reactions.cleared'
+    | 'conversation.policy_changed'
+    | 'limit_profile.created'
+    | 'limit_profile.changed'
+    | 'limit_profile.deleted'
+    | 'limit_assignment.created'
+    | 'limit_assignment.deleted'
+    | 'limits.reset'
+    | 'doctor.probed'
+  /** The acting user; missing for the command line */
+  actor_id?: string
+  /** The affected user or resource */
+  subject_id?: string
+  /** The conversation in which it happened */
+  conversation_id?: string
+  /** The IP address of the caller */
+  ip?: string
+  detail?: Record<string, string | number | boolean | string[]>
+  /** What had a name then: `title`, `old_title` of a conversation, `key` of an API key */
+  names?: Record<string, string>
 }

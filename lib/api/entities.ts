@@ -14,7 +14,7 @@ export type {
   RequestHeaders,
   Upload,
 } from './attachments.ts'
-export type { AuditPage, AuditRecord } from './audit.ts'
+export type { AuditPage, AuditRecord, NamedAuditPage, NamedAuditRecord } from './audit.ts'
 export type { Caller } from './auth.ts'
 export type { Capabilities, CsrfNames, OfferedFiles, OfferedLimits, OfferedProvider } from './capabilities.ts'
 export type { WellKnownContent, WellKnownEntry, WellKnownInput } from './config.ts'

@@ -42,6 +42,11 @@ export function isOperator({ user_id, roles }: Pick<Actor, 'user_id' | 'roles'>)
   return user_id === '' && roles.includes('admin')
 }
 
+/** @throws ChatError `forbidden` unless the actor is the operator */
+export function assertOperator(actor: Actor): void {
+  if (!isOperator(actor)) throw new ChatError('forbidden')
+}
+
 /** @throws ChatError `forbidden` for the operator, who has no account and can own nothing */
 export function assertUser({ user_id }: Actor): void {
   if (user_id === '') throw new ChatError('forbidden')

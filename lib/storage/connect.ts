@@ -10,7 +10,6 @@ import { createSqliteDatabase } from './sqlite/database.ts'
 import { addonTrouble } from './sqlite/driver.ts'
 import { watchFile } from './sqlite/file.ts'
 import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
-import { createReserve } from './sqlite/reserve.ts'
 
 /** The methods of a db0 `Database` used here. */
 export interface Db0Like {
@@ -105,8 +104,7 @@ export async function toDatabase(
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
       await setUpSqlite(instance, durability, { read_only })
-      const file = path && !read_only ? { assertIntact: watchFile(path), reserve: createReserve(path) } : {}
-      return createSqliteDatabase(instance, file, names)
+      return createSqliteDatabase(instance, path && !read_only ? watchFile(path) : undefined, names)
     } catch (error) {
       instance.close()
       throw error

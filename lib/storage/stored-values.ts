@@ -61,7 +61,7 @@ export const JSON_COLUMNS: Record<string, readonly string[]> = {
   conversations: ['metadata', 'policy'],
   messages: ['usage', 'metadata', 'reaction_list', 'attachment_list'],
   events: ['detail'],
-  audit_log: ['detail'],
+  audit_log: ['detail', 'names'],
 }
 
 /** Columns of texts that stand in JSON as they are stored. */

@@ -35,7 +35,7 @@ export const FROZEN = {
     '0032-blob-owners': 'uLUOhevzzBVoOkrUldCIgRxVSwIhrqEfnq7XzBJdttQ',
     '0033-invite-delivery': 'ixvmpT93ztNkynvcEu2_fCU4e-1Lx8UMC8oRqx83GFY',
     '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
-    '0046-conversation-salt': 'C-_J1wdFtA0ujTRAdxaVffm-Xpxiotsirf8M10dGkBg',
+    '0035-audit-facts': '7f1_3WbrYQ_57OqNAhNg9f5-n6u6yL_e4EsY_nGkinw',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -72,6 +72,6 @@ export const FROZEN = {
     '0032-blob-owners': 'YEAu1b5Gt4T5CL3RtjDxilpbrQqDsfwbVyf5gvbVWm0',
     '0033-invite-delivery': 'B8JzQ3fmpNoUsHPKxwfif1pSfijKBanCWTNcEJ7KdOk',
     '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
-    '0046-conversation-salt': '2WAg7dh6lTB3JYkrWOSoKSyLTzTQ94AglLRF9xw3QJ8',
+    '0035-audit-facts': 'c3ajzelFe49mRLuSttx7FhdGIviTZY8S2F_AnYLAKOM',
   },
 }

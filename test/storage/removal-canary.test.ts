@@ -48,6 +48,12 @@ describeOnEachDatabase('deleted data', (openUrl) => {
     expect(await tracesOf(chat, url, WORD)).not.toEqual([])
 
     await chat.conversations.remove(ada, gone)
+    await chat.context.tasks.settle()
+    // The title stays in the audit log, for as long as its entries do.
+    const { db, write } = chat.context
+    const [deleted] = await db.all("SELECT names FROM audit_log WHERE act = 'conversation.deleted'")
+    expect(deleted).toEqual({ names: JSON.stringify({ title: `${WORD} title` }) })
+    await write((tx) => tx.run('DELETE FROM audit_log WHERE names IS NOT NULL'))
     await chat.users.erase(OPERATOR, user.id, { messages: 'erase' })
     await chat.context.tasks.settle()
     expect(await tracesOf(chat, url, WORD)).toEqual([])

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { AuditAct, AuditRecord } from '../../lib/accounts/audit/schema.ts'
+import type { EndReason } from '../../lib/accounts/means/rules.ts'
 
 /** The meaning of each action, and the subject of its entry. */
 const ACTS: Record<AuditAct, string> = {
@@ -21,9 +22,12 @@ const ACTS: Record<AuditAct, string> = {
     'A provider verified the email address of an account with an unverified address: the earlier password, sessions, keys and identities ended.',
   'profile.changed': 'A user changed their own names.',
   'session.revoked': 'Sessions were ended, by their user or by an administrator; `detail` has their number.',
+  'session.ended':
+    'Sessions of a user, the subject, ended because of another act or by time; `detail` has the reason and their number. All sessions of the service: without a subject.',
   'session.replayed': 'An old token of a session was used after a refresh, which ended the session.',
-  'key.created': 'A user created an API key.',
-  'key.revoked': 'An API key was revoked.',
+  'key.created': 'A user created an API key, the subject.',
+  'key.revoked':
+    'An API key, the subject, was revoked: by its user, by an administrator, or by another act; then `detail` has the user and the reason.',
   'oauth.signed_in': 'A user signed in with a provider.',
   'oauth.signed_up': 'A new user signed up through a provider.',
   'oauth.linked': 'A user linked a provider.',
@@ -48,8 +52,16 @@ const ACTS: Record<AuditAct, string> = {
     'All access of a user was revoked; `detail` has the numbers of sessions, keys, identities and invites.',
   'conversation.policy_changed':
     'An owner or admin of a conversation, the subject, changed its policy: `detail` has the new values.',
-  'conversation.deleted': 'An owner, or the command line, deleted a conversation, the subject.',
-  'conversation.imported': 'The command line brought a conversation, the subject, back from a copy.',
+  'conversation.deleted':
+    'An owner, or the command line, deleted a conversation, the subject. With the reason `erasure`, its last participant was erased.',
+  'conversation.renamed': 'An owner changed the title of a conversation, the subject.',
+  'participant.added':
+    'A user, the subject, was added to a conversation, or accepted an invite; `detail` has the role.',
+  'participant.removed': 'A user, the subject, was removed from a conversation, left it, or was erased.',
+  'participant.role_changed':
+    'A participant, the subject, got another role; `detail` has both. With the reason `erasure`, the last owner was erased.',
+  'message.deleted':
+    'A participant deleted the message of another one, or of the assistant; `detail` has the author of the message.',
   'reactions.cleared':
     'An owner or admin removed the reactions of all users with one emoji from a message, the subject.',
   'limit_profile.created': 'A rate limit profile was created.',
@@ -60,6 +72,26 @@ const ACTS: Record<AuditAct, string> = {
   'limits.reset': 'The calls of a throttled user, or of the address in `detail`, were forgotten.',
   'doctor.probed': '`chat-server doctor` tested the event stream with a temporary user, the subject.',
 }
+
+/** What ended sessions. */
+const REASONS: Record<EndReason, string> = {
+  limit: 'the user signed in, and had `session.max_sessions_per_user` sessions',
+  idle: 'not used for `session.idle_seconds`',
+  absolute: 'older than `session.absolute_seconds`',
+  signed_in: 'another user signed in in the same browser',
+  password: 'the user changed the password, or reset it by mail',
+  address: 'a change of the email address was undone',
+  disabled: 'the user was disabled',
+  admin: 'an administrator ended them, or set the password or the address',
+  lockdown: 'all access of the user was revoked',
+  takeover: 'another person verified the address of the account',
+  erasure: 'the user was erased',
+}
+
+const reasonRows = () =>
+  Object.entries(REASONS)
+    .map(([reason, text]) => `| \`${reason}\` | ${text} |`)
+    .join('\n')
 
 const EXAMPLE: AuditRecord = {
   id: '01980a3c-a000-7a10-8b20-0c4f1d2e3a46',
@@ -80,8 +112,12 @@ the action itself, and one log line with the message \`audit\`. Refused requests
 failed sign-in is. [Administration](../guides/administration.md) explains how to manage users.
 
 Administrators read it with \`GET /api/admin/audit\`, operators with \`chat-server audit list\`; both return the newest entry
-first. \`act\` and \`user_id\` filter; \`user_id\` matches entries by the user and about the user. One call with a filter scans
-at most 10,000 entries, so it may return few or no entries and still a \`next_after\`. Continue until there is none.
+first. Filters are combined:
+
+- \`subject_id\`, \`conversation_id\`, \`since\` and \`until\` (an instant, excluded) are answered by an index.
+- \`act\` and \`user_id\` are looked for among the entries that match the other filters. \`user_id\` matches entries by the user
+  and about the user. One call scans at most 10,000 entries, so it may return few or no entries and still a
+  \`next_after\`. Continue until there is none.
 
 \`\`\`json
 ${JSON.stringify(v.parse(AuditRecord, EXAMPLE), null, 2)}
@@ -90,11 +126,22 @@ ${JSON.stringify(v.parse(AuditRecord, EXAMPLE), null, 2)}
 - \`actor_id\` is the acting user. It is missing for the command line and for requests without a session. Acts of the command line
   have the name of the machine's user as \`detail.operator\`.
 - \`subject_id\` is the id of the affected user or resource.
+- \`conversation_id\` is the conversation in which it happened, or which it concerned.
 - \`ip\` is the IP address of the caller. It is missing for the command line.
-- \`detail\` depends on the action.
+- \`detail\` depends on the action: ids, roles, numbers, reasons.
+- \`names\` has the titles of conversations and the names of API keys as they were then. Only \`chat-server audit list\` shows
+  it: over HTTP and in the log there are ids.
 
-No entry contains a password, a token, a key, or an email address without an account. Entries refer to users by id and stay
-when a user is erased. They are deleted after \`audit.retention_days\`, a year by default; \`false\` keeps them forever.
+What a user does to their own things is not recorded, nor are participants of direct conversations. Sessions that end
+because of another act have one entry for each user; those that expire have one for each user, reason and day (UTC), when
+they are used next. The reasons of \`session.ended\`:
+
+| reason | |
+|---|---|
+${reasonRows()}
+
+No entry contains a password, a token, a key, or an email address without an account. Entries refer to users by id and stay,
+with their \`names\`, when a user is erased or a conversation is deleted. They are deleted after \`audit.retention_days\`, a year by default; \`false\` keeps them forever.
 
 The log line has the same fields, including those of \`detail\`. It is one JSON object of at most 8 KiB; longer texts are cut
 and end with \`…\`. With \`log.level\` above \`info\` the lines are not logged, but the rows are still written. Metrics do not

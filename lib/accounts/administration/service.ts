@@ -114,7 +114,7 @@ async function endWhatMust(
   const isMoved = uniqueKey(before.email) !== uniqueKey(after.email)
   if (!isMoved && before.password_hash === after.password_hash) return
   const keep = isMoved ? [] : (['verification_links'] as const)
-  await endMeans(ctx, tx, user, 'administration', { session: actor.session_id, keep })
+  await endMeans(ctx, tx, user, 'administration', { session: actor.session_id, keep, by: byActor(actor) })
 }
 
 /** The address of an account after a change, and when it was verified: a new address is unverified. */

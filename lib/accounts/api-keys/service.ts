@@ -5,6 +5,7 @@ import { digest, newToken } from '../../core/ids.ts'
 import { fromInstant, SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
+import { byActor } from '../audit/rules.ts'
 import { notify } from '../notices/service.ts'
 import { recordUse } from '../sessions/record-use.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
@@ -58,9 +59,8 @@ export const create = useCase({
         created_at: ctx.now(),
         expires_at,
       })
-      // Without its name: that is the user's text, and would outlive the user in the audit log.
       await notify(ctx, tx, actor.user_id, 'key_created')
-      tx.audit({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
+      tx.audit({ act: 'key.created', ...byActor(actor), subject_id: id, names: { key: name } })
       return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
     })
   },
@@ -79,12 +79,12 @@ export const list = useCase({
 export const revoke = useCase({
   takes: ['actor', 'key_id'],
   errors: ['not_found'],
-  frees: 'half',
   run: async (ctx, actor, keyId): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {
-      if (!(await deleteKey(tx, keyId, actor.user_id))) throw new ChatError('not_found')
-      tx.audit({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
+      const key = await deleteKey(tx, keyId, actor.user_id)
+      if (!key) throw new ChatError('not_found')
+      tx.audit({ act: 'key.revoked', ...byActor(actor), subject_id: keyId, names: { key: key.name } })
       tx.recheckStreams({ user_id: actor.user_id })
     })
   },

@@ -88,9 +88,9 @@ export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise
   await tx.run('UPDATE api_keys SET last_used_at = ? WHERE id = ?', usedAt, id)
 }
 
-/** @returns the number deleted, 0 or 1 */
-export function deleteKey(tx: Queries, id: string, userId: string): Promise<number> {
-  return tx.run('DELETE FROM api_keys WHERE id = ? AND user_id = ?', id, userId)
+/** @returns the deleted key of the user, if there was one */
+export function deleteKey(tx: Queries, id: string, userId: string): Promise<{ name: string } | undefined> {
+  return tx.get('DELETE FROM api_keys WHERE id = ? AND user_id = ? RETURNING name', id, userId)
 }
 
 /** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */

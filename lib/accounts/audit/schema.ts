@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit } from '../../core/schema.ts'
+import { AnyInstant, Id, Instant, Limit } from '../../core/schema.ts'
 
 /** Every audited action: all changes of access and by administrators. */
 export const AuditAct = v.picklist([
@@ -19,6 +19,7 @@ export const AuditAct = v.picklist([
   'account.taken_over',
   'profile.changed',
   'session.revoked',
+  'session.ended',
   'session.replayed',
   'key.created',
   'key.revoked',
@@ -42,7 +43,11 @@ export const AuditAct = v.picklist([
   'user.erased',
   'user.locked_down',
   'conversation.deleted',
-  'conversation.imported',
+  'conversation.renamed',
+  'participant.added',
+  'participant.removed',
+  'participant.role_changed',
+  'message.deleted',
   'reactions.cleared',
   'conversation.policy_changed',
   'limit_profile.created',
@@ -71,19 +76,40 @@ export const AuditRecord = v.object({
   act: AuditAct,
   actor_id: v.optional(v.pipe(Id, v.description('The acting user; missing for the command line'))),
   subject_id: v.optional(v.pipe(Id, v.description('The affected user or resource'))),
+  conversation_id: v.optional(v.pipe(Id, v.description('The conversation in which it happened'))),
   ip: v.optional(v.pipe(v.string(), v.description('The IP address of the caller'))),
   detail: v.optional(AuditDetail),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecord>
+
+/** One action, as the operator reads it. */
+export const NamedAuditRecord = v.object({
+  ...AuditRecord.entries,
+  names: v.optional(
+    v.pipe(
+      v.record(v.string(), v.string()),
+      v.description('What had a name then: `title`, `old_title` of a conversation, `key` of an API key'),
+    ),
+  ),
+})
+export type NamedAuditRecord = v.InferOutput<typeof NamedAuditRecord>
 
 export const AuditQuery = v.object({
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
   act: v.optional(v.pipe(AuditAct, v.description('Only this action'))),
   user_id: v.optional(v.pipe(Id, v.description('Only actions by or about this user'))),
+  subject_id: v.optional(v.pipe(Id, v.description('Only actions about this user or resource'))),
+  conversation_id: v.optional(v.pipe(Id, v.description('Only actions in this conversation'))),
+  since: v.optional(v.pipe(AnyInstant, v.description('Only actions at this instant or later'))),
+  until: v.optional(v.pipe(AnyInstant, v.description('Only actions before this instant'))),
 })
 export type AuditQuery = v.InferOutput<typeof AuditQuery>
 
 /** A page of the audit log, newest first. With a filter it may have fewer entries than `limit` although more follow. */
 export const AuditPage = v.object({ entries: v.array(AuditRecord), next_after: v.optional(Id) })
 export type AuditPage = v.InferOutput<typeof AuditPage>
+
+/** A page of the audit log with titles and names of keys, newest first. */
+export const NamedAuditPage = v.object({ entries: v.array(NamedAuditRecord), next_after: v.optional(Id) })
+export type NamedAuditPage = v.InferOutput<typeof NamedAuditPage>

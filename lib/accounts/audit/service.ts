@@ -1,8 +1,10 @@
-import { assertAdmin } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
+import { assertAdmin, assertOperator } from '../../core/actor.ts'
 import { fit } from '../../core/pages.ts'
+import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { type AuditPage, AuditQuery } from './schema.ts'
-import { findWindowEnd, listEntries, toRecord } from './store.ts'
+import { type AuditPage, AuditQuery, type NamedAuditPage } from './schema.ts'
+import { type AuditRow, findPlace, findWindowEnd, listEntries, toNamedRecord, toRecord } from './store.ts'
 
 /** The maximum number of entries that a page with a filter reads, so that the database is not noticeably busy. */
 const WINDOW = 10_000
@@ -18,12 +20,40 @@ export const list = useCase({
   input: AuditQuery,
   run: async (ctx, actor, input): Promise<AuditPage> => {
     assertAdmin(actor)
-    const { after, limit, act, user_id } = input
-    return ctx.db.snapshot(async (db) => {
-      const rows = await listEntries(db, after, { act, user_id }, { limit: limit + 1, window: WINDOW })
-      const entries = fit(rows.slice(0, limit).map(toRecord))
-      const next = entries.length < rows.length ? entries.at(-1)!.id : await findWindowEnd(db, after, WINDOW)
-      return { entries, ...(next && { next_after: next }) }
-    })
+    return listPage(ctx, input, toRecord)
   },
 })
+
+/**
+ * The same with the titles and the names of keys that the entries keep.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator
+ */
+export const listNamed = useCase({
+  takes: ['actor'],
+  input: AuditQuery,
+  errors: ['forbidden'],
+  run: async (ctx, actor, input): Promise<NamedAuditPage> => {
+    assertOperator(actor)
+    return listPage(ctx, input, toNamedRecord)
+  },
+})
+
+function listPage<Entry extends { id: string }>(
+  { db }: Pick<Context, 'db'>,
+  { after, limit, since, until, ...equal }: AuditQuery,
+  toEntry: (row: AuditRow) => Entry,
+): Promise<{ entries: Entry[]; next_after?: string }> {
+  return db.snapshot(async (snapshot) => {
+    const before = await findPlace(snapshot, after)
+    if (!before) return { entries: [] }
+    const filter = { ...equal, since: micros(since), until: micros(until) }
+    const rows = await listEntries(snapshot, before, filter, { limit: limit + 1, window: WINDOW })
+    const entries = fit(rows.slice(0, limit).map(toEntry))
+    const isCut = entries.length < rows.length
+    const next = isCut ? entries.at(-1)!.id : await findWindowEnd(snapshot, before, filter, WINDOW)
+    return { entries, ...(next && { next_after: next }) }
+  })
+}
+
+const micros = (instant: string | undefined) => (instant === undefined ? undefined : fromInstant(instant))

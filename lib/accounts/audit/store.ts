@@ -1,9 +1,11 @@
 import type { Log } from '../../context.ts'
 import { LONGEST } from '../../core/lengths.ts'
+import type { Place } from '../../core/pages.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
-import type { Queries } from '../../storage/database.ts'
+import type { Primitive, Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { AuditAct, AuditRecord } from './schema.ts'
+import type { EndReason } from '../means/rules.ts'
+import type { AuditAct, AuditRecord, NamedAuditRecord } from './schema.ts'
 
 /**
  * The actor, action, subject and address of an entry. It contains no secret, and no email address without an account.
@@ -14,25 +16,31 @@ export interface AuditEntry {
   actor_id?: string | undefined
   /** The user the action concerned, or the id of another subject. */
   subject_id?: string | undefined
+  conversation_id?: string | undefined
   ip?: string | undefined
   detail?: Record<string, string | number | boolean | string[]>
+  /** Titles and names of keys. Only the operator reads them: they are in no log, and in no answer over HTTP. */
+  names?: Record<string, string>
 }
 
 export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
   await tx.run(
-    'INSERT INTO audit_log (id, at, act, actor_id, subject_id, ip, detail) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     at,
     entry.act,
     entry.actor_id ?? null,
     entry.subject_id ?? null,
+    entry.conversation_id ?? null,
     entry.ip ?? null,
     entry.detail ? JSON.stringify(entry.detail) : null,
+    entry.names ? JSON.stringify(entry.names) : null,
   )
 }
 
 /** Writes an entry that is stored to the log of the process. */
-export function logAuditEntry(log: Log, { detail, ...entry }: AuditEntry): void {
+export function logAuditEntry(log: Log, { detail, names: _, ...entry }: AuditEntry): void {
   log.info('audit', { ...entry, ...detail })
 }
 
@@ -44,14 +52,12 @@ export function auditBy(operator: string | undefined): typeof insertAuditEntry {
     insertAuditEntry(tx, id, at, entry.actor_id ? entry : { ...entry, detail: { ...entry.detail, operator: name } })
 }
 
-/** Deletes up to `limit` entries older than `before`, the oldest first. By primary key. @returns the number deleted */
+/** Deletes up to `limit` entries older than `before`, the oldest first. By `at`. @returns the number deleted */
 export function deleteEntriesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
-  // Ids increase with time, so no index of instants is needed, which every action would have to update.
   return tx.run(
-    `DELETE FROM audit_log WHERE id IN (
-       SELECT id FROM (SELECT id, at FROM audit_log ORDER BY id LIMIT ?) AS oldest WHERE at < ?)`,
-    limit,
+    'DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ?)',
     before,
+    limit,
   )
 }
 
@@ -62,73 +68,141 @@ export interface AuditRow {
   act: AuditAct
   actor_id: string | null
   subject_id: string | null
+  conversation_id: string | null
   ip: string | null
   detail: string | null
+  names: string | null
 }
+
+/** The columns of an entry. */
+export const AUDIT_COLUMNS = 'id, at, act, actor_id, subject_id, conversation_id, ip, detail, names'
 
 /** A row as an administrator reads it. */
 export function toRecord(row: AuditRow): AuditRecord {
-  const { id, at, act, actor_id, subject_id, ip, detail } = row
+  const { id, at, act, actor_id, subject_id, conversation_id, ip, detail } = row
   return {
     id,
     at: toInstant(at),
     act,
     ...(actor_id && { actor_id }),
     ...(subject_id && { subject_id }),
+    ...(conversation_id && { conversation_id }),
     ...(ip && { ip }),
     ...(detail && { detail: JSON.parse(detail) as NonNullable<AuditRecord['detail']> }),
   }
 }
 
-/** The filter: entries of an action, and those with a user as actor or subject. */
+/** A row as the operator reads it. */
+export function toNamedRecord(row: AuditRow): NamedAuditRecord {
+  return { ...toRecord(row), ...(row.names && { names: JSON.parse(row.names) as Record<string, string> }) }
+}
+
+/** The filter: entries of an action, those with a user as actor or subject, and so on. */
 export interface AuditFilter {
   act?: AuditAct | undefined
   user_id?: string | undefined
+  subject_id?: string | undefined
+  conversation_id?: string | undefined
+  since?: Micros | undefined
+  /** Excluded. */
+  until?: Micros | undefined
 }
 
-/** Ids increase with time: the newest are the largest. This is larger than any. */
-const BEYOND_ALL = 'g'
+/** Larger than any character of an id. */
+const BEYOND = 'g'
 
 /**
- * Up to `limit` entries before `after`, newest first, out of the next `window` of all entries. By primary key.
+ * The place in the log, which is ordered by time, of the entry `after`; without one, the beginning. If that entry has been
+ * deleted, it is the one that was written before it. By primary key. @returns `undefined` if none is left
+ */
+export async function findPlace(db: Queries, after: string | undefined): Promise<Place | undefined> {
+  if (after === undefined) return { at: Number.MAX_SAFE_INTEGER, id: BEYOND }
+  const place = await db.get<Place>('SELECT at, id FROM audit_log WHERE id <= ? ORDER BY id DESC LIMIT 1', after)
+  return place && place.id !== after ? { at: place.at, id: place.id + BEYOND } : place
+}
+
+/** A condition, and its values. */
+type Condition = [sql: string, ...values: Primitive[]]
+
+const whereOf = (conditions: Condition[]) =>
+  conditions.length > 0 ? `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}` : ''
+
+const valuesOf = (conditions: Condition[]) => conditions.flatMap(([, ...values]) => values)
+
+/** The conditions that an index answers: of a page with others, it reads a part of what meets these. */
+function indexed(before: Place, { subject_id, conversation_id, since, until }: AuditFilter): Condition[] {
+  return [
+    ['(at, id) < (?, ?)', before.at, before.id],
+    ...(until === undefined ? [] : [['at < ?', until] as Condition]),
+    ...(since === undefined ? [] : [['at >= ?', since] as Condition]),
+    ...(subject_id === undefined ? [] : [['subject_id = ?', subject_id] as Condition]),
+    // Of two, the rarer one is not known: the second is looked for among the entries of the first.
+    ...(conversation_id === undefined || subject_id !== undefined
+      ? []
+      : [['conversation_id = ?', conversation_id] as Condition]),
+  ]
+}
+
+/**
+ * Up to `limit` entries before a place, newest first, out of the next `window` that are read. By audit_log_of_subject,
+ * audit_log_of_conversation or audit_log_by_time.
  */
 export function listEntries(
   db: Queries,
-  after: string | undefined,
-  { act, user_id }: AuditFilter,
+  before: Place,
+  filter: AuditFilter,
   { limit, window }: { limit: number; window: number },
 ): Promise<AuditRow[]> {
-  const conditions = [...(act ? ['act = ?'] : []), ...(user_id ? ['(actor_id = ? OR subject_id = ?)'] : [])]
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+  const { act, user_id, subject_id, conversation_id } = filter
+  const read = indexed(before, filter)
+  const wanted: Condition[] = [
+    ...(act ? [['act = ?', act] as Condition] : []),
+    ...(user_id ? [['(actor_id = ? OR subject_id = ?)', user_id, user_id] as Condition] : []),
+    ...(conversation_id && subject_id ? [['conversation_id = ?', conversation_id] as Condition] : []),
+  ]
   return db.all<AuditRow>(
-    `SELECT id, at, act, actor_id, subject_id, ip, detail
-       FROM (SELECT id, at, act, actor_id, subject_id, ip, detail FROM audit_log
-              WHERE id < ?
-              ORDER BY id DESC
-              LIMIT ?) AS entries
-      ${where}
-      ORDER BY id DESC
+    `SELECT ${AUDIT_COLUMNS}
+       FROM (SELECT ${AUDIT_COLUMNS} FROM audit_log ${whereOf(read)} ORDER BY at DESC, id DESC LIMIT ?) AS entries
+      ${whereOf(wanted)}
+      ORDER BY at DESC, id DESC
       LIMIT ?`,
-    after ?? BEYOND_ALL,
+    ...valuesOf(read),
     window,
-    ...(act ? [act] : []),
-    ...(user_id ? [user_id, user_id] : []),
+    ...valuesOf(wanted),
     limit,
   )
 }
 
-/** The last of the next `window` entries before `after`, if there are as many. By primary key. */
+/** The last of the next `window` entries that {@link listEntries} reads, if there are as many. */
 export async function findWindowEnd(
   db: Queries,
-  after: string | undefined,
+  before: Place,
+  filter: AuditFilter,
   window: number,
 ): Promise<string | undefined> {
+  const read = indexed(before, filter)
   const row = await db.get<{ id: string }>(
-    'SELECT id FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?',
-    after ?? BEYOND_ALL,
+    `SELECT id FROM audit_log ${whereOf(read)} ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?`,
+    ...valuesOf(read),
     window - 1,
   )
   return row?.id
+}
+
+/** Whether sessions of a user have ended for a reason since an instant. By audit_log_of_subject. */
+export async function hasEnded(
+  db: Queries,
+  { user_id, reason, since }: { user_id: string; reason: EndReason; since: Micros },
+): Promise<boolean> {
+  const act: AuditAct = 'session.ended'
+  const row = await db.get(
+    'SELECT id FROM audit_log WHERE subject_id = ? AND at >= ? AND act = ? AND detail LIKE ? LIMIT 1',
+    user_id,
+    since,
+    act,
+    `%"reason":"${reason}"%`,
+  )
+  return row !== undefined
 }
 
 /** How far back sign-ins are counted, and how many entries are read for it. */

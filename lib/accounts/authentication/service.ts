@@ -8,10 +8,10 @@ import { assertKnown } from '../../core/use-case.ts'
 import type { LimitsVersion } from '../../limits/store.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
-import { recordUse } from '../sessions/record-use.ts'
+import { recordExpiry, recordUse } from '../sessions/record-use.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
 import { useOf } from '../sessions/service.ts'
-import { expireSession, touchSession } from '../sessions/store.ts'
+import { touchSession } from '../sessions/store.ts'
 
 /** The minimum time between two stored uses of a session. */
 const TOUCH_SECONDS = 60
@@ -110,7 +110,7 @@ async function resume(ctx: Context, { headers, ip }: Client, token_hash: string 
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.now()
   if (now > session.idle_expires_at || now > session.absolute_expires_at) {
-    if (session.idle_expires_at > 0) await recordUse(ctx, 'session', (tx) => expireSession(tx, session.id))
+    if (session.idle_expires_at > 0) await recordUse(ctx, 'session', (tx) => recordExpiry(tx, session, now))
     throw new ChatError('session_expired')
   }
 

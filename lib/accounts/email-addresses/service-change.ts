@@ -79,7 +79,7 @@ export const confirmChange = useCase({
     ctx.write(async (tx) => {
       const { user, request } = await takeRequest(ctx, tx, token, 'change')
       await moveTo(ctx, tx, user, request.email)
-      await endMeans(ctx, tx, { user_id: user.id }, 'new_address')
+      await endMeans(ctx, tx, { user_id: user.id }, 'new_address', { by: { ip: client.ip } })
       await tellFormer(ctx, tx, user)
       tx.audit({ act: 'email.changed', subject_id: user.id, ip: client.ip })
     }),
@@ -100,7 +100,7 @@ export const undoChange = useCase({
     ctx.write(async (tx) => {
       const { user, request } = await takeRequest(ctx, tx, token, 'undo')
       await moveTo(ctx, tx, user, request.email)
-      await endMeans(ctx, tx, { user_id: user.id }, 'undone_address')
+      await endMeans(ctx, tx, { user_id: user.id }, 'undone_address', { by: { ip: client.ip } })
       await notify(ctx, tx, user.id, 'email_changed', user)
       tx.audit({ act: 'email.change_undone', subject_id: user.id, ip: client.ip })
     }),

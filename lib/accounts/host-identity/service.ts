@@ -96,7 +96,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   if (known) {
     await updateProfile(tx, profile, ctx.now())
     if (uniqueKey(profile.email) !== uniqueKey(known.email))
-      await endMeans(ctx, tx, { user_id: known.id }, 'new_address')
+      await endMeans(ctx, tx, { user_id: known.id }, 'new_address', { by })
     const roles = splitRoles(profile.roles)
     if (!mayWrite(roles)) await ctx.revokeInvites(tx, known.id)
     else if (!roles.includes('admin')) await revokeNewcomersOf(tx, known.id)

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
+import { sessionEnded } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { CAUSES, type Cause, type Ends, type Means } from './rules.ts'
-import { deleteMeans, type Ending, type Holder } from './store.ts'
+import { countLiveSessions, deleteMeans, type Ending, type Holder, listKeyNames } from './store.ts'
 
 /** The mails whose token is made when they are sent, and which no row of the means would keep from making one. */
 const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
@@ -16,23 +17,25 @@ interface EndingOptions extends Ending {
   /** Means that stay this time. */
   keep?: readonly Means[]
   /** The user who causes it, as in an audit entry. */
-  by?: Pick<AuditEntry, 'actor_id' | 'ip'>
+  by: Pick<AuditEntry, 'actor_id' | 'ip'>
 }
 
 /**
  * Ends the means of access to an account that a cause ends, inside a transaction that has locked the user; streams that
- * are no longer allowed close. There is no other way to end them by a cause.
+ * are no longer allowed close. The audit log has which sessions and keys ended, and why. There is no other way to end
+ * them by a cause.
  *
  * @returns the number of each that ended
  */
 export async function endMeans(
-  ctx: Pick<Context, 'revokeInvites'>,
+  ctx: Pick<Context, 'revokeInvites' | 'now'>,
   tx: Tx,
   holder: Holder,
   cause: Cause,
-  { keep = [], by, ...stays }: EndingOptions = {},
+  { keep = [], by, ...stays }: EndingOptions,
 ): Promise<Record<Means, number>> {
   const ended = { ...NONE }
+  const live = await findLive(ctx, tx, holder, stays)
   for (const means of Object.keys(CAUSES[cause].ends as Ends) as Means[]) {
     if (keep.includes(means) || isRefused(cause, means)) continue
     if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, stays)
@@ -41,8 +44,32 @@ export async function endMeans(
     const mail = MAILS[means]
     if (mail) await deleteMailsOfKind(tx, mail, holder)
   }
-  tx.recheckStreams({ user_id: 'all' in holder ? undefined : holder.user_id })
+  const user_id = 'all' in holder ? undefined : holder.user_id
+  const { reason } = CAUSES[cause]
+  if (ended.sessions > 0 && live.sessions > 0)
+    tx.audit(sessionEnded(reason, { ...by, subject_id: user_id, detail: { sessions: live.sessions } }))
+  if (ended.keys > 0) auditKeys(tx, { ...by, detail: { reason, ...(user_id && { user_id }) } }, live.keys, ended.keys)
+  tx.recheckStreams({ user_id })
   return ended
+}
+
+/** What the audit log shows of what may end: expired sessions have ended before. */
+async function findLive({ now }: Pick<Context, 'now'>, tx: Tx, holder: Holder, { session }: Ending) {
+  return {
+    sessions: await countLiveSessions(tx, holder, { now: now(), except: session }),
+    keys: 'all' in holder ? [] : await listKeyNames(tx, holder.user_id),
+  }
+}
+
+/** An entry for each key of a user; one for those of all users, of which there may be too many. */
+function auditKeys(
+  tx: Tx,
+  { detail, ...by }: Omit<AuditEntry, 'act'>,
+  keys: { id: string; name: string }[],
+  count: number,
+): void {
+  if (keys.length === 0) tx.audit({ act: 'key.revoked', ...by, detail: { ...detail, keys: count } })
+  for (const { id, name } of keys) tx.audit({ act: 'key.revoked', ...by, subject_id: id, detail, names: { key: name } })
 }
 
 /** The keys of a disabled user stay, and work again when the user is enabled. */

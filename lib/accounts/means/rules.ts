@@ -18,6 +18,20 @@ export const MEANS = {
 /** The name of a means of access. */
 export type Means = keyof typeof MEANS
 
+/** Why sessions ended, as the audit log has it. */
+export type EndReason =
+  | 'limit'
+  | 'idle'
+  | 'absolute'
+  | 'signed_in'
+  | 'password'
+  | 'address'
+  | 'disabled'
+  | 'admin'
+  | 'lockdown'
+  | 'takeover'
+  | 'erasure'
+
 /** What a cause ends: each means, with a note for the documentation if it is not simply all of them. The others stay. */
 export type Ends = Partial<Record<Means, string>>
 
@@ -47,6 +61,7 @@ const BY_ADMINISTRATOR = {
 export const CAUSES = {
   new_password: {
     title: 'the user changes the password',
+    reason: 'password',
     ends: {
       sessions: 'except the current one',
       link_attempts: '',
@@ -57,6 +72,7 @@ export const CAUSES = {
   },
   mailed_reset: {
     title: 'the password is reset by mail',
+    reason: 'password',
     ends: {
       sessions: '',
       keys: 'without `keep_keys`',
@@ -69,10 +85,12 @@ export const CAUSES = {
   },
   new_address: {
     title: 'the user changes the address',
+    reason: 'address',
     ends: { reset_links: '', verification_links: '', address_changes: '' },
   },
   undone_address: {
     title: 'a change of the address is undone',
+    reason: 'address',
     ends: {
       ...BY_ADMINISTRATOR,
       verification_links: '',
@@ -81,19 +99,22 @@ export const CAUSES = {
   },
   administration: {
     title: 'an administrator sets the password or the address, or ends all sessions',
+    reason: 'admin',
     ends: { ...BY_ADMINISTRATOR, verification_links: 'with the address' },
   },
   disabled: {
     title: 'an administrator disables the user',
+    reason: 'disabled',
     ends: { ...BY_ADMINISTRATOR, keys: 'refused until the user is enabled', invites: '' },
   },
-  lockdown: { title: 'lockdown', ends: EVERY },
+  lockdown: { title: 'lockdown', reason: 'lockdown', ends: EVERY },
   takeover: {
     title: 'another person proves the address, or resets the password of an unverified account',
+    reason: 'takeover',
     ends: EVERY,
   },
-  erasure: { title: 'the user is erased', ends: EVERY },
-} as const satisfies Record<string, { title: string; ends: Ends }>
+  erasure: { title: 'the user is erased', reason: 'erasure', ends: EVERY },
+} as const satisfies Record<string, { title: string; reason: EndReason; ends: Ends }>
 
 /** Why access ends. */
 export type Cause = keyof typeof CAUSES

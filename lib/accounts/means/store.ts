@@ -1,4 +1,5 @@
 import type { Primitive, Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { Means } from './rules.ts'
 
 /** The user whose means end, or all users. */
@@ -52,4 +53,26 @@ export function deleteMeans(
   const conditions = ['all' in holder ? `${user} IS NOT NULL` : `${user} = ?`, which, kept && `${except.column} <> ?`]
   const values: Primitive[] = ['all' in holder ? [] : holder.user_id, kept ?? []].flat()
   return tx.run(`DELETE FROM ${table} WHERE ${conditions.filter(Boolean).join(' AND ')}`, ...values)
+}
+
+/** The number of sessions that have not expired, without one that stays. By sessions_of_user. */
+export async function countLiveSessions(
+  db: Queries,
+  holder: Holder,
+  { now, except = '' }: { now: Micros; except?: string | undefined },
+): Promise<number> {
+  const row = await db.get<{ count: number }>(
+    `SELECT count(*) AS count FROM sessions
+      WHERE idle_expires_at >= ? AND absolute_expires_at >= ? AND id <> ? ${'all' in holder ? '' : 'AND user_id = ?'}`,
+    now,
+    now,
+    except,
+    ...('all' in holder ? [] : [holder.user_id]),
+  )
+  return row!.count
+}
+
+/** The names of a user's keys. By api_keys_of_user. */
+export function listKeyNames(db: Queries, userId: string): Promise<{ id: string; name: string }[]> {
+  return db.all('SELECT id, name FROM api_keys WHERE user_id = ? ORDER BY id', userId)
 }

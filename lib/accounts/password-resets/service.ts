@@ -78,6 +78,7 @@ export const redeem = useCase({
       const cause = user.email_verified_at === null ? 'takeover' : 'mailed_reset'
       const { keys, identities } = await endMeans(ctx, tx, { user_id }, cause, {
         email_key: cause === 'takeover' ? undefined : uniqueKey(user.email),
+        by: { ip: client.ip },
         keep: cause === 'takeover' || !input.keep_keys ? [] : ['keys'],
       })
       await clearFailures(tx, accountOf(user.email, undefined))

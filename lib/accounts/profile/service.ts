@@ -3,6 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
 import { isTaken } from '../../storage/errors.ts'
+import { byActor } from '../audit/rules.ts'
 import { endMeans } from '../means/ending.ts'
 import { notify } from '../notices/service.ts'
 import { rememberDevice } from '../passwords/known-devices.ts'
@@ -34,7 +35,7 @@ export const changePassword = useCase({
       await lockUser(tx, user_id)
       // Another call was faster: the given password is no longer the current one.
       if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
-      await endMeans(ctx, tx, { user_id }, 'new_password', { session: session_id })
+      await endMeans(ctx, tx, { user_id }, 'new_password', { session: session_id, by: byActor(actor) })
       const device = await rememberDevice(tx, user_id, undefined, ctx.now())
       tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
       await notify(ctx, tx, user_id, 'password_changed')

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts'
-import { assertAdmin, refuseKeys } from '../../core/actor.ts'
+import { type Actor, assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { byActor } from '../audit/rules.ts'
+import { byActor, sessionEnded } from '../audit/rules.ts'
 import { endMeans } from '../means/ending.ts'
 import { assertStillAdmin } from '../users/rules.ts'
 import { findUser, lockAllUsers, lockUsers } from '../users/store.ts'
@@ -40,7 +40,6 @@ export const revoke = useCase({
   takes: ['actor'],
   input: Revocation,
   errors: ['forbidden', 'not_found'],
-  frees: 'whole',
   run: async (ctx, actor, input): Promise<Revoked> => {
     assertAdmin(actor)
     refuseKeys(actor)
@@ -48,7 +47,7 @@ export const revoke = useCase({
       const owner = await findOwner(tx, input)
       const locked = 'all' in input ? await lockAllUsers(tx) : await lockUsers(tx, [actor.user_id, owner!], NO_OTHERS)
       assertStillAdmin(locked, actor)
-      const { sessions, keys } = await end(ctx, tx, input, owner)
+      const { sessions, keys } = await end(ctx, tx, actor, input, owner)
       if (sessions + keys === 0) return { revoked: 0 }
       const one = 'session_id' in input && { session_id: input.session_id }
       const detail = { sessions, ...one, ...(keys > 0 && { keys }) }
@@ -58,10 +57,14 @@ export const revoke = useCase({
   },
 })
 
-async function end(ctx: Context, tx: Tx, input: Revocation, owner: string | undefined) {
-  if (!('session_id' in input)) return endMeans(ctx, tx, input, 'administration', { keep: ['verification_links'] })
+async function end(ctx: Context, tx: Tx, actor: Actor, input: Revocation, owner: string | undefined) {
+  const by = byActor(actor)
+  if (!('session_id' in input)) return endMeans(ctx, tx, input, 'administration', { keep: ['verification_links'], by })
   tx.recheckStreams({ user_id: owner })
-  return { sessions: await endSession(tx, input.session_id), keys: 0 }
+  const { session_id } = input
+  const sessions = await endSession(tx, session_id)
+  if (sessions > 0) tx.audit(sessionEnded('admin', { ...by, subject_id: owner, detail: { sessions, session_id } }))
+  return { sessions, keys: 0 }
 }
 
 const NO_OTHERS = { admins: false }
@@ -91,7 +94,6 @@ export const listOfUser = useCase({
 export const endOfUser = useCase({
   takes: ['actor', 'user_id'],
   errors: ['not_found'],
-  frees: 'whole',
   run: (ctx, actor, userId): Promise<Revoked> => revoke.run(ctx, actor, { user_id: userId }),
 })
 
@@ -103,7 +105,6 @@ export const endOfUser = useCase({
 export const endOne = useCase({
   takes: ['actor', 'user_id', 'session_id'],
   errors: ['not_found'],
-  frees: 'whole',
   run: async (ctx, actor, userId, sessionId): Promise<void> => {
     assertAdmin(actor)
     if ((await findSessionOwner(ctx.db, sessionId)) !== userId) throw new ChatError('not_found')

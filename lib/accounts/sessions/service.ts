@@ -6,6 +6,7 @@ import { SECOND } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { sessionEnded } from '../audit/rules.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf } from '../passwords/store.ts'
@@ -138,12 +139,24 @@ export async function recordFailure(
 export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client: Client): Promise<SignedIn> {
   const now = ctx.now()
   const tokens = newTokens()
+  const by = { actor_id: user.id, ip: client.ip }
   const previous = client.token ? await deleteSessionByToken(tx, digest(client.token)) : undefined
-  if (previous !== undefined) tx.recheckStreams({ user_id: previous })
+  if (previous) {
+    tx.recheckStreams({ user_id: previous.user_id })
+    const detail = { sessions: 1, session_id: previous.id }
+    const isLive = previous.idle_expires_at >= now && previous.absolute_expires_at >= now
+    // A user who signs in again goes on; that of another user ends.
+    if (isLive && previous.user_id !== user.id)
+      tx.audit(sessionEnded('signed_in', { ...by, subject_id: previous.user_id, detail }))
+  }
   const row = newSession(ctx, user.id, client, tokens, now)
   await insertSession(tx, row)
   const cap = ctx.config.session.max_sessions_per_user
-  if (cap && (await evictSessions(tx, user.id, now, row.id, cap)) > 0) tx.recheckStreams({ user_id: user.id })
+  const sessions = cap ? await evictSessions(tx, user.id, now, row.id, cap) : 0
+  if (sessions > 0) {
+    tx.recheckStreams({ user_id: user.id })
+    tx.audit(sessionEnded('limit', { ...by, subject_id: user.id, detail: { sessions } }))
+  }
   return toSignedIn(user, row, tokens)
 }
 
@@ -175,7 +188,6 @@ export const refresh = useCase({
 /** Ends the current session and closes its streams. @throws ChatError `forbidden` with an API key */
 export const logout = useCase({
   takes: ['actor'],
-  frees: 'whole',
   run: async (ctx, actor): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {

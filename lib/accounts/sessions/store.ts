@@ -133,9 +133,9 @@ export function confirmSession(tx: Queries, id: string, at: Micros): Promise<num
   return tx.run('UPDATE sessions SET confirmed_at = ? WHERE id = ?', at, id)
 }
 
-/** Marks a session as expired, whatever the clock shows later. */
-export async function expireSession(tx: Queries, id: string): Promise<void> {
-  await tx.run('UPDATE sessions SET idle_expires_at = 0 WHERE id = ?', id)
+/** Marks a session as expired, whatever the clock shows later. @returns the number marked, 0 or 1 */
+export function expireSession(tx: Queries, id: string): Promise<number> {
+  return tx.run('UPDATE sessions SET idle_expires_at = 0 WHERE id = ? AND idle_expires_at > 0', id)
 }
 
 /** The last use of a session. */
@@ -154,9 +154,14 @@ export async function touchSession(tx: Queries, id: string, use: SessionUse): Pr
   )
 }
 
-export async function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<string | undefined> {
-  const sql = 'DELETE FROM sessions WHERE token_hash = ? RETURNING user_id'
-  return (await tx.get<{ user_id: string }>(sql, tokenHash))?.user_id
+export function deleteSessionByToken(
+  tx: Queries,
+  tokenHash: string,
+): Promise<Pick<SessionRow, 'id' | 'user_id' | 'idle_expires_at' | 'absolute_expires_at'> | undefined> {
+  return tx.get(
+    'DELETE FROM sessions WHERE token_hash = ? RETURNING id, user_id, idle_expires_at, absolute_expires_at',
+    tokenHash,
+  )
 }
 
 /** Ends the user's live sessions except `current` and the newest others, `keep` in all. @returns the number deleted */

@@ -1,11 +1,12 @@
+import type { AuditEntry } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
+import { inBatches } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { deleteUnderWayIn } from './store.ts'
-import { hideConversation } from './store-fields.ts'
+import { findConversation, hideConversation } from './store-fields.ts'
 import { listUnreadIn } from './store-participants.ts'
 
 /** The maximum size of the text that one batch removes: SQLite overwrites all of it. */
@@ -23,10 +24,25 @@ const PIECES = {
 }
 
 /**
- * Deletes a conversation: it is hidden with the commit, also its notifications, and a task removes its content. The caller
- * must call `tx.recheckStreams`.
+ * Deletes a conversation: it is hidden with the commit, also its notifications, and a task removes its content. The audit
+ * log keeps its title. The caller must call `tx.recheckStreams`.
+ *
+ * @param change.by the user who deletes it, as in an audit entry
  */
-export async function hide(tx: Tx, conversationId: string, at: Micros): Promise<void> {
+export async function hide(
+  tx: Tx,
+  conversationId: string,
+  { at, by, reason }: { at: Micros; by: Pick<AuditEntry, 'actor_id' | 'ip'>; reason?: 'erasure' },
+): Promise<void> {
+  const { title } = (await findConversation(tx, conversationId))!
+  tx.audit({
+    act: 'conversation.deleted',
+    ...by,
+    subject_id: conversationId,
+    conversation_id: conversationId,
+    ...(reason && { detail: { reason } }),
+    ...(title && { names: { title } }),
+  })
   await hideConversation(tx, conversationId, at)
   tx.publishCounts(await listUnreadIn(tx, conversationId))
   // The processes that write the answers stop when their rows are deleted.
@@ -37,8 +53,7 @@ export async function hide(tx: Tx, conversationId: string, at: Micros): Promise<
 /** Removes the content of a hidden conversation, then the conversation. */
 export async function removeConversation(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
   let removed = Number(detail.removed ?? 0)
-  const isDone = await inBatches(isOver, async (usual) => {
-    const size = rowsAtOnce(ctx.db, usual)
+  const isDone = await inBatches(isOver, async (size) => {
     const batch = await ctx.write(async (tx) => {
       const began = performance.now()
       const messages = await removeMessages(ctx, tx, key, size)
@@ -58,7 +73,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
 
 /** Removes up to `size` messages, and threads without messages. @returns the number; `undefined` without threads */
 async function removeMessages(
-  { db, search }: Context,
+  { search }: Context,
   tx: Queries,
   conversationId: string,
   size: number,
@@ -81,10 +96,8 @@ async function removeMessages(
     rootIds,
     size,
   )
-  const most = rowsAtOnce(db, BATCH_BYTES)
-  const ids = fitting(messages, most)
-  const isLarge = ids.length === 1 && messages[0]!.bytes > most
-  if (isLarge && (await removePieces(tx, ids[0]!, (rows) => rowsAtOnce(db, rows)))) return 0
+  const ids = fitting(messages)
+  if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
   await tx.run(`DELETE FROM notifications WHERE id ${these}`, jsonList(ids))
   await search.remove(tx, ids)
   await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
@@ -102,17 +115,17 @@ async function removeMessages(
 }
 
 /** The first of these messages, and the following ones that fit into the batch. */
-function fitting(messages: { id: string; bytes: number }[], most: number): string[] {
+function fitting(messages: { id: string; bytes: number }[]): string[] {
   let bytes = 0
   const end = messages.findIndex((message) => {
     bytes += Number(message.bytes)
-    return bytes > most
+    return bytes > BATCH_BYTES
   })
   return messages.slice(0, end < 0 ? messages.length : Math.max(1, end)).map(({ id }) => id)
 }
 
 /** Removes some pieces of one large message. @returns false if it had none */
-async function removePieces(tx: Queries, messageId: string, atOnce: (rows: number) => number): Promise<boolean> {
+async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
   let removed = 0
   for (const [table, { of, key, most }] of Object.entries(PIECES))
     removed += await tx.run(
@@ -120,7 +133,7 @@ async function removePieces(tx: Queries, messageId: string, atOnce: (rows: numbe
          SELECT ${key} FROM ${table} WHERE ${of} = ? ORDER BY ${key} LIMIT ?)`,
       messageId,
       messageId,
-      atOnce(most),
+      most,
     )
   return removed > 0
 }

@@ -1,5 +1,5 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import { type Actor, isOperator } from '../../core/actor.ts'
+import { assertOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -60,22 +60,16 @@ export const describe = useCase({
 export const removeAny = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['forbidden', 'not_found'],
-  frees: 'half',
   run: async (ctx, actor, conversationId): Promise<void> => {
     assertOperator(actor)
     await ctx.write(async (tx) => {
       const at = await lockAsSystem(ctx, tx, conversationId)
       if (at === undefined) throw new ChatError('not_found')
-      await hide(tx, conversationId, at)
-      tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
+      await hide(tx, conversationId, { at, by: byActor(actor) })
       tx.recheckStreams({ conversation_id: conversationId })
     })
   },
 })
-
-function assertOperator(actor: Actor): void {
-  if (!isOperator(actor)) throw new ChatError('forbidden')
-}
 
 function toOverview({ is_group, ref, created_at, active_at, ...row }: OverviewRow): ConversationOverview {
   return {

@@ -223,6 +223,7 @@ export const rename = useCase({
       if (place.role !== 'owner' && !(isOfAdmins && canModerate(place.role))) throw new ChatError('forbidden')
       if (title !== undefined) refuseDirect(place, 'it has no title')
       if (policy !== undefined) changes.policy = await changePolicy(tx, actor, conversationId, policy)
+      if (title !== undefined) await auditTitle(tx, actor, conversationId, title)
       await updateConversation(tx, conversationId, changes)
       if (Object.keys(changes).length > 0) tx.emit(conversationId, { type: 'conversation.updated' })
     })
@@ -233,10 +234,18 @@ export const rename = useCase({
   },
 })
 
+async function auditTitle(tx: Tx, actor: Actor, conversation_id: string, title: string): Promise<void> {
+  const { title: old_title } = (await findConversation(tx, conversation_id))!
+  if (title === old_title) return
+  const about = { subject_id: conversation_id, conversation_id }
+  tx.audit({ act: 'conversation.renamed', ...byActor(actor), ...about, names: { old_title, title } })
+}
+
 /** @returns the changed policy, as it is stored */
 async function changePolicy(tx: Tx, actor: Actor, conversationId: string, policy: PolicyChange): Promise<string> {
   const { policy: before } = (await findConversation(tx, conversationId))!
-  tx.audit({ act: 'conversation.policy_changed', ...byActor(actor), subject_id: conversationId, detail: { ...policy } })
+  const about = { subject_id: conversationId, conversation_id: conversationId }
+  tx.audit({ act: 'conversation.policy_changed', ...byActor(actor), ...about, detail: { ...policy } })
   return JSON.stringify({ ...JSON.parse(before ?? '{}'), ...policy })
 }
 
@@ -257,14 +266,12 @@ export const renameByClient = useCase({
 export const remove = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found', 'forbidden', 'conflict'],
-  frees: 'half',
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       if (place.role !== 'owner') throw new ChatError('forbidden')
       refuseDirect(place, 'archive it instead')
-      await hide(tx, conversationId, place.at)
-      tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
+      await hide(tx, conversationId, { at: place.at, by: byActor(actor) })
       tx.recheckStreams({ conversation_id: conversationId })
     })
   },

@@ -46,9 +46,9 @@ export async function acceptAs(
   if (!(await takeUse(tx, invite.id, { signups: isSignup ? 1 : 0 }))) throw new ChatError('invite_used')
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
-  await join(tx, conversation_id, { user, role: invite.role, at })
+  await join(tx, conversation_id, { user, role: invite.role, at, by: { actor_id: user.id, ip } })
   const detail = { conversation_id, role: invite.role }
-  tx.audit({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, ip, detail })
+  tx.audit({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, conversation_id, ip, detail })
   return { conversation_id, joined: user.id }
 }
 

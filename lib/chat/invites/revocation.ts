@@ -23,7 +23,8 @@ export async function revokeInvitesOf(
     counts.set(`${conversation_id} ${role}`, { ...detail, count: detail.count + 1 })
   }
   for (const detail of counts.values()) {
-    tx.audit({ act: 'invite.revoked', ...by, subject_id: made.user_id, detail })
+    const { conversation_id } = detail
+    tx.audit({ act: 'invite.revoked', ...by, subject_id: made.user_id, conversation_id, detail })
   }
   return revoked.length
 }

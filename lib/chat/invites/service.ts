@@ -130,7 +130,6 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
 export const revoke = useCase({
   takes: ['actor', 'token'],
   errors: ['not_found', 'forbidden'],
-  frees: 'half',
   run: async (ctx, actor, token): Promise<void> => {
     await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInviteByToken(tx, digest(token))))
   },
@@ -140,7 +139,6 @@ export const revoke = useCase({
 export const revokeById = useCase({
   takes: ['actor', 'invite_id'],
   errors: ['not_found', 'forbidden'],
-  frees: 'half',
   run: async (ctx, actor, inviteId): Promise<void> => {
     await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInvite(tx, inviteId)))
   },
@@ -152,6 +150,7 @@ async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow
   if (!isOwn && !canModerate(await requireInviteReader(tx, actor, invite.conversation_id)))
     throw new ChatError('forbidden')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
-  const detail = { conversation_id: invite.conversation_id, role: invite.role }
-  tx.audit({ act: 'invite.revoked', ...byActor(actor), subject_id: invite.id, detail })
+  const { id: subject_id, conversation_id, role } = invite
+  const detail = { conversation_id, role }
+  tx.audit({ act: 'invite.revoked', ...byActor(actor), subject_id, conversation_id, detail })
 }

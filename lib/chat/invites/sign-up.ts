@@ -44,7 +44,9 @@ export async function signUp(
     return await ctx.write(async (tx) => {
       const user = await addUser(ctx, tx, newcomer)
       const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
-      tx.audit({ act: 'invite.signed_up', actor_id: user.id, subject_id: accepted.conversation_id, ip: client.ip })
+      const { conversation_id } = accepted
+      const about = { subject_id: conversation_id, conversation_id }
+      tx.audit({ act: 'invite.signed_up', actor_id: user.id, ...about, ip: client.ip })
       return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
     })
   } catch (error) {

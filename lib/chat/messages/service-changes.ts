@@ -1,3 +1,4 @@
+import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -43,22 +44,19 @@ export const edit = useCase({
   run: async (ctx, actor, messageId, input): Promise<void> => {
     assertContentFits(input.content, ctx.config.limits.message_bytes)
     const content = ctx.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
-    await ctx.write(
-      async (tx) => {
-        const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
-        const { at } = place
-        const message = assertEditable(actor, (await findMessage(tx, messageId))!)
-        await refuseClosed(tx, place, actor)
-        const { reason = null, metadata, attachment_ids } = input
-        assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
-        await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
-        if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
-        if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
-        await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
-        tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
-      },
-      { full_disk: 'refused' },
-    )
+    await ctx.write(async (tx) => {
+      const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
+      const { at } = place
+      const message = assertEditable(actor, (await findMessage(tx, messageId))!)
+      await refuseClosed(tx, place, actor)
+      const { reason = null, metadata, attachment_ids } = input
+      assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
+      await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
+      if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
+      if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
+      await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
+      tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
+    })
   },
 })
 
@@ -93,7 +91,6 @@ export const remove = useCase({
   takes: ['actor', 'message_id'],
   input: Deletion,
   errors: ['not_found', 'forbidden', 'message_deleted'],
-  frees: 'half',
   run: async (ctx, actor, messageId, input): Promise<void> => {
     const isCancelled = await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
@@ -103,6 +100,7 @@ export const remove = useCase({
       const isStopped = await endAnswer(tx, answer, CANCELLED)
       if (message.attachment_list)
         await setExpiryOf(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
+      if (message.posted_by !== actor.user_id) auditDeletion(tx, actor, message)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
       tx.publishCounts(await hideDeleted(tx, message))
@@ -113,6 +111,12 @@ export const remove = useCase({
     if (isCancelled) ctx.answers.cancelled(messageId)
   },
 })
+
+/** Without the reason: that is a text for those who may restore the message. */
+function auditDeletion(tx: Tx, actor: Actor, { id, conversation_id, posted_by }: MessageRow): void {
+  const detail = { ...(posted_by !== null && { author_id: posted_by }) }
+  tx.audit({ act: 'message.deleted', ...byActor(actor), subject_id: id, conversation_id, detail })
+}
 
 /**
  * Restores a deleted message.

@@ -4,7 +4,7 @@ import type { Tx } from '../../live/transaction.ts'
 import { lockAsSystem } from '../conversations/access.ts'
 import { hide } from '../conversations/removal.ts'
 import { forgetPair } from '../conversations/store-direct.ts'
-import { isOfSystem } from '../conversations/store-fields.ts'
+import { findConversation, isOfSystem } from '../conversations/store-fields.ts'
 import {
   countParticipants,
   deleteParticipant,
@@ -18,16 +18,19 @@ import { revokeInvitesOf } from '../invites/revocation.ts'
  * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's
  * streams of the conversation close.
  *
- * @param by the user who removes the participant, as in an audit entry
+ * @param why the user who removes the participant, as in an audit entry, or why it is removed
  */
 export async function endParticipation(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   participant: { conversation_id: string; user_id: string },
-  by?: Pick<AuditEntry, 'actor_id' | 'ip'>,
+  { by = {}, reason }: { by?: Pick<AuditEntry, 'actor_id' | 'ip'>; reason?: 'erasure' },
 ): Promise<void> {
   const { conversation_id, user_id } = participant
   await deleteParticipant(tx, conversation_id, user_id)
+  const about = { subject_id: user_id, conversation_id, ...(reason && { detail: { reason } }) }
+  const { is_direct } = (await findConversation(tx, conversation_id))!
+  if (!is_direct) tx.audit({ act: 'participant.removed', ...by, ...about })
   await revokeInvitesOf(ctx, tx, { user_id, conversation_id }, by)
   tx.emit(conversation_id, { type: 'membership.changed', user_id, detail: { action: 'removed' } })
   // Notifications of the conversation are no longer shown.
@@ -53,16 +56,22 @@ export async function removeErasedUser(
   const isKept = await isOfSystem(tx, conversationId)
   if (all === 1 && !isKept) {
     tx.recheckStreams({ conversation_id: conversationId })
-    return hide(tx, conversationId, at)
+    return hide(tx, conversationId, { at, by: {}, reason: 'erasure' })
   }
   await forgetPair(tx, conversationId)
   if (place.role === 'owner' && owners === 1 && !isKept) await transferOwnership(tx, conversationId, userId)
-  await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId })
+  await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, { reason: 'erasure' })
 }
 
 async function transferOwnership(tx: Tx, conversationId: string, userId: string): Promise<void> {
   const successor = await findSuccessor(tx, conversationId, userId)
   await updateRole(tx, conversationId, successor, 'owner')
+  tx.audit({
+    act: 'participant.role_changed',
+    subject_id: successor,
+    conversation_id: conversationId,
+    detail: { role: 'owner', reason: 'erasure' },
+  })
   const detail = { role: 'owner', action: 'role_updated' }
   tx.emit(conversationId, { type: 'membership.changed', user_id: successor, detail })
 }

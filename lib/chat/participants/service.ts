@@ -70,7 +70,7 @@ async function addTo(
     }
     if (!user || user.disabled_at || (await isSystemUser(tx, user.id)))
       throw new ChatError('not_found', { message: 'There is no such user.' })
-    const joined = await join(tx, conversationId, { user, role: input.role, at: place.at })
+    const joined = await join(tx, conversationId, { user, role: input.role, at: place.at, by: byActor(actor) })
     if (!joined) throw new ChatError('already_participant')
     const { id: user_id, username, display_name } = user
     if (user_id !== actor.user_id)
@@ -124,6 +124,10 @@ export const changeRole = useCase({
       refuseDirect(place, 'both own it')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
+      if (role !== other.role) {
+        const about = { subject_id: userId, conversation_id: conversationId, detail: { old_role: other.role, role } }
+        tx.audit({ act: 'participant.role_changed', ...byActor(actor), ...about })
+      }
       const made = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
       if (made.roles.length > 0) await revokeInvitesOf(ctx, tx, made, byActor(actor))
       tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
@@ -145,7 +149,6 @@ export const changeRole = useCase({
 export const remove = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
   errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
-  frees: 'half',
   run: async (ctx, actor, conversationId, userId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(
@@ -161,7 +164,7 @@ export const remove = useCase({
       if (other.role === 'owner') refuseKeys(actor)
       refuseDirect(place, 'archive it instead')
       await assertNotLastOwner(tx, conversationId, other.role)
-      await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, byActor(actor))
+      await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, { by: byActor(actor) })
     })
   },
 })

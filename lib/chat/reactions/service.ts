@@ -52,7 +52,6 @@ export const remove = useCase({
   takes: ['actor', 'message_id', 'emoji'],
   input: ReactionRemoval,
   errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted'],
-  frees: 'half',
   run: (ctx, actor, messageId, given, { all }): Promise<void> =>
     removeFrom(ctx, actor, { message_id: messageId, ...parseInput(Named, { emoji: given }), all }),
 })
@@ -113,8 +112,9 @@ async function removeFrom(
     const reactions = await composeReactionList(tx, message_id)
     publishChange(tx, state!, { action: all ? 'cleared' : 'removed', emoji, user_id: actor.user_id, reactions })
     if (!all) return
-    const detail = { conversation_id: state!.conversation_id, emoji, count: removed }
-    tx.audit({ act: 'reactions.cleared', ...byActor(actor), subject_id: message_id, detail })
+    const { conversation_id } = state!
+    const detail = { conversation_id, emoji, count: removed }
+    tx.audit({ act: 'reactions.cleared', ...byActor(actor), subject_id: message_id, conversation_id, detail })
   })
 }
 

@@ -33,7 +33,7 @@ import { displayNames } from './0031-display-names.ts'
 import { blobOwners } from './0032-blob-owners.ts'
 import { inviteDelivery } from './0033-invite-delivery.ts'
 import { systemDirect } from './0034-system-direct.ts'
-import { conversationSalt } from './0046-conversation-salt.ts'
+import { auditFacts } from './0035-audit-facts.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -104,7 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [
   blobOwners,
   inviteDelivery,
   systemDirect,
-  conversationSalt,
+  auditFacts,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

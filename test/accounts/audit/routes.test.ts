@@ -96,13 +96,13 @@ describeOnEachDatabase('the audit log', (openUrl) => {
   })
 
   it('searches a limited part of itself per page with a filter, and returns where to continue', async () => {
-    const { db, id } = service.chat.context
+    const { db, id, now } = service.chat.context
     const rare = (await ada.audit.list({ act: 'setup.done' })).entries
-    const values = times(2_500, () => '(?, 0, ?)').join(', ')
+    const values = times(2_500, () => '(?, ?, ?)').join(', ')
     for (const _ of times(4, () => 0))
       await db.run(
         `INSERT INTO audit_log (id, at, act) VALUES ${values}`,
-        ...times(2_500, () => [id(), 'logout']).flat(),
+        ...times(2_500, () => [id(), now(), 'logout']).flat(),
       )
     const first = await ada.audit.list({ act: 'setup.done' })
     expect(first).toEqual({ entries: [], next_after: expect.any(String) })

@@ -4,7 +4,6 @@ import type { Texts } from './en.ts'
 export const texts: Texts = {
   starting: 'Einen Moment…',
   cancel: 'Abbrechen',
-  type_to_confirm: (text) => `Zum Fortfahren „${text}“ eingeben`,
   close: 'Schließen',
   save: 'Speichern',
   retry: 'Noch einmal versuchen',
