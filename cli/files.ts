@@ -28,6 +28,18 @@ export async function saveFiles(flags: FilesFlags, db: Database): Promise<{ file
   return copyBetween(flags, db, (storage) => ({ from: storage, to: openFileStore(`fs:${flags.files}`) }))
 }
 
+/** The same of some files, by their ids. @param beside where the files are, unless in the storage of the service */
+export function saveSomeFiles(
+  flags: FilesFlags,
+  db: Database,
+  ids: readonly string[],
+  beside?: FileStore,
+): Promise<{ files?: CopiedFiles }> {
+  if (flags.files === undefined) return Promise.resolve({})
+  const to = openFileStore(`fs:${flags.files}`)
+  return copyBetween(flags, db, (storage) => ({ from: beside ?? storage, to }), { ids })
+}
+
 /**
  * Copies the files that a filled database names from the folder. Those that are missing there show as gone.
  *
@@ -37,7 +49,9 @@ export async function loadFiles(flags: FilesFlags, beside?: FileStore): Promise<
   const { files } = flags
   if (files === undefined && (beside === undefined || !loadConfig(flags).config.attachments.enabled)) return {}
   const from = files === undefined ? beside! : openFileStore(`fs:${files}`)
-  const copied = await withStorage(flags, ({ db }) => copyBetween(flags, db, (to) => ({ from, to }), claimTarget))
+  const copied = await withStorage(flags, ({ db }) =>
+    copyBetween(flags, db, (to) => ({ from, to }), { prepare: claimTarget }),
+  )
   if (copied.files?.missing) await withChat(flags, (chat) => chat.ops.fsckFiles({ repair: true }))
   return copied
 }
@@ -61,7 +75,10 @@ async function copyBetween(
   flags: FilesFlags,
   db: Database,
   places: (storage: FileStore) => { from: FileStore; to: FileStore },
-  prepare: (db: Database, to: FileStore) => Promise<void> = async () => {},
+  {
+    prepare = async () => {},
+    ids,
+  }: { prepare?: (db: Database, to: FileStore) => Promise<void>; ids?: readonly string[] } = {},
 ): Promise<{ files?: CopiedFiles }> {
   const { config } = loadConfig(flags)
   if (!config.attachments.enabled) throw new UsageError('--files: attachments.enabled is false, so there are no files')
@@ -74,7 +91,7 @@ async function copyBetween(
   const onProgress = ({ files, bytes }: CopiedFiles) =>
     showProgress(`${files} files, ${Math.round(bytes / 2 ** 20)} MiB`)
   const copied = await untilInterrupted('The copy of the files', (signal) =>
-    copyFiles(db, between, { onProgress, signal }),
+    copyFiles(db, between, { onProgress, signal, ...(ids && { ids }) }),
   )
   showProgress('')
   if (copied.missing > 0) {

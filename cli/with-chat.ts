@@ -1,9 +1,15 @@
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Chat } from '../lib/service.ts'
 import type { Storage } from '../lib/storage/open.ts'
+import { createReserve } from '../lib/storage/sqlite/reserve.ts'
+import { freeBytes } from '../lib/storage/vacuum.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
+import { sqliteFile } from './doctor/files.ts'
 import { createLogger } from './logging/logger.ts'
 import { printNote } from './output.ts'
+
+const MIB = 1024 * 1024
 
 /**
  * Runs `work` on the configured storage without migrating it.
@@ -71,6 +77,13 @@ async function open(flags: ConfigFlags, create: boolean, read_only = false) {
   // Loaded on demand: the help of a command needs no database driver.
   const { createChatService, openStorage } = await import('../lib/index.ts')
   const { url: database, ...postgres } = config.database
-  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability, create, read_only })
+  const openOne = () => openStorage({ database, ...postgres, durability: config.storage.durability, create, read_only })
+  const storage = await openOne().catch((error: unknown) => {
+    // Even to be opened, a SQLite file needs some room beside it.
+    const path = sqliteFile(database)
+    if (path === undefined || !existsSync(path) || freeBytes(path) > MIB || createReserve(path).release('whole') === 0)
+      throw error
+    return openOne()
+  })
   return { config, storage, createChatService }
 }

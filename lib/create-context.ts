@@ -42,6 +42,7 @@ import type { Context, Log, MadeNotification, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import { currentMicros } from './core/time.ts'
+import { withReserve } from './core/with-reserve.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
 import { createFilesPlace } from './files/guard.ts'
@@ -88,7 +89,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const providers = createProviders(config, { log, now })
   const insertAuditEntry = auditBy(ports.operator)
   const after = afterCommits(() => ctx)
-  const write = createWrite({ db, hub, metrics, now, id, insertAuditEntry, ...after })
+  const write = ofOperator(ports, createWrite({ db, hub, metrics, now, id, insertAuditEntry, ...after }))
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const openFile: OpenFile = (userId, fileId) => openFor(ctx, userId, fileId)
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
@@ -143,6 +144,11 @@ function recipientOf(ctx: Context, ...[order, options]: Parameters<Addresser>): 
   if (order.mail === 'notification') return addressNotification(ctx, order)
   if (order.mail === 'conversation_invite') return addressInvite(ctx, order)
   return addressOf(ctx, order, options)
+}
+
+/** The writes of the commands of an operator may use all of the reserve of a full disk. */
+function ofOperator({ operator }: Ports, write: Context['write']): Context['write'] {
+  return operator === undefined ? write : (work, options) => write(work, { ...options, full_disk: 'whole' })
 }
 
 /** What the service does after the commit of a transaction. */
@@ -237,12 +243,12 @@ function asked({ identity, scan, thumbnail }: Ports): Pick<Context, 'identity' |
 /** What runs the tasks of each kind. */
 function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
   return {
-    'conversation.remove': (run) => removeConversation(ctx(), run),
-    'user.erase': (run) => erasure.goOn(ctx(), run),
+    'conversation.remove': (run) => removeConversation(withReserve(ctx(), 'half'), run),
+    'user.erase': (run) => erasure.goOn(withReserve(ctx(), 'half'), run),
     'storage.purge': (run) => purge(ctx(), run),
     'message.notify': (run) => notifyAll(ctx(), run),
     'search.fill': (run) => fill(ctx(), run),
-    'files.collect': (run) => collect(ctx(), run),
+    'files.collect': (run) => collect(withReserve(ctx(), 'half'), run),
     'files.check': (run) => checkFile(ctx(), run),
     ...mailTasks(() => ctx().outbox),
   }

@@ -6,6 +6,7 @@ import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
 import { LOOKS } from './core/stall.ts'
 import { LOOK_MS } from './files/guard.ts'
+import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
@@ -31,7 +32,17 @@ const PLACE_MS = 3_000
 function jobsOf(
   ctx: Context,
 ): Record<
-  'heartbeats' | 'stalled' | 'callers' | 'presence' | 'leases' | 'retention' | 'files' | 'place' | 'wal' | 'backups',
+  | 'heartbeats'
+  | 'stalled'
+  | 'callers'
+  | 'presence'
+  | 'leases'
+  | 'retention'
+  | 'files'
+  | 'place'
+  | 'wal'
+  | 'reserve'
+  | 'backups',
   Job
 > {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -86,6 +97,11 @@ function jobsOf(
       run: ctx.backups.check,
       warning: 'It could not be checked whether a backup is due',
       exclusive: true,
+    },
+    reserve: {
+      interval_ms: 10_000,
+      run: createReserveLook(ctx),
+      warning: 'What is kept for a full disk could not be written',
     },
     wal: { interval_ms: 60_000, run: () => checkWal(ctx), warning: 'The size of the WAL could not be checked' },
   }

@@ -114,6 +114,7 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/chat/attachments/{assistant,checking,downloads,draining,host-uploads,large-pictures,life}.test.ts',
     'test/chat/attachments/{space,store-failures,uploads}.test.ts',
     'test/chat/conversations/{activity,direct,direct-by-system,participant-counts,policy,refs,settings}.test.ts',
+    'test/chat/copies/copies.test.ts',
     'test/chat/hooks/*.test.ts',
     'test/chat/notifications/{answers,devices,events,expiring,host,mail,statements}.test.ts',
     'test/chat/presence/many.test.ts',

@@ -1,6 +1,7 @@
 import { defineCommand as defineGroup } from 'citty'
 import type { AdoptedFiles } from '../../lib/ops/file-place.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { describeFreed, measureInside } from '../freed.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { withChat } from '../with-chat.ts'
@@ -16,10 +17,13 @@ const gc = defineCommand({
     withChat(args, async (chat) => {
       const dry_run = args['dry-run'] === true
       const onProgress = (parts: number) => showProgress(`${parts} parts without a row`)
-      const { expired, blobs, garbage, unfinished, failed } = await chat.ops.collectFiles({ dry_run, onProgress })
+      const { value, inside_bytes } = await measureInside(chat, () => chat.ops.collectFiles({ dry_run, onProgress }))
+      const { expired, blobs, garbage, unfinished, failed, bytes } = value
       showProgress('')
+      const freed = dry_run ? undefined : { disk_bytes: bytes, inside_bytes }
       const text = `${dry_run ? 'Would delete' : 'Deleted'} ${expired} files whose time is over, the bytes of ${blobs} released ones, ${garbage} parts without a row, ${unfinished} unfinished writes.`
-      print(args, { dry_run, expired, blobs, garbage, unfinished, failed }, oneLine(text))
+      const lines = [text, ...(freed ? [describeFreed(freed)] : [])]
+      print(args, { dry_run, expired, blobs, garbage, unfinished, failed, freed }, lines.map(oneLine).join('\n'))
       if (failed === 0) return
       printNote(`${failed} could not be deleted: the storage of files refuses. Run it again.`)
       process.exitCode = 1

@@ -1,6 +1,8 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
-import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import type { Chat } from '../../lib/service.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { confirm, yesArg } from '../args/confirm.ts'
 import { named } from '../args/missing.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { userArg, userIdOf } from '../args/user.ts'
@@ -51,22 +53,34 @@ const show = defineCommand({
 const remove = defineCommand({
   meta: { name: 'delete', description: 'Delete a conversation with all its messages' },
   example: 'chat-server conversation delete 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --yes',
-  args: {
-    ...idArg,
-    yes: { type: 'boolean', description: 'Required, because it cannot be undone' },
-    ...commonArgs,
-  },
+  args: { ...idArg, ...yesArg, ...commonArgs },
   run: async ({ args }) => {
-    if (!args.yes) throw new UsageError('this cannot be undone: add --yes')
     await withChat(args, async (chat) => {
+      if (!args.yes) await askFor(chat, args.id)
       await named('conversation', args.id, chat.conversations.removeAny(OPERATOR, args.id))
-      const rest = 'The running service, or the next one to start, removes its messages in the background.'
+      const rest =
+        'The running service, or the next one to start, removes its messages in the background: that frees space inside the database file, and on the disk that of its files, after attachments.grace_hours.'
       print(args, { conversation_id: args.id }, `The conversation is deleted. ${rest}`)
     })
   },
 })
 
+/** @throws UsageError without a terminal; Error for another answer than its title */
+async function askFor(chat: Chat, id: string): Promise<void> {
+  const found = await named('conversation', id, chat.conversations.describe(OPERATOR, id))
+  const { title, messages, participant_count } = found
+  const what = title.trim() === '' ? `its id, ${id}` : `its title, ${title.trim()}`
+  const size = `It has ${participant_count} people and ${messages} messages, and this cannot be undone.`
+  await confirm(`${size} To delete it, type ${oneLine(what)}: `, title.trim() || id)
+}
+
 export default defineGroup({
-  meta: { name: 'conversation', description: 'List, show and delete conversations' },
-  subCommands: { list, show, delete: remove },
+  meta: { name: 'conversation', description: 'List, show, delete and bring back conversations' },
+  subCommands: {
+    list,
+    show,
+    export: () => import('./conversation-copies.ts').then((module) => module.exportConversationCommand),
+    import: () => import('./conversation-copies.ts').then((module) => module.importConversationCommand),
+    delete: remove,
+  },
 })

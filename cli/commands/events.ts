@@ -1,7 +1,8 @@
 import { defineCommand as defineGroup } from 'citty'
 import { assertMigratable } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { print, table } from '../output.ts'
+import { describeFreed, measureInside } from '../freed.ts'
+import { oneLine, print, table } from '../output.ts'
 import { withChat, withStorage } from '../with-chat.ts'
 
 const prune = defineCommand({
@@ -10,9 +11,10 @@ const prune = defineCommand({
   args: commonArgs,
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const pruned = await chat.ops.prune()
+      const { value: pruned, inside_bytes } = await measureInside(chat, chat.ops.prune)
       const rows = Object.entries(pruned).map(([kind, count]) => [kind, String(count)])
-      print(args, pruned, table(['KIND', 'DELETED'], rows))
+      const freed = { disk_bytes: 0, inside_bytes }
+      print(args, { ...pruned, freed }, `${table(['KIND', 'DELETED'], rows)}\n${oneLine(describeFreed(freed))}`)
     }),
 })
 

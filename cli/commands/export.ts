@@ -1,11 +1,10 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
-import { setImmediate as turn } from 'node:timers/promises'
 import { assertOther } from '../../lib/storage/archive/backup.ts'
 import { estimateRows } from '../../lib/storage/archive/export.ts'
 import { replaceFile } from '../../lib/storage/archive/files.ts'
 import { assertImported } from '../../lib/storage/archive/import.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { assertMigrated } from '../../lib/storage/schema/migrate.ts'
+import { writeLines } from '../archive-file.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
 import { oneLine, print, printNote } from '../output.ts'
@@ -47,7 +46,7 @@ export default defineCommand({
       let counts = {}
       await untilInterrupted('The export', (signal) =>
         replaceFile(args.file, { force: args.force === true }, async (partial) => {
-          counts = await writeArchive(storage, partial, signal)
+          counts = await writeLines(partial, signal, (write) => exportWith(storage, write))
         }),
       )
       const saved = await saveFiles(args, storage.db)
@@ -67,24 +66,4 @@ async function exportWith(storage: Storage, write: (lines: string) => void | Pro
   } finally {
     meter.end()
   }
-}
-
-async function writeArchive(storage: Storage, path: string, signal: AbortSignal) {
-  const file = openSync(path, 'w')
-  try {
-    return await exportWith(storage, async (lines) => {
-      // With SQLite nothing else takes a turn, in which a signal arrives.
-      await turn()
-      signal.throwIfAborted()
-      writeAll(file, lines)
-    })
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** On a nearly full disk, one write may write less than requested. */
-function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text)
-  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
 }

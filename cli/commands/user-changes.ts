@@ -154,7 +154,7 @@ export const erase = defineCommand({
       const user_id = await userIdOf(chat, args.user)
       await chat.users.erase(OPERATOR, user_id, { messages })
       const rest =
-        'Their messages are hidden; the running service, or the next one to start, processes them in the background.'
+        'Their messages are hidden; the running service, or the next one to start, processes them in the background: that frees space inside the database file, and none on the disk but that of erased files.'
       print(args, { user_id, messages }, `${oneLine(`User ${args.user} is erased.`)} ${rest}`)
     })
   },

@@ -117,6 +117,8 @@ export interface CollectedFiles {
   garbage: number
   /** Files that killed processes have left half written. */
   unfinished: number
+  /** The size of the deleted bytes of blobs, and of parts that no row names. */
+  bytes: number
   /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
   failed: number
 }

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { assertRestorable } from '../storage/archive/backup.ts'
 import { checkArchive } from '../storage/archive/check.ts'
 import { linesOf } from '../storage/archive/lines.ts'
-import { openStorage } from '../storage/open.ts'
+import { openStorage, type Storage } from '../storage/open.ts'
 import { holdTemporary, removeAbandoned, temporaryOf } from '../storage/temporary.ts'
 import { type Keys, packingOf, peek, unpack } from './packing.ts'
 
@@ -74,13 +74,49 @@ export async function verifyBackup(
     const { users = 0, conversations = 0, messages = 0 } = await checkArchive(linesOf(backup.bytes))
     return { kind: 'archive', checked_by, users, conversations, messages }
   }
-  await removeAbandoned(tmpdir())
-  const temporary = temporaryOf(join(tmpdir(), 'chat-server-verify'))
-  await mkdir(temporary, { mode: 0o700 })
-  const found = await holdTemporary(temporary, (folder) =>
+  const found = await inTemporaryFolder('verify', (folder) =>
     verifyFile(join(folder, 'chat.db'), backup.bytes, { prefix, signal }),
   )
   return { kind: 'sqlite', checked_by, ...found }
+}
+
+/** @param what such as `verify`, of the name of a folder that is removed at the end */
+async function inTemporaryFolder<T>(what: string, use: (folder: string) => Promise<T>): Promise<T> {
+  await removeAbandoned(tmpdir())
+  const temporary = temporaryOf(join(tmpdir(), `chat-server-${what}`))
+  await mkdir(temporary, { mode: 0o700 })
+  return holdTemporary(temporary, use)
+}
+
+/**
+ * Lets `use` read the database of a backup, which is made in the folder for temporary files: an archive as a SQLite file,
+ * too, and an older one with the schema of this program.
+ *
+ * @throws Error when it could not be restored
+ */
+export function withBackup<T>(
+  backup: OpenedBackup,
+  { prefix, signal }: VerifyOptions,
+  use: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  return inTemporaryFolder('backup', async (folder) => {
+    const file = join(folder, 'chat.db')
+    const isArchive = backup.kind === 'archive'
+    if (!isArchive) await writeBytes(file, backup.bytes, signal)
+    const storage = await openStorage({ database: `sqlite:${file}`, ...(!isArchive && { create: false, prefix }) })
+    try {
+      if (!isArchive) await assertRestorable(storage.db, 'The backup', signal)
+      await storage.migrate()
+      if (isArchive) await storage.import(linesOf(backup.bytes))
+      return await use(storage)
+    } finally {
+      await storage.close()
+    }
+  })
+}
+
+function writeBytes(file: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined): Promise<void> {
+  return pipeline(Readable.from(bytes), createWriteStream(file, { mode: 0o600 }), { ...(signal && { signal }) })
 }
 
 async function verifyFile(
@@ -88,7 +124,7 @@ async function verifyFile(
   bytes: AsyncIterable<Uint8Array>,
   { prefix, signal }: VerifyOptions,
 ): Promise<Pick<VerifiedBackup, 'users' | 'conversations' | 'messages'>> {
-  await pipeline(Readable.from(bytes), createWriteStream(file, { mode: 0o600 }), { ...(signal && { signal }) })
+  await writeBytes(file, bytes, signal)
   const storage = await openStorage({ database: `sqlite:${file}`, create: false, prefix })
   try {
     await assertRestorable(storage.db, 'The backup', signal)

@@ -7,6 +7,7 @@ import { type NamesOf, type UnknownName, unknownNames } from './known-names.ts'
 import { LONGEST } from './lengths.ts'
 import { assertStarted } from './lifecycle.ts'
 import { namesIn } from './schema-names.ts'
+import { withReserve } from './with-reserve.ts'
 
 /** The arguments of a use-case before its input: the actor, the client, the endpoints of the adapter, or an id. */
 type Taken<Name extends string> = Name extends 'actor'
@@ -47,6 +48,8 @@ export interface UseCase<
   errors: readonly ErrorCode[]
   /** Whether it can be called before the start and after the close, too. */
   anytime?: true
+  /** For what ends a means of access, or deletes: the part of the reserve that it may use when the disk is full. */
+  frees?: 'half' | 'whole'
   run: (
     ctx: Context,
     ...args: [...Arguments<Takes>, ...(Schema extends v.GenericSchema ? [v.InferOutput<Schema>] : [])]
@@ -102,12 +105,12 @@ export function invoke(
   given: unknown,
   parse: typeof parseInput = parseInput,
 ): unknown {
-  const { takes, input, run, anytime } = useCase
+  const { takes, input, run, anytime, frees } = useCase
   try {
     if (!anytime) assertStarted(ctx)
     assertArguments(takes, taken)
     taken.forEach(assertMeasured)
-    return run(ctx, ...(taken as never[]), ...(input ? [parse(input, given)] : []))
+    return run(frees ? withReserve(ctx, frees) : ctx, ...(taken as never[]), ...(input ? [parse(input, given)] : []))
   } catch (error) {
     return Promise.reject(error)
   }

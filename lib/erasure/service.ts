@@ -27,7 +27,7 @@ import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
 import { useCase } from '../core/use-case.ts'
 import { deleteMailsOf } from '../mail/store.ts'
-import { inBatches } from '../tasks/batches.ts'
+import { inBatches, inPages, rowsAtOnce } from '../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import { deleteErasedAuthor, findErasedAuthor, insertErasedAuthor } from './store.ts'
 
@@ -60,6 +60,7 @@ export const erase = useCase({
   takes: ['actor', 'user'],
   input: Erasure,
   errors: ['not_found', 'conflict'],
+  frees: 'half',
   run: async (ctx, actor, user, { messages }): Promise<void> => {
     assertAdmin(actor)
     refuseKeys(actor)
@@ -80,7 +81,8 @@ export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Prom
   // Read only now, when it is final: before the account was deleted, another call could change it to `erase`.
   const author = (await findErasedAuthor(ctx.db, key))!
   const eraser = createAuthorEraser(ctx, author, detail)
-  if (!(await inBatches(isOver, eraser.next))) return { done: false, detail: eraser.progress() }
+  if (!(await inBatches(isOver, (size) => eraser.next(rowsAtOnce(ctx.db, size)))))
+    return { done: false, detail: eraser.progress() }
   await ctx.write(async (tx) => {
     await deleteErasedAuthor(tx, key)
     tx.enqueue({ kind: 'storage.purge', key: '' })
@@ -113,15 +115,15 @@ async function leave(ctx: Context, userId: string): Promise<void> {
     for (const { conversation_id } of await listMemberships(ctx.db, userId)) {
       await ctx.write((tx) => removeErasedUser(ctx, tx, conversation_id, userId))
     }
-    while ((await ctx.write((tx) => forgetPairsOf(tx, userId, PAIRS_BATCH))) === PAIRS_BATCH);
+    await inPages(ctx.db, PAIRS_BATCH, (limit) => ctx.write((tx) => forgetPairsOf(tx, userId, limit)))
     await endAnswers(ctx, userId)
-    while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);
+    await inPages(ctx.db, KEYS_BATCH, (limit) => ctx.write((tx) => deleteKeysOf(tx, userId, limit)))
     await eraseReasons(ctx, userId)
     await erasePins(ctx, userId)
     await eraseReactions(ctx, userId)
     await eraseMentions(ctx, userId)
     await eraseUploads(ctx, userId)
-    while (await ctx.write((tx) => eraseFromInboxes(tx, userId, INBOX_BATCH)));
+    while (await ctx.write((tx) => eraseFromInboxes(tx, userId, rowsAtOnce(ctx.db, INBOX_BATCH))));
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))
 }
@@ -138,7 +140,7 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
 
 /** Reasons of deletions are not messages to others: they are deleted in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
-  while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
+  await inPages(ctx.db, REASONS_PAGE, (limit) => ctx.write((tx) => forgetReasons(tx, userId, limit)))
 }
 
 /** @returns false when another step must run first */

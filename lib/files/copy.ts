@@ -1,6 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 import type { FileStore } from './file-store.ts'
-import { listBlobs, type StoredBlob } from './store.ts'
+import { listBlobs, listBlobsOf, type StoredBlob } from './store.ts'
 
 /** The number of rows of one step. */
 const BATCH = 500
@@ -25,6 +25,8 @@ export interface CopyOptions {
   /** Called with the numbers so far. */
   onProgress?: (copied: CopiedFiles) => void
   signal?: AbortSignal
+  /** Only these, by their ids. */
+  ids?: readonly string[]
 }
 
 /**
@@ -39,11 +41,10 @@ export interface CopyOptions {
 export async function copyFiles(
   db: Queries,
   { from, to }: { from: FileStore; to: FileStore },
-  { onProgress, signal }: CopyOptions = {},
+  { onProgress, signal, ids }: CopyOptions = {},
 ): Promise<CopiedFiles> {
   const copied: CopiedFiles = { files: 0, parts: 0, bytes: 0, missing: 0, missing_ids: [] }
-  for (let after = ''; ; ) {
-    const blobs = await listBlobs(db, after, BATCH)
+  for await (const blobs of pagesOf(db, ids)) {
     for (const blob of blobs) {
       signal?.throwIfAborted()
       const isThere = await copyBlob(blob, { from, to }, copied)
@@ -54,8 +55,22 @@ export async function copyFiles(
       }
       onProgress?.(copied)
     }
-    if (blobs.length < BATCH) return copied
-    after = blobs.at(-1)!.id
+  }
+  return copied
+}
+
+async function* pagesOf(db: Queries, ids: readonly string[] | undefined): AsyncGenerator<StoredBlob[]> {
+  if (ids) {
+    for (let at = 0; at < ids.length; at += BATCH) yield listBlobsOf(db, ids.slice(at, at + BATCH))
+    return
+  }
+  for (
+    let after = '', blobs: StoredBlob[] = [];
+    after === '' || blobs.length === BATCH;
+    after = blobs.at(-1)?.id ?? ''
+  ) {
+    blobs = await listBlobs(db, after, BATCH)
+    yield blobs
   }
 }
 

@@ -20,6 +20,15 @@ export function listBlobs(db: Queries, after: string, limit: number): Promise<St
   )
 }
 
+/** Those of these blobs that are there. By primary key. */
+export function listBlobsOf(db: Queries, ids: readonly string[]): Promise<StoredBlob[]> {
+  return db.all(
+    `SELECT id, size, parts, CASE WHEN digest IS NULL THEN 0 ELSE 1 END AS is_whole FROM blobs
+      WHERE id ${isOneOf(db.dialect)} ORDER BY id`,
+    jsonList(ids),
+  )
+}
+
 /** Those of these ids that are blobs. By primary key. */
 export async function listKnown(db: Queries, ids: Iterable<string>): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(`SELECT id FROM blobs WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))

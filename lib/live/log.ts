@@ -66,23 +66,23 @@ export async function deleteEventsBefore(tx: Queries, before: Micros, limit: num
 
 /** The ends of the logs of those of these conversations that exist, by conversation. By primary keys. */
 export async function listHeads(db: Queries, conversationIds: Iterable<string>): Promise<Map<string, Head>> {
-  const rows = await db.all<{ id: string; last: number; first: number; epoch: string }>(
-    `SELECT id, last_seq AS last,
+  const rows = await db.all<{ id: string; last: number; first: number; epoch: string; salt: string | null }>(
+    `SELECT id, salt, last_seq AS last,
             (SELECT coalesce(min(seq), 0) FROM events WHERE conversation_id = conversations.id) AS first,
             (SELECT value FROM meta WHERE name = 'epoch') AS epoch
        FROM conversations WHERE id ${isOneOf(db.dialect)}`,
     jsonList(conversationIds),
   )
-  return new Map(rows.map(({ id, epoch, ...ends }) => [id, { ...ends, epoch: epochOf(epoch, id) }]))
+  return new Map(rows.map(({ id, epoch, salt, ...ends }) => [id, { ...ends, epoch: epochOf(epoch, id, salt) }]))
 }
 
 /** The id of the last event of a conversation: a stream that resumes from it gets exactly the events after this read. */
 export async function findPosition(db: Queries, conversationId: string): Promise<string> {
-  const row = await db.get<{ last: number; epoch: string }>(
-    "SELECT last_seq AS last, (SELECT value FROM meta WHERE name = 'epoch') AS epoch FROM conversations WHERE id = ?",
+  const row = await db.get<{ last: number; epoch: string; salt: string | null }>(
+    "SELECT salt, last_seq AS last, (SELECT value FROM meta WHERE name = 'epoch') AS epoch FROM conversations WHERE id = ?",
     conversationId,
   )
-  return eventId(epochOf(row!.epoch, conversationId), row!.last)
+  return eventId(epochOf(row!.epoch, conversationId, row!.salt), row!.last)
 }
 
 /** The last event number of each of these conversations. */
@@ -93,7 +93,10 @@ export function listLastSeqs(
   return db.all(`SELECT id, last_seq FROM conversations WHERE id ${isOneOf(db.dialect)}`, jsonList(conversationIds))
 }
 
-/** Identifies one history of a conversation in one database: a restored backup has another epoch. */
-function epochOf(databaseEpoch: string, history: string): string {
-  return fingerprint(`${databaseEpoch}/${history}`)
+/**
+ * Identifies one history of a conversation in one database: a restored backup has another epoch, and a conversation that
+ * came back another salt.
+ */
+function epochOf(databaseEpoch: string, conversationId: string, salt: string | null): string {
+  return fingerprint(`${databaseEpoch}/${conversationId}${salt === null ? '' : `/${salt}`}`)
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { createBatches } from '../core/batches.ts'
 import { ChatError } from '../core/errors.ts'
+import type { TransactionOptions } from '../storage/database.ts'
 import type { Tx } from './transaction.ts'
 
 /** Stores items; items that wait at the same time share a transaction. */
@@ -25,6 +26,8 @@ interface WriteQueueOptions<Item, Result> {
   targetOf: (item: Item) => string
   /** The length of an item's text. */
   lengthOf?: (item: Item) => number
+  /** The options of its transactions. */
+  writing?: TransactionOptions
 }
 
 /** An item that waits for its transaction. */
@@ -37,7 +40,7 @@ interface Waiting<Item, Result> {
 /** Creates a queue of one process. */
 export function createWriteQueue<Item, Result extends object>(
   { db, write }: Pick<Context, 'db' | 'write'>,
-  { store, targetOf, lengthOf = () => 0 }: WriteQueueOptions<Item, Result>,
+  { store, targetOf, lengthOf = () => 0, writing }: WriteQueueOptions<Item, Result>,
 ): WriteQueue<Item, Result> {
   type Each = Waiting<Item, Result>
   const batches = createBatches<Each>(commit, {
@@ -57,7 +60,7 @@ export function createWriteQueue<Item, Result extends object>(
       const results = await write((tx) => {
         batch ??= take()
         return store(tx, itemsOf(batch), { unlessLocked: true })
-      })
+      }, writing)
       const locked = batch!.filter((waiting, index) => !settle(waiting, results[index]))
       for (const group of groupBy(locked, ({ item }) => targetOf(item))) void commitAlone(group)
     } catch (error) {
@@ -68,7 +71,7 @@ export function createWriteQueue<Item, Result extends object>(
   /** Stores items with the same target, and waits for the lock of its conversation. */
   async function commitAlone(group: Each[]): Promise<void> {
     try {
-      const results = await write((tx) => store(tx, itemsOf(group), {}))
+      const results = await write((tx) => store(tx, itemsOf(group), {}), writing)
       for (const [index, waiting] of group.entries()) settle(waiting, results[index])
     } catch (error) {
       fail(group, error)

@@ -1,4 +1,4 @@
-import { createCounter, type Family } from './page.ts'
+import { createCounter, type Family, sharedGauge } from './page.ts'
 
 /** The values of backups that are read for the page. */
 interface BackupLevels {
@@ -8,21 +8,17 @@ interface BackupLevels {
 /** The metrics of backups. */
 export function createBackupMetrics() {
   const failed = createCounter('chat_backups_failed_total', 'Backups that failed and are tried again')
-  const gauge = (name: string, help: string, value: number | undefined): Family => ({
-    name,
-    help,
-    type: 'gauge',
-    // Of the database, which all processes share.
-    together: 'max',
-    read: () => [{ value: value ?? 0 }],
-  })
   const families = ({ backups }: BackupLevels): Family[] => [
-    gauge(
+    sharedGauge(
       'chat_backup_last_success_seconds',
       'When the last backup was made, in seconds since 1970; 0 if there is none, or none is configured',
       backups?.last_success,
     ),
-    gauge('chat_backup_overdue_seconds', 'How long a backup has been due; 0 while none is', backups?.overdue_seconds),
+    sharedGauge(
+      'chat_backup_overdue_seconds',
+      'How long a backup has been due; 0 while none is',
+      backups?.overdue_seconds,
+    ),
     failed.family,
   ]
   return { failed, families }

@@ -1,5 +1,5 @@
 import type { DatabaseLevels } from './database.ts'
-import { createCounter, type Family, single } from './page.ts'
+import { createCounter, type Family, sharedGauge } from './page.ts'
 
 /** The values of files that are read for the page. */
 interface FileLevels {
@@ -10,11 +10,8 @@ interface FileLevels {
 /** The metrics of the files of messages. */
 export function createFileMetrics() {
   const refused = createCounter('chat_attachments_refused_total', 'Files that the scanner refused, or could not check')
-  // Of the database, which all processes share.
-  const shared = (name: string, help: string, value: number): Family => ({
-    ...single('gauge', name, `${help}, counted every five minutes; 0 while files are off`, () => value),
-    together: 'max',
-  })
+  const gauge = (name: string, help: string, value: number | undefined): Family =>
+    sharedGauge(name, `${help}, counted every five minutes; 0 while files are off`, value)
   const families = ({ database, files_missing = false }: FileLevels): Family[] => [
     {
       name: 'chat_storage_missing',
@@ -23,8 +20,8 @@ export function createFileMetrics() {
       together: 'max',
       read: () => [{ labels: { of: 'files' }, value: Number(files_missing) }],
     },
-    shared('chat_attachments_bytes', 'Size of all files that are not deleted', database?.files.bytes ?? 0),
-    shared('chat_attachments_uploading', 'Uploads under way', database?.files.uploading ?? 0),
+    gauge('chat_attachments_bytes', 'Size of all files that are not deleted', database?.files?.bytes),
+    gauge('chat_attachments_uploading', 'Uploads under way', database?.files?.uploading),
     refused.family,
   ]
   return { refused, families }

@@ -76,6 +76,11 @@ export function createCounter(name: string, help: string, label?: string, values
   }
 }
 
+/** A gauge of what all processes share, which each reads by itself: absent while it cannot be read. */
+export function sharedGauge(name: string, help: string, value: number | undefined): Family {
+  return { name, help, type: 'gauge', together: 'max', read: () => (value === undefined ? [] : [{ value }]) }
+}
+
 /** A family of one series without labels. */
 export function single(type: 'counter' | 'gauge', name: string, help: string, read: () => number | Promise<number>) {
   return { name, help, type, read: async () => [{ value: await read() }] } satisfies Family

@@ -2,7 +2,7 @@ import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
 import { createBackupMetrics } from './backups.ts'
 import { createClusterMetrics, type Source } from './cluster.ts'
-import { type DatabaseLevels, databaseFamilies, NO_LEVELS } from './database.ts'
+import { type DatabaseLevels, databaseFamilies } from './database.ts'
 import { createFileMetrics } from './files.ts'
 import { createHistogram } from './histogram.ts'
 import { createJobMetrics } from './jobs.ts'
@@ -80,16 +80,23 @@ export interface Levels {
   /** The number of log lines dropped so far. */
   log_lines_dropped: number
   /** The tasks that are due, by kind. */
-  tasks: { kind: string; due: number; oldest_seconds: number }[]
-  /** Default: all 0. */
-  database?: DatabaseLevels
+  tasks: { kind: string; due: number; oldest_seconds: number }[] | undefined
+  database: DatabaseLevels
   /** Whether the storage of files is missing. Default false. */
   files_missing?: boolean
-  /** Changes of messages that the search index does not have yet. Default 0. */
-  search_waiting?: number | undefined
-  /** If backups are made by themselves: when the last one was made, in seconds since 1970, and how long the next is due. */
-  backups?: { last_success: number; overdue_seconds: number } | undefined
+  /** Changes of messages that the search index does not have yet. */
+  search_waiting: number | undefined
+  /** When the last backup was made, in seconds since 1970, and how long the next is due; 0 unless they are made by themselves. */
+  backups: { last_success: number; overdue_seconds: number } | undefined
 }
+
+/** The groups of gauges that are absent from a page, as the database could not be read. */
+function unreadIn({ tasks, backups, search_waiting, database: { sizes, rows, files } }: Levels): string[] {
+  const groups = { tasks, backups, search_waiting, sizes, rows, files }
+  return UNREADABLE.filter((group) => groups[group] === undefined)
+}
+
+const UNREADABLE = ['tasks', 'backups', 'search_waiting', 'sizes', 'rows', 'files'] as const
 
 const WRITE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 const DELTA_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -114,6 +121,12 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const search = createSearchMetrics()
   const files = createFileMetrics()
   const cluster = createClusterMetrics()
+  const unread = createCounter(
+    'chat_metrics_unread_total',
+    'Groups of gauges that were absent from a page, as the database could not be read in time',
+    'of',
+    UNREADABLE,
+  )
   const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
   let source: (() => Promise<Reading[]>) | undefined
@@ -124,7 +137,8 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...streams.families(levels),
     ...answers.families(levels),
     ...tasks.families(levels),
-    ...databaseFamilies(levels.database ?? NO_LEVELS),
+    ...databaseFamilies(levels.database),
+    unread.family,
     ...jobs.families,
     ...backups.families(levels),
     ...search.families(levels),
@@ -135,6 +149,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   ]
 
   async function read(levels: Levels): Promise<Reading[]> {
+    for (const group of unreadIn(levels)) unread.add(group, 1)
     const readings = await readFamilies(familiesOf(levels))
     processMetrics.looked()
     return readings
@@ -247,15 +262,19 @@ function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string
 }
 
 function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {
-  const gauge = (name: string, help: string, read: (level: Levels['tasks'][number]) => number): Family => ({
+  const gauge = (
+    name: string,
+    help: string,
+    read: (level: NonNullable<Levels['tasks']>[number]) => number,
+  ): Family => ({
     name,
     help,
     type: 'gauge',
     // Of the database, which all processes share.
     together: 'max',
     read: () =>
-      kinds.map((kind) => {
-        const level = tasks.find((each) => each.kind === kind)
+      (tasks ? kinds : []).map((kind) => {
+        const level = tasks?.find((each) => each.kind === kind)
         return { labels: { kind }, value: level ? read(level) : 0 }
       }),
   })

@@ -1,4 +1,4 @@
-import { createCounter, type Family, single } from './page.ts'
+import { createCounter, type Family, sharedGauge } from './page.ts'
 
 /** The metrics of the search index. */
 export function createSearchMetrics() {
@@ -6,17 +6,12 @@ export function createSearchMetrics() {
     'chat_search_refused_total',
     'Messages that the database refused to take into the search index',
   )
-  const families = ({ search_waiting = 0 }: { search_waiting?: number | undefined }): Family[] => [
-    {
-      ...single(
-        'gauge',
-        'chat_search_waiting',
-        'Changes of messages that the search index does not have yet; counted up to 10,000',
-        () => search_waiting,
-      ),
-      // Of the database, which all processes share.
-      together: 'max',
-    },
+  const families = ({ search_waiting }: { search_waiting?: number | undefined }): Family[] => [
+    sharedGauge(
+      'chat_search_waiting',
+      'Changes of messages that the search index does not have yet; counted up to 10,000',
+      search_waiting,
+    ),
     refused.family,
   ]
   return { refused, families }

@@ -1,6 +1,6 @@
 import { sumOfFiles } from '../chat/attachments/store-checking.ts'
 import { withDeadline } from '../core/deadline.ts'
-import { type DatabaseLevels, NO_LEVELS } from '../metrics/database.ts'
+import { type DatabaseLevels, NO_POOL } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { bytesOf } from '../storage/size.ts'
 import { walBytes } from '../storage/sqlite/file.ts'
@@ -13,23 +13,28 @@ const DEADLINE_MS = 500
 
 /**
  * @param options.files whether to count the files of messages, too
- * @returns a function that reads the size of the database, and counts its rows now and then; late values are the last known
+ * @returns a function that reads the size of the database, and counts its rows now and then. What cannot be read is missing;
+ *   counts that are late are the last known
  */
 export function createDatabaseLevels(db: Database, options: { files: boolean }): () => Promise<DatabaseLevels> {
-  const known = { sizes: { bytes: 0, wal_bytes: 0 }, rows: NO_LEVELS.rows, files: NO_LEVELS.files }
+  let counts: Pick<DatabaseLevels, 'rows' | 'files'> = { rows: undefined, files: undefined }
   let countedAt = -Infinity
 
-  async function update(): Promise<void> {
-    known.sizes = await readSizes(db)
+  async function count(): Promise<void> {
     if (performance.now() - countedAt < COUNT_INTERVAL_MS) return
     countedAt = performance.now()
-    known.rows = await countRows(db)
-    if (options.files) known.files = await sumOfFiles(db)
+    try {
+      counts = { rows: await countRows(db), files: options.files ? await sumOfFiles(db) : { bytes: 0, uploading: 0 } }
+    } catch {
+      counts = { rows: undefined, files: undefined }
+      countedAt = -Infinity
+    }
   }
 
   return async () => {
-    await withDeadline(update(), DEADLINE_MS, undefined).catch(() => {})
-    return { ...known.sizes, rows: known.rows, files: known.files, pool: db.pool?.() ?? NO_LEVELS.pool }
+    const sizes = withDeadline(readSizes(db), DEADLINE_MS, undefined).catch(() => undefined)
+    await withDeadline(count(), DEADLINE_MS, undefined)
+    return { sizes: await sizes, ...counts, pool: db.pool?.() ?? NO_POOL }
   }
 }
 
@@ -37,8 +42,8 @@ async function readSizes(db: Queries): Promise<{ bytes: number; wal_bytes: numbe
   return { bytes: await bytesOf(db), wal_bytes: await walBytes(db) }
 }
 
-async function countRows(db: Queries): Promise<DatabaseLevels['rows']> {
-  const row = await db.get<DatabaseLevels['rows']>(
+async function countRows(db: Queries): Promise<NonNullable<DatabaseLevels['rows']>> {
+  const row = await db.get<NonNullable<DatabaseLevels['rows']>>(
     `SELECT (SELECT count(*) FROM users WHERE system_name IS NULL) AS users,
             (SELECT count(*) FROM conversations WHERE deleted_at IS NULL) AS conversations,
             (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages`,

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
 import { assertKnown } from '../core/use-case.ts'
+import type { FileStore } from '../files/file-store.ts'
 import { listGarbage } from './file-check.ts'
 
 /** What was deleted from the storage of files, or would be. */
@@ -16,6 +17,8 @@ export interface CollectedFiles {
   garbage: number
   /** Files that killed processes have left half written. */
   unfinished: number
+  /** The size of the deleted bytes of blobs, and of parts that no row names. */
+  bytes: number
   /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
   failed: number
 }
@@ -41,14 +44,16 @@ export async function collectFiles(
   // Before the rest, as a folder that loses its last object takes them along uncounted.
   const unfinished = await files.removeUnfinished({ dry_run })
   const swept = dry_run ? await countDue(ctx) : await sweepAll(ctx)
-  let [garbage, failed] = [0, swept.failed]
+  let [garbage, failed, bytes] = [0, swept.failed, swept.bytes]
   for await (const key of listGarbage(ctx)) {
+    const size = dry_run ? 0 : await sizeOfPart(files, key)
     const isRemoved = dry_run || (await files.remove(key).then(isDone, isNotDone))
     if (isRemoved) garbage++
     else failed++
+    if (isRemoved) bytes += size
     onProgress?.(garbage)
   }
-  return { ...swept, garbage, failed, unfinished }
+  return { ...swept, garbage, failed, unfinished, bytes }
 }
 
 const NOT_OWNED =
@@ -57,23 +62,29 @@ const NOT_OWNED =
 const isDone = () => true
 const isNotDone = () => false
 
-type SweptFiles = Pick<CollectedFiles, 'expired' | 'blobs' | 'failed'>
+async function sizeOfPart(files: FileStore, key: string): Promise<number> {
+  const [id, n] = key.split('/') as [id: string, n: string]
+  return (await files.sizes(id)).get(Number(n)) ?? 0
+}
+
+type SweptFiles = Pick<CollectedFiles, 'expired' | 'blobs' | 'bytes' | 'failed'>
 
 async function countDue(ctx: Context): Promise<SweptFiles> {
   const { expired, due } = await fileTotals(ctx)
-  return { expired, blobs: due, failed: 0 }
+  return { expired, blobs: due, bytes: 0, failed: 0 }
 }
 
 /** Sweeps until all blobs were looked at. */
 async function sweepAll(ctx: Context): Promise<SweptFiles> {
   const round = { after: '' }
-  const sum = { expired: 0, blobs: 0, failed: 0 }
+  const sum = { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   do {
-    const { expired, blobs, failed } = await sweepFiles(ctx, round)
+    const { expired, blobs, bytes, failed } = await sweepFiles(ctx, round)
     // Each sweep tries the same ones.
     sum.failed = Math.max(sum.failed, failed)
     sum.expired += expired
     sum.blobs += blobs
+    sum.bytes += bytes
   } while (round.after !== '')
   return sum
 }

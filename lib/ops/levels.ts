@@ -13,31 +13,29 @@ const DATABASE_MS = 500
 
 async function readBackups({ db, config, now }: Context): Promise<Levels['backups']> {
   const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
-  if (!schedule) return undefined
-  const state = await withDeadline(findState(db), DATABASE_MS, undefined).catch(() => undefined)
-  if (!state) return undefined
+  const state = schedule && (await findState(db))
+  if (!state) return { last_success: 0, overdue_seconds: 0 }
   return {
     last_success: (state.succeeded_at ?? 0) / SECOND,
     overdue_seconds: overdueFor(schedule, state, now()) / SECOND,
   }
 }
 
-/** The values that are read for a page of metrics. */
+/** The values that are read for a page of metrics; those that cannot be read in time are `undefined`. */
 export async function readLevels(ctx: Context): Promise<Levels> {
   // The page returns all other metrics while the storage fails.
-  const dueTasks = withDeadline(countDueTasks(ctx.db), DATABASE_MS, undefined).catch(() => undefined)
-  const waiting = withDeadline(countWaiting(ctx.db), DATABASE_MS, undefined).catch(() => undefined)
-  const [tasks, backups, database, search_waiting] = await Promise.all([
-    dueTasks,
-    readBackups(ctx),
+  const inTime = <T>(level: Promise<T>) => withDeadline(level, DATABASE_MS, undefined).catch(() => undefined)
+  const [tasks, backups, search_waiting, database] = await Promise.all([
+    inTime(countDueTasks(ctx.db)),
+    inTime(readBackups(ctx)),
+    inTime(countWaiting(ctx.db)),
     ctx.databaseLevels(),
-    waiting,
   ])
   return {
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),
-    tasks: tasks ?? [],
+    tasks,
     backups,
     database,
     search_waiting,

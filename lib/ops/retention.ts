@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deleteExpiredKeys } from '../accounts/api-keys/store.ts'
 import { deleteEntriesBefore } from '../accounts/audit/store.ts'
 import { deleteExpiredVerifications } from '../accounts/email-addresses/store.ts'
@@ -17,6 +16,7 @@ import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteEventsBefore } from '../live/log.ts'
 import { deleteRevocationsBefore } from '../live/revocations.ts'
 import type { Queries } from '../storage/database.ts'
+import { inPages } from '../tasks/batches.ts'
 import { deleteLeftovers } from './probe.ts'
 
 /**
@@ -100,13 +100,8 @@ async function pruneWith(ctx: Context, notifications: number): Promise<Pruned> {
   return pruned as Pruned
 }
 
-async function pruneAll(ctx: Context, each: Prune): Promise<number> {
-  let total = 0
-  for (;;) {
-    const count = await ctx.write((tx) => each(ctx, tx, BATCH))
-    total += count
-    // The remaining rows wait for the next start: a stop must not wait for them.
-    if (count < BATCH || ctx.hub.isDraining()) return total
-    await nextTurn()
-  }
+function pruneAll(ctx: Context, each: Prune): Promise<number> {
+  const page = (limit: number) => ctx.write((tx) => each(ctx, tx, limit))
+  // The remaining rows wait for the next start: a stop must not wait for them.
+  return inPages(ctx.db, BATCH, page, ctx.hub.isDraining)
 }

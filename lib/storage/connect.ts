@@ -10,6 +10,7 @@ import { createSqliteDatabase } from './sqlite/database.ts'
 import { addonTrouble } from './sqlite/driver.ts'
 import { watchFile } from './sqlite/file.ts'
 import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
+import { createReserve } from './sqlite/reserve.ts'
 
 /** The methods of a db0 `Database` used here. */
 export interface Db0Like {
@@ -104,7 +105,8 @@ export async function toDatabase(
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
       await setUpSqlite(instance, durability, { read_only })
-      return createSqliteDatabase(instance, path && !read_only ? watchFile(path) : undefined, names)
+      const file = path && !read_only ? { assertIntact: watchFile(path), reserve: createReserve(path) } : {}
+      return createSqliteDatabase(instance, file, names)
     } catch (error) {
       instance.close()
       throw error

@@ -54,6 +54,11 @@ export interface TransactionOptions {
   durable?: false
   /** PostgreSQL: a snapshot finds its rows by index, whatever the planner knows of the tables. Other transactions always do. */
   by_index?: true
+  /**
+   * SQLite, on a full disk: `half` and `whole` may use that part of the reserve, for what frees space. `refused` fails
+   * untried while the reserve is used up, for what only takes space. Others are tried, and use none.
+   */
+  full_disk?: 'refused' | 'half' | 'whole'
 }
 
 /** A database with transactions: reads see committed rows only, whatever runs at the same time. */
@@ -80,6 +85,10 @@ export interface Database extends Queries {
   purge(tables: readonly string[], signal: AbortSignal, options?: { analyze?: boolean }): Promise<boolean>
   /** A token that changes after each commit of another process: the poller compares it. */
   changeToken(): Promise<string>
+  /** How many of these rows a transaction may delete now: fewer while it has little but the reserve of a full disk. */
+  rowsAtOnce?(rows: number): number
+  /** SQLite: makes the reserve for a full disk where there is room. @returns whether it is used up, on a full disk */
+  keepReserve?(): boolean
   /** PostgreSQL: the connections of this process, and the calls that wait for one. */
   pool?(): { in_use: number; idle: number; waiting: number }
   /** PostgreSQL: whether a URL differs from that of this database in user and password only. */

@@ -36,7 +36,7 @@ export function toStorageFailure(error: unknown): unknown {
   if (error instanceof ChatError) return error
   const trouble = sqliteTrouble(error)
   const code = String((error as { code?: unknown })?.code ?? '')
-  if (trouble === 'FULL' || code === '53100') return new ChatError('storage_full', { cause: error })
+  if (trouble === 'FULL') return new ChatError('storage_full', { cause: error })
   const isUnreachable =
     isFatal(error) || NETWORK_TROUBLE.test(code) || isLostConnection(error) || isCertificateTrouble(error)
   if (trouble || POSTGRES_TROUBLE.test(code) || isUnreachable || isInRecovery(error))
@@ -99,7 +99,13 @@ export function isDamage(error: unknown): boolean {
 /** Whether a write failed on a unique key: better-sqlite3, node:sqlite and PostgreSQL alike. */
 export function isTaken(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
-  return code === 'SQLITE_CONSTRAINT_UNIQUE' || errcode === 2067 || code === '23505'
+  return (
+    code === 'SQLITE_CONSTRAINT_UNIQUE' ||
+    code === 'SQLITE_CONSTRAINT_PRIMARYKEY' ||
+    errcode === 2067 ||
+    errcode === 1555 ||
+    code === '23505'
+  )
 }
 
 /** pg reports these without a code: its pool timed out, or the server closed the connection during a query. */

@@ -22,7 +22,7 @@ export function guardTransactions(db: Database): Database {
     <Tx, T>(work: (tx: Tx) => Promise<T>) =>
     (tx: Tx): Promise<T> =>
       inside.run([...(inside.getStore() ?? []), db], () => work(tx))
-  const { fill, recall } = db
+  const { fill, recall, rowsAtOnce, keepReserve } = db
   return {
     dialect: db.dialect,
     names: db.names,
@@ -34,6 +34,8 @@ export function guardTransactions(db: Database): Database {
     snapshot: (work, options) => outer(() => db.snapshot(marked(work), options)),
     ...(fill && { fill: (work) => outer(() => fill(marked(work))) }),
     purge: (tables, signal, options) => outer(() => db.purge(tables, signal, options)),
+    ...(rowsAtOnce && { rowsAtOnce }),
+    ...(keepReserve && { keepReserve }),
     ...(db.pool && { pool: db.pool }),
     ...(db.canConnectAs && { canConnectAs: db.canConnectAs }),
     ...(db.connectAs && { connectAs: db.connectAs }),

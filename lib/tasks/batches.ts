@@ -1,10 +1,37 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../storage/database.ts'
 
 /** How long one batch may block the writer of SQLite, and the event loop. */
 const TARGET_MS = 8
 
 const SMALLEST = 20
 const LARGEST = 400
+
+/** How many of these rows a transaction may delete now: fewer on a full disk, which allows small steps only. */
+export function rowsAtOnce(db: Pick<Database, 'rowsAtOnce'>, rows: number): number {
+  return db.rowsAtOnce?.(rows) ?? rows
+}
+
+/**
+ * Runs `page` with up to `rows` rows at once, until it had fewer, or `isOver`.
+ *
+ * @param page returns the number of its rows
+ * @returns the number of all
+ */
+export async function inPages(
+  db: Pick<Database, 'rowsAtOnce'>,
+  rows: number,
+  page: (limit: number) => Promise<number>,
+  isOver: () => boolean = () => false,
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const limit = rowsAtOnce(db, rows)
+    const count = await page(limit)
+    total += count
+    if (count < limit || isOver()) return total
+    await nextTurn()
+  }
+}
 
 /**
  * One batch: up to `size` rows. @returns the milliseconds that its statements took; `undefined` when nothing is left

@@ -59,6 +59,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/assistant/openai/provider.ts': { '/\\/+$/': 'operator' },
   'lib/chat/attachments/rules.ts': { '/(?:^|[,\\s])sha-256=:([^:]*):/': 'linear' },
   'lib/chat/mentions/rules-code.ts': { '/^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/': 'linear' },
+  'lib/chat/copies/reading.ts': { 'new RegExp(…)': 'input' },
   'lib/chat/messages/rules.ts': { 'new RegExp(…)': 'own' },
   'lib/chat/search/rules-folding.ts': { 'new RegExp(…)': 'piece' },
   'lib/chat/search/rules-query.ts': {

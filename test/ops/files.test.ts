@@ -138,6 +138,7 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
     expect(due.blobs).toBeGreaterThanOrEqual(1)
     const collected = await service.chat.ops.collectFiles()
     expect(collected.expired).toBe(due.expired)
+    expect(collected.bytes).toBeGreaterThanOrEqual(40)
     expect(readdirSync(folder)).not.toContain(path.slice(folder.length + 1))
     expect(await service.chat.ops.collectFiles()).toEqual({
       expired: 0,
@@ -145,6 +146,7 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
       garbage: 0,
       unfinished: 0,
       failed: 0,
+      bytes: 0,
     })
     expect(await check({ read: true })).toEqual([])
   })

@@ -11,6 +11,8 @@ import { createMetrics } from '../../lib/metrics/registry.ts'
 import { TASK_KINDS } from '../../lib/tasks/schema.ts'
 import { createRandom } from '../fault/random.ts'
 import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { NO_LEVELS } from '../support/levels.ts'
 import { hasPromtool, promtool } from '../support/promtool.ts'
 import { codeOf, PASSWORD, type ServiceOptions, startService, startThread, times } from '../support/service.ts'
 
@@ -120,7 +122,7 @@ it('stays below that limit even if every route returned every status, and every 
     for (const status of statuses) answered(status, 0.001)
   }
   for (const index of times(1_000, (each) => each)) metrics.limited(`profile ${index}`, false)
-  const shown = await metrics.render(() => ({ streams: 0, answers: 0, log_lines_dropped: 0, nodes: 1, tasks: [] }))
+  const shown = await metrics.render(() => NO_LEVELS)
   expect(seriesOf(shown).length).toBeLessThan(MAX_SERIES)
   expect(readingOf(shown, 'chat_rate_limit_decisions_total{profile="other",decision="refused"}')).toBe(950)
 })
@@ -129,7 +131,7 @@ it('puts a duration into each bucket with an upper bound of at least the duratio
   const metrics = createMetrics('sqlite', TASK_KINDS)
   onTestFinished(() => metrics.close())
   for (const seconds of [0.001, 0.0011, 5, 6]) metrics.write(seconds)
-  const shown = await metrics.render(() => ({ streams: 0, answers: 0, log_lines_dropped: 0, nodes: 1, tasks: [] }))
+  const shown = await metrics.render(() => NO_LEVELS)
   const bucket = (le: string) => readingOf(shown, `chat_storage_write_duration_seconds_bucket{le="${le}"}`)
   expect(['0.001', '0.005', '1', '5', '+Inf'].map(bucket)).toEqual([1, 2, 2, 3, 4])
   expect(readingOf(shown, 'chat_storage_write_duration_seconds_count')).toBe(4)
@@ -254,4 +256,60 @@ it('shows the size of the database, its rows, and the runs of repeated work', as
   // Nothing is counted again with each page.
   await service.signIn('linus')
   expect(readingOf(await page(), 'chat_users')).toBe(3)
+})
+
+describeOnEachDatabase('gauges of the database', (openUrl) => {
+  /** Of the groups of gauges, by the name that `chat_metrics_unread_total` has for them. */
+  const GAUGES: Record<string, string[]> = {
+    tasks: ['chat_tasks_due{kind="mail.send"}', 'chat_tasks_oldest_seconds{kind="mail.send"}'],
+    backups: ['chat_backup_last_success_seconds', 'chat_backup_overdue_seconds'],
+    search_waiting: ['chat_search_waiting'],
+    sizes: ['chat_database_bytes', 'chat_database_wal_bytes'],
+    rows: ['chat_users', 'chat_conversations', 'chat_messages'],
+    files: ['chat_attachments_bytes', 'chat_attachments_uploading'],
+  }
+  const CONFIG = {
+    backup: { schedule: '1d', target: '/nowhere' },
+    attachments: { enabled: true, storage: 'fs:/nowhere' },
+  }
+
+  async function startOn(options: ServiceOptions = {}) {
+    const service = await startService(await openUrl(), options)
+    onTestFinished(() => service.close())
+    return { service, page: () => service.client().ops.metrics() }
+  }
+
+  it('have what the database has', async () => {
+    const { service, page } = await startOn()
+    // The database refuses this message, so that the index never takes it.
+    await service.chat.context.db.run("INSERT INTO search_changes (doc, message_id, version) VALUES (7, 'x', -1)")
+    const shown = await page()
+    expect(readingOf(shown, 'chat_search_waiting')).toBe(1)
+    for (const [group, series] of Object.entries(GAUGES)) {
+      expect(series.map((name) => readingOf(shown, name)).filter(Number.isNaN), group).toEqual([])
+      expect(readingOf(shown, `chat_metrics_unread_total{of="${group}"}`)).toBe(0)
+    }
+  })
+
+  it('are absent, and counted, while the database cannot be read', async () => {
+    let isBroken = false
+    const wrap = (storage: Storage): Storage => {
+      const read = <T extends 'all' | 'get'>(name: T) =>
+        (async (...args: [string]) => {
+          if (isBroken) throw new Error('cannot be read')
+          return storage.db[name](...args)
+        }) as Storage['db'][T]
+      return { ...storage, db: { ...storage.db, all: read('all'), get: read('get') } }
+    }
+    const { page } = await startOn({ wrap, config: CONFIG })
+    isBroken = true
+    const shown = await page()
+    for (const [group, series] of Object.entries(GAUGES)) {
+      for (const name of series) expect(readingOf(shown, name), name).toBeNaN()
+      expect(readingOf(shown, `chat_metrics_unread_total{of="${group}"}`), group).toBe(1)
+    }
+    isBroken = false
+    const later = await page()
+    for (const name of Object.values(GAUGES).flat()) expect(readingOf(later, name), name).not.toBeNaN()
+  })
 })

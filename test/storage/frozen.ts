@@ -36,6 +36,7 @@ export const FROZEN = {
     '0033-invite-delivery': 'ixvmpT93ztNkynvcEu2_fCU4e-1Lx8UMC8oRqx83GFY',
     '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
     '0035-audit-facts': '7f1_3WbrYQ_57OqNAhNg9f5-n6u6yL_e4EsY_nGkinw',
+    '0046-conversation-salt': 'C-_J1wdFtA0ujTRAdxaVffm-Xpxiotsirf8M10dGkBg',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -73,5 +74,6 @@ export const FROZEN = {
     '0033-invite-delivery': 'B8JzQ3fmpNoUsHPKxwfif1pSfijKBanCWTNcEJ7KdOk',
     '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
     '0035-audit-facts': 'c3ajzelFe49mRLuSttx7FhdGIviTZY8S2F_AnYLAKOM',
+    '0046-conversation-salt': '2WAg7dh6lTB3JYkrWOSoKSyLTzTQ94AglLRF9xw3QJ8',
   },
 }

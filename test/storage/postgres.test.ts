@@ -149,7 +149,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
         attempts++
         await tx.run(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlstate}'; END $$`)
       })
-      const codes: Record<string, string> = { 53100: 'storage_full', 25006: 'unavailable' }
+      const codes: Record<string, string> = { 53100: 'unavailable', 25006: 'unavailable' }
       expect(await codeOf(write)).toBe(codes[sqlstate] ?? sqlstate)
       expect(attempts).toBe(1)
     })

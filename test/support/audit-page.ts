@@ -62,6 +62,7 @@ const ACTS: Record<AuditAct, string> = {
     'A participant, the subject, got another role; `detail` has both. With the reason `erasure`, the last owner was erased.',
   'message.deleted':
     'A participant deleted the message of another one, or of the assistant; `detail` has the author of the message.',
+  'conversation.imported': 'The command line brought a conversation, the subject, back from a copy.',
   'reactions.cleared':
     'An owner or admin removed the reactions of all users with one emoji from a message, the subject.',
   'limit_profile.created': 'A rate limit profile was created.',

@@ -238,8 +238,9 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
       'Wait for the seconds in `Retry-After`, then try again; a post with the same `Idempotency-Key` is created once.',
   },
   storage_full: {
-    cause: 'The disk or the database is full. Nothing of the request was stored.',
-    remedy: 'The operator frees some space; no restart is needed. Reads continue.',
+    cause: 'The disk is full, or nearly: the rest is for what frees space. Nothing of the request was stored.',
+    remedy:
+      'The operator [frees some space](../guides/when-the-storage-fails.md#when-the-disk-is-full); no restart is needed. Reads and deletions continue.',
   },
 }
 

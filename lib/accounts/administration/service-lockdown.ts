@@ -15,6 +15,7 @@ import { takeAccount } from './service.ts'
 export const lockDown = useCase({
   takes: ['actor', 'user_id'],
   errors: ['not_found'],
+  frees: 'whole',
   run: async (ctx, actor, userId): Promise<Lockdown> => {
     assertAdmin(actor)
     refuseKeys(actor)

@@ -79,6 +79,7 @@ export const list = useCase({
 export const revoke = useCase({
   takes: ['actor', 'key_id'],
   errors: ['not_found'],
+  frees: 'half',
   run: async (ctx, actor, keyId): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {

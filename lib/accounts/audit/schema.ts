@@ -43,6 +43,7 @@ export const AuditAct = v.picklist([
   'user.erased',
   'user.locked_down',
   'conversation.deleted',
+  'conversation.imported',
   'conversation.renamed',
   'participant.added',
   'participant.removed',

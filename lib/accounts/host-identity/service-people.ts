@@ -52,6 +52,7 @@ export const actorOf = useCase({
 export const endForSubject = useCase({
   takes: ['subject'],
   errors: ['validation_failed'],
+  frees: 'whole',
   run: async (ctx, subject): Promise<void> => {
     const user = await findPerson(ctx.db, subject).catch(unlessUnknown)
     if (!user) return

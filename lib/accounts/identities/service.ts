@@ -25,6 +25,7 @@ export const list = useCase({
 export const remove = useCase({
   takes: ['actor', 'identity_id'],
   errors: ['not_found', 'conflict'],
+  frees: 'half',
   run: async (ctx, actor, identityId): Promise<void> => {
     refuseKeys(actor)
     const { user_id } = actor

@@ -40,6 +40,7 @@ export const revoke = useCase({
   takes: ['actor'],
   input: Revocation,
   errors: ['forbidden', 'not_found'],
+  frees: 'whole',
   run: async (ctx, actor, input): Promise<Revoked> => {
     assertAdmin(actor)
     refuseKeys(actor)
@@ -94,6 +95,7 @@ export const listOfUser = useCase({
 export const endOfUser = useCase({
   takes: ['actor', 'user_id'],
   errors: ['not_found'],
+  frees: 'whole',
   run: (ctx, actor, userId): Promise<Revoked> => revoke.run(ctx, actor, { user_id: userId }),
 })
 
@@ -105,6 +107,7 @@ export const endOfUser = useCase({
 export const endOne = useCase({
   takes: ['actor', 'user_id', 'session_id'],
   errors: ['not_found'],
+  frees: 'whole',
   run: async (ctx, actor, userId, sessionId): Promise<void> => {
     assertAdmin(actor)
     if ((await findSessionOwner(ctx.db, sessionId)) !== userId) throw new ChatError('not_found')

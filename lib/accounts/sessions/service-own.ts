@@ -38,6 +38,7 @@ const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 export const revokeSession = useCase({
   takes: ['actor', 'session_id'],
   errors: ['not_found'],
+  frees: 'whole',
   run: async (ctx, actor, sessionId): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {

@@ -188,6 +188,7 @@ export const refresh = useCase({
 /** Ends the current session and closes its streams. @throws ChatError `forbidden` with an API key */
 export const logout = useCase({
   takes: ['actor'],
+  frees: 'whole',
   run: async (ctx, actor): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {

@@ -89,6 +89,7 @@ export const list = useCase({
 export const revoke = useCase({
   takes: ['actor', 'invite_id'],
   errors: ['not_found'],
+  frees: 'half',
   run: async (ctx, actor, inviteId): Promise<void> => {
     assertAdmin(actor)
     refuseKeys(actor)

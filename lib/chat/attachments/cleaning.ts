@@ -61,7 +61,9 @@ async function clean(
   if (isClean) return undefined
   const id = ctx.id()
   await assertSpace(ctx, { name }, size)
-  await ctx.write((tx) => insertBlob(tx, { id, size, parts, created_at: ctx.now(), uploaded_by }))
+  await ctx.write((tx) => insertBlob(tx, { id, size, parts, created_at: ctx.now(), uploaded_by }), {
+    full_disk: 'refused',
+  })
   let n = 0
   for await (const { bytes } of cleanedParts(files, blob_id!, parts)) await files.put(keyOfPart(id, ++n), bytes)
   return { blob_id: id, digests: Buffer.concat(digests) }

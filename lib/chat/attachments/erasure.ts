@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Queries } from '../../storage/database.ts'
+import { inPages } from '../../tasks/batches.ts'
 import { blobsOf, forgetOwner, releaseUnused } from './store-blobs.ts'
 import { takeOfMessages, takeUnattachedOf } from './store-releasing.ts'
 
@@ -16,12 +17,12 @@ export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<v
 
 /** Deletes the files of a user who is being erased that no message has. Others' files of the same bytes stay. */
 export async function eraseUploads(ctx: Context, userId: string): Promise<void> {
-  const deleteSome = () =>
+  const deleteSome = (limit: number) =>
     ctx.write(async (tx) => {
-      const taken = await takeUnattachedOf(tx, userId, BATCH)
+      const taken = await takeUnattachedOf(tx, userId, limit)
       await releaseUnused(tx, blobsOf(taken), AT_ONCE)
       return taken.length
     })
-  while ((await deleteSome()) === BATCH);
-  while ((await ctx.write((tx) => forgetOwner(tx, userId, BATCH))) === BATCH);
+  await inPages(ctx.db, BATCH, deleteSome)
+  await inPages(ctx.db, BATCH, (limit) => ctx.write((tx) => forgetOwner(tx, userId, limit)))
 }

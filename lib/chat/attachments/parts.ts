@@ -96,7 +96,10 @@ async function take(
   const noted =
     row.status === 'uploading'
       ? // Its mark is durable, and with it this. Without the mark no part is counted, and its note may be lost.
-        await ctx.write((tx) => notePart(tx, row.id, { n, digest }, ctx.now()), { durable: false })
+        await ctx.write((tx) => notePart(tx, row.id, { n, digest }, ctx.now()), {
+          durable: false,
+          full_disk: 'refused',
+        })
       : await findPart(ctx.db, row.id, n)
   if (!noted) throw new ChatError('not_found')
   if (noted.digest !== digest)

@@ -49,18 +49,21 @@ export const create = useCase({
     if (size > max_bytes)
       throw new ChatError('payload_too_large', { message: `${quoted(name)} is larger than ${max_bytes} bytes.` })
     await assertSpace(ctx, { name }, size)
-    const row = await ctx.write(async (tx) => {
-      await lockUploader(tx, actor.user_id)
-      await requireUploader(tx, actor, conversation_id)
-      await assertRoom(ctx, tx, actor, { name, size })
-      const now = ctx.now()
-      const [id, blob_id] = [ctx.id(), ctx.id()]
-      const expires_at = now + UPLOAD_SECONDS * SECOND
-      const given = { conversation_id, uploaded_by: actor.user_id, name: name.normalize('NFC'), type, size }
-      await insertBlob(tx, { id: blob_id, size, parts: partsOf(size), created_at: now, uploaded_by: actor.user_id })
-      await insertAttachment(tx, { id, blob_id, created_at: now, expires_at, ...given })
-      return (await lockAttachment(tx, id))!
-    })
+    const row = await ctx.write(
+      async (tx) => {
+        await lockUploader(tx, actor.user_id)
+        await requireUploader(tx, actor, conversation_id)
+        await assertRoom(ctx, tx, actor, { name, size })
+        const now = ctx.now()
+        const [id, blob_id] = [ctx.id(), ctx.id()]
+        const expires_at = now + UPLOAD_SECONDS * SECOND
+        const given = { conversation_id, uploaded_by: actor.user_id, name: name.normalize('NFC'), type, size }
+        await insertBlob(tx, { id: blob_id, size, parts: partsOf(size), created_at: now, uploaded_by: actor.user_id })
+        await insertAttachment(tx, { id, blob_id, created_at: now, expires_at, ...given })
+        return (await lockAttachment(tx, id))!
+      },
+      { full_disk: 'refused' },
+    )
     const upload_expires_at = toInstant(row.expires_at!)
     return { attachment: toAttachment(row), part_bytes: PART_BYTES, parts: partsOf(size), upload_expires_at }
   },
@@ -131,6 +134,7 @@ function withReason({ reason, ...attachment }: Attachment, mayKnow: boolean): At
 export const remove = useCase({
   takes: ['actor', 'attachment_id'],
   errors: ['not_found', 'forbidden', 'conflict'],
+  frees: 'half',
   run: async (ctx, actor, id): Promise<void> => {
     assertEnabled(ctx)
     await ctx.write(async (tx) => {

@@ -40,6 +40,8 @@ export interface Swept {
   expired: number
   /** Blobs whose bytes were deleted. */
   blobs: number
+  /** The size of these. */
+  bytes: number
   /** Blobs whose bytes could not be deleted, and why the last of them could not. */
   failed: number
   cause?: unknown
@@ -57,7 +59,7 @@ const FAILURES_IN_A_ROW = 10
  * @param round where this call goes on to look for blobs that nothing refers to: a few at each call, all of them in time
  */
 export async function sweepFiles(ctx: Context, round: SweepRound): Promise<Swept> {
-  if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, failed: 0 }
+  if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   const expired = await sweepExpired(ctx)
   round.after = (await releaseSome(ctx, round.after)) ?? ''
   const swept = await sweepBlobs(ctx, round)
@@ -113,7 +115,7 @@ async function emptyMessage(ctx: Context, { message_id, conversation_id }: Relea
 /** Deletes the bytes of released blobs, then their rows: a process that dies in between does it again. */
 async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 'expired'>> {
   const grace = ctx.config.attachments.grace_hours * 3_600 * SECOND
-  const swept: Omit<Swept, 'expired'> = { blobs: 0, failed: 0 }
+  const swept: Omit<Swept, 'expired'> = { blobs: 0, bytes: 0, failed: 0 }
   let place = round.released
   let inARow = 0
   for (;;) {
@@ -127,6 +129,7 @@ async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 
       try {
         await removeBytes(ctx, blob)
         deleted.push(blob.id)
+        swept.bytes += Number(blob.size)
         inARow = 0
       } catch (cause) {
         Object.assign(swept, { failed: swept.failed + 1, cause })

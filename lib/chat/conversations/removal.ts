@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import { inBatches } from '../../tasks/batches.ts'
+import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { deleteUnderWayIn } from './store.ts'
 import { findConversation, hideConversation } from './store-fields.ts'
@@ -53,7 +53,8 @@ export async function hide(
 /** Removes the content of a hidden conversation, then the conversation. */
 export async function removeConversation(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
   let removed = Number(detail.removed ?? 0)
-  const isDone = await inBatches(isOver, async (size) => {
+  const isDone = await inBatches(isOver, async (usual) => {
+    const size = rowsAtOnce(ctx.db, usual)
     const batch = await ctx.write(async (tx) => {
       const began = performance.now()
       const messages = await removeMessages(ctx, tx, key, size)
@@ -73,7 +74,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
 
 /** Removes up to `size` messages, and threads without messages. @returns the number; `undefined` without threads */
 async function removeMessages(
-  { search }: Context,
+  { db, search }: Context,
   tx: Queries,
   conversationId: string,
   size: number,
@@ -96,8 +97,10 @@ async function removeMessages(
     rootIds,
     size,
   )
-  const ids = fitting(messages)
-  if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
+  const most = rowsAtOnce(db, BATCH_BYTES)
+  const ids = fitting(messages, most)
+  const isLarge = ids.length === 1 && messages[0]!.bytes > most
+  if (isLarge && (await removePieces(tx, ids[0]!, (rows) => rowsAtOnce(db, rows)))) return 0
   await tx.run(`DELETE FROM notifications WHERE id ${these}`, jsonList(ids))
   await search.remove(tx, ids)
   await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
@@ -115,17 +118,17 @@ async function removeMessages(
 }
 
 /** The first of these messages, and the following ones that fit into the batch. */
-function fitting(messages: { id: string; bytes: number }[]): string[] {
+function fitting(messages: { id: string; bytes: number }[], most: number): string[] {
   let bytes = 0
   const end = messages.findIndex((message) => {
     bytes += Number(message.bytes)
-    return bytes > BATCH_BYTES
+    return bytes > most
   })
   return messages.slice(0, end < 0 ? messages.length : Math.max(1, end)).map(({ id }) => id)
 }
 
 /** Removes some pieces of one large message. @returns false if it had none */
-async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
+async function removePieces(tx: Queries, messageId: string, atOnce: (rows: number) => number): Promise<boolean> {
   let removed = 0
   for (const [table, { of, key, most }] of Object.entries(PIECES))
     removed += await tx.run(
@@ -133,7 +136,7 @@ async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
          SELECT ${key} FROM ${table} WHERE ${of} = ? ORDER BY ${key} LIMIT ?)`,
       messageId,
       messageId,
-      most,
+      atOnce(most),
     )
   return removed > 0
 }

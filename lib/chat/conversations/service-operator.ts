@@ -60,6 +60,7 @@ export const describe = useCase({
 export const removeAny = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['forbidden', 'not_found'],
+  frees: 'half',
   run: async (ctx, actor, conversationId): Promise<void> => {
     assertOperator(actor)
     await ctx.write(async (tx) => {

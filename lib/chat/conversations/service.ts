@@ -266,6 +266,7 @@ export const renameByClient = useCase({
 export const remove = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found', 'forbidden', 'conflict'],
+  frees: 'half',
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })

@@ -130,6 +130,7 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
 export const revoke = useCase({
   takes: ['actor', 'token'],
   errors: ['not_found', 'forbidden'],
+  frees: 'half',
   run: async (ctx, actor, token): Promise<void> => {
     await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInviteByToken(tx, digest(token))))
   },
@@ -139,6 +140,7 @@ export const revoke = useCase({
 export const revokeById = useCase({
   takes: ['actor', 'invite_id'],
   errors: ['not_found', 'forbidden'],
+  frees: 'half',
   run: async (ctx, actor, inviteId): Promise<void> => {
     await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInvite(tx, inviteId)))
   },

@@ -24,6 +24,7 @@ export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id
     // New threads together by their conversation, replies by their parent.
     targetOf: ({ where }) => Object.values(where)[0] as string,
     lengthOf: ({ input }) => input.content.length,
+    writing: { full_disk: 'refused' },
   })
   return { ...queue, addWithKey }
 }

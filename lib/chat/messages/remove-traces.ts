@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import type { NewEvent } from '../../live/appending.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
+import { rowsAtOnce } from '../../tasks/batches.ts'
 import { lockAsSystem } from '../conversations/access.ts'
 
 /** The number of messages that one transaction changes: it locks their conversation. */
@@ -26,7 +27,7 @@ export async function removeTraces(
   remove: (tx: Tx, messageIds: string[]) => Promise<NewEvent[]>,
 ): Promise<void> {
   for (;;) {
-    const found = await find(ctx.db, BATCH)
+    const found = await find(ctx.db, rowsAtOnce(ctx.db, BATCH))
     const conversation_id = found[0]?.conversation_id
     if (conversation_id === undefined) return
     const ids = found.filter((each) => each.conversation_id === conversation_id).map((each) => each.message_id)

@@ -44,19 +44,22 @@ export const edit = useCase({
   run: async (ctx, actor, messageId, input): Promise<void> => {
     assertContentFits(input.content, ctx.config.limits.message_bytes)
     const content = ctx.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
-    await ctx.write(async (tx) => {
-      const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
-      const { at } = place
-      const message = assertEditable(actor, (await findMessage(tx, messageId))!)
-      await refuseClosed(tx, place, actor)
-      const { reason = null, metadata, attachment_ids } = input
-      assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
-      await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
-      if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
-      if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
-      await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
-      tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
-    })
+    await ctx.write(
+      async (tx) => {
+        const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
+        const { at } = place
+        const message = assertEditable(actor, (await findMessage(tx, messageId))!)
+        await refuseClosed(tx, place, actor)
+        const { reason = null, metadata, attachment_ids } = input
+        assertNotEmpty(content, attachment_ids ? attachment_ids.length > 0 : Boolean(message.attachment_list))
+        await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
+        if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
+        if (attachment_ids) await replaceFiles(ctx, tx, message, { user_id: actor.user_id, ids: attachment_ids })
+        await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
+        tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
+      },
+      { full_disk: 'refused' },
+    )
   },
 })
 
@@ -91,6 +94,7 @@ export const remove = useCase({
   takes: ['actor', 'message_id'],
   input: Deletion,
   errors: ['not_found', 'forbidden', 'message_deleted'],
+  frees: 'half',
   run: async (ctx, actor, messageId, input): Promise<void> => {
     const isCancelled = await ctx.write(async (tx) => {
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)

@@ -168,7 +168,8 @@ async function store(
   const { actor, input } = post
   // A post with files waits for them, and no other post with it.
   const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
-  if (!repeatable) return isAlone ? ctx.write((tx) => addPost(ctx, tx, post)) : ctx.posts.add(post)
+  if (!repeatable)
+    return isAlone ? ctx.write((tx) => addPost(ctx, tx, post), { full_disk: 'refused' }) : ctx.posts.add(post)
 
   const storeOnce = async (tx: Tx): Promise<Posted & { isReplayed?: true }> => {
     // Another call with the same key may run at the same time, in another process.
@@ -183,7 +184,7 @@ async function store(
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
     return posted
   }
-  return ctx.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce))
+  return ctx.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce, { full_disk: 'refused' }))
 }
 
 /** Stores one post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { DAY } from '../../core/time.ts'
+import { inPages } from '../../tasks/batches.ts'
 import { type FullInbox, listFull, removeOldest } from './store-removing.ts'
 
 /** The number of notifications that an inbox keeps. */
@@ -45,11 +46,6 @@ export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MOST
 }
 
 /** Deletes what one inbox does not keep, some in each transaction, until the service stops. @returns the number */
-async function pruneInbox(ctx: Context, inbox: FullInbox): Promise<number> {
-  let removed = 0
-  for (let deleted = BATCH; deleted === BATCH && !ctx.hub.isDraining(); await nextTurn()) {
-    deleted = await ctx.write((tx) => removeOldest(tx, inbox, BATCH))
-    removed += deleted
-  }
-  return removed
+function pruneInbox(ctx: Context, inbox: FullInbox): Promise<number> {
+  return inPages(ctx.db, BATCH, (limit) => ctx.write((tx) => removeOldest(tx, inbox, limit)), ctx.hub.isDraining)
 }

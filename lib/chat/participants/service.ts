@@ -149,6 +149,7 @@ export const changeRole = useCase({
 export const remove = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
   errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
+  frees: 'half',
   run: async (ctx, actor, conversationId, userId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(

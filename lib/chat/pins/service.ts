@@ -43,6 +43,7 @@ const FULL = { message: 'The conversation has as many pinned messages as it may 
 export const remove = useCase({
   takes: ['actor', 'message_id'],
   errors: ['not_found', 'forbidden', 'message_deleted'],
+  frees: 'half',
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {
       const { at } = await lockToPost(ctx, tx, actor, { message_id: messageId })

@@ -52,6 +52,7 @@ export const remove = useCase({
   takes: ['actor', 'message_id', 'emoji'],
   input: ReactionRemoval,
   errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted'],
+  frees: 'half',
   run: (ctx, actor, messageId, given, { all }): Promise<void> =>
     removeFrom(ctx, actor, { message_id: messageId, ...parseInput(Named, { emoji: given }), all }),
 })

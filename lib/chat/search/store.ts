@@ -67,7 +67,7 @@ export async function listChangedBetween(db: Queries, low: number, before: numbe
 /** The changes that the index does not have yet, counted up to 10,000. By primary key. */
 export async function countWaiting(db: Queries): Promise<number> {
   const row = await db.get<{ waiting: number }>(
-    'SELECT count(*) AS waiting FROM (SELECT doc FROM search_changes LIMIT 10000) AS some',
+    'SELECT count(*) AS waiting FROM (SELECT doc FROM search_changes LIMIT 10000) AS changes',
   )
   return Number(row!.waiting)
 }

@@ -59,7 +59,8 @@ async function readPage(db: Queries, table: string, key: string[], after?: Row):
   return db.all(`SELECT * FROM ${table} AS one ${where} ORDER BY ${columns} LIMIT ${PAGE}`, ...last)
 }
 
-function withoutLocal(table: string, row: Row): Row {
+/** A row without the columns of one kind of database. */
+export function withoutLocal(table: string, row: Row): Row {
   const local = LOCAL_COLUMNS[table] ?? []
   return Object.fromEntries(Object.entries(row).filter(([name]) => !local.includes(name)))
 }
@@ -86,12 +87,13 @@ function toExport(table: string, dialect: Dialect): string[] {
  * Users whose messages are being erased: an archive has the messages without the texts, and the erasure continues after
  * an import.
  */
-async function listErased(db: Queries): Promise<Set<string>> {
+export async function listErased(db: Queries): Promise<Set<string>> {
   const rows = await db.all<{ user_id: string }>("SELECT user_id FROM erased_authors WHERE messages = 'erase'")
   return new Set(rows.map((row) => row.user_id))
 }
 
-function withoutErased(table: string, row: Row, erased: Set<string>): Row {
+/** A message of an author who is being erased, without its texts. */
+export function withoutErased(table: string, row: Row, erased: Set<string>): Row {
   if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
   const texts = { content: '', prompt: null, delete_reason: null, metadata: null }
   return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }

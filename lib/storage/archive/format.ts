@@ -57,6 +57,8 @@ export interface Header {
   exported_at: string
   migrations: string[]
   storage?: string
+  /** The only conversation that it has, by id; without it, it has a whole database. */
+  conversation?: string
 }
 
 /** A line of an archive. */

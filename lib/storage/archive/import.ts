@@ -119,6 +119,7 @@ async function begin(db: Database, header: Header): Promise<void> {
   if (header.chat_server_archive !== VERSION) throw new Error('This is not an archive that this program can read')
   await assertExact(db)
   const known = MIGRATIONS.map(({ name }) => name)
+  if (header.conversation !== undefined) throw new Error(ONE_CONVERSATION)
   const unknown = header.migrations.find((name) => !known.includes(name))
   if (unknown) throw new Error(`The archive (${unknown}) is newer than this program: install the newer version`)
   await db.write(async (tx) => {
@@ -142,6 +143,8 @@ async function begin(db: Database, header: Header): Promise<void> {
 async function deleteAll(tx: Queries): Promise<void> {
   for (const [table] of TABLES.toReversed()) await tx.run(`DELETE FROM ${table}`)
 }
+
+const ONE_CONVERSATION = 'The archive has one conversation: "chat-server conversation import" brings it back'
 
 export const INTERRUPTED =
   'An import into this database was interrupted: run "chat-server import" again with its archive'
@@ -191,7 +194,7 @@ async function inOneTransaction(tx: Filling): Promise<Filler> {
 }
 
 /** @returns a function that throws for a row with a table or column that the database lacks */
-async function knownColumns(db: Queries): Promise<(table: string, row: Row) => void> {
+export async function knownColumns(db: Queries): Promise<(table: string, row: Row) => void> {
   const columns = new Map<string, Set<string>>()
   for (const [table] of TABLES) columns.set(table, await listColumns(db, table))
   return (table, row) => {

@@ -34,6 +34,7 @@ import { blobOwners } from './0032-blob-owners.ts'
 import { inviteDelivery } from './0033-invite-delivery.ts'
 import { systemDirect } from './0034-system-direct.ts'
 import { auditFacts } from './0035-audit-facts.ts'
+import { conversationSalt } from './0046-conversation-salt.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -105,6 +106,7 @@ export const MIGRATIONS: readonly Migration[] = [
   inviteDelivery,
   systemDirect,
   auditFacts,
+  conversationSalt,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

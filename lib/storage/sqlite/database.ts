@@ -3,22 +3,30 @@ import type { Database, Primitive, Queries, Row } from '../database.ts'
 import type { Names } from '../names/names.ts'
 import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'
+import { createFullDisk } from './full-disk.ts'
 import { createGate } from './gate.ts'
 import { createWrite } from './group-commit.ts'
 import { createKeptRows } from './kept-rows.ts'
+import type { Reserve } from './reserve.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { type TransactionState, toQueries } from './transaction.ts'
+
+/** What a database in a file has. */
+interface FileParts {
+  /** Throws when the file is no longer the opened one. */
+  assertIntact?: () => void
+  /** What it has kept for a full disk. */
+  reserve?: Reserve
+}
 
 /**
  * Adds transactions and a statement cache to one SQLite connection.
  *
  * Writers that wait at the same time share a commit and its sync of the disk.
- *
- * @param assertIntact throws when the file is no longer the opened one
  */
 export function createSqliteDatabase(
   handle: SqliteHandle,
-  assertIntact: () => void = () => {},
+  { assertIntact = () => {}, reserve }: FileParts = {},
   names?: Names,
 ): Database {
   const connection = createConnection(handle, names)
@@ -42,6 +50,9 @@ export function createSqliteDatabase(
       return step()
     })
 
+  const { toFailure } = guard
+  const writing = reserve ? createFullDisk({ connection, alone, transaction, write, reserve, toFailure }) : { write }
+
   async function snapshot<T>(work: (db: Queries) => Promise<T>): Promise<T> {
     const state: TransactionState = {}
     try {
@@ -60,7 +71,8 @@ export function createSqliteDatabase(
     get: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).get(...params) as T | undefined),
     recall: <T = Row>(sql: string, param: Primitive) => outside(() => keptRows.find(sql, param) as T | undefined),
     run: (sql, ...params) => alone(() => Number(prepare(sql).run(...params).changes)),
-    write: (work, options) => inFlight.track(() => write(work, options)),
+    ...writing,
+    write: (work, options) => inFlight.track(() => writing.write(work, options)),
     snapshot: (work) => inFlight.track(() => snapshot(work)),
     purge: () =>
       alone(() => (prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number } | undefined)?.busy !== 1),

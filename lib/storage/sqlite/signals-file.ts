@@ -110,7 +110,7 @@ async function openFile(path: string, connect: Connect): Promise<Database> {
   const handle = await connect(path)
   try {
     await retry(() => setUp(handle), { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
-    return createSqliteDatabase(handle, watchFile(path))
+    return createSqliteDatabase(handle, { assertIntact: watchFile(path) })
   } catch (error) {
     handle.close()
     throw error

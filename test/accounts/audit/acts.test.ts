@@ -164,8 +164,12 @@ it('every operation has a decision about the audit log, and every act an operati
   )
   expect(Object.keys(DECISIONS).sort()).toEqual(operations.sort())
   const written = Object.values(DECISIONS).flatMap((decision) => (typeof decision === 'string' ? [] : decision))
+  written.push(...COMMANDS)
   expect([...new Set(written)].sort()).toEqual([...AuditAct.options].sort())
 })
+
+/** What is written without an operation of the service: by a command on its database. */
+const COMMANDS: readonly AuditAct[] = ['conversation.imported']
 
 /** Where access, participation and messages of others end: an entry is written there. A new place is missing here. */
 const ENDS: Record<string, string> = {
@@ -176,6 +180,8 @@ const ENDS: Record<string, string> = {
   'DELETE FROM participants lib/chat/conversations/store-participants.ts': 'participant.removed; of the probe',
   'UPDATE participants SET role lib/chat/conversations/store-participants.ts': 'participant.role_changed',
   'INSERT INTO participants lib/chat/conversations/store-participants.ts': 'participant.added; of own conversations',
+  'UPDATE conversations SET deleted_at lib/chat/copies/store.ts':
+    'an import that is not complete: conversation.imported',
   'UPDATE conversations SET deleted_at lib/chat/conversations/store-fields.ts': 'hide: conversation.deleted',
   'UPDATE messages SET deleted_at lib/chat/messages/store.ts': 'message.deleted',
   'DELETE FROM users lib/accounts/users/store.ts': 'user.erased',

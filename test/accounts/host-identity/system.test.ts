@@ -90,7 +90,7 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     expect((await participants.list(orders, conversation_id)).participants).toHaveLength(1)
     const { rows } = await service.chat.context.databaseLevels()
     const { users: all } = await users.list(OPERATOR)
-    expect(rows.users).toBe(all.filter((user) => user.email !== undefined).length)
+    expect(rows!.users).toBe(all.filter((user) => user.email !== undefined).length)
   })
 
   it('types in any conversation', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/time.ts'
 import { readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { NO_LEVELS } from '../../support/levels.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { type Browser, createBrowser, PUBLIC_URL } from './browser.ts'
 import { type OpenIdProvider, startOpenId } from './openid.ts'
@@ -350,7 +351,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     const rows = await Promise.all(
       ['users', 'identities', 'sessions', 'audit_log'].map((table) => db.all(`SELECT * FROM ${table}`)),
     )
-    const page = await metrics.render(() => ({ streams: 0, answers: 0, log_lines_dropped: 0, nodes: 1, tasks: [] }))
+    const page = await metrics.render(() => NO_LEVELS)
     expect(page).not.toContain('oauth')
     const said = [...lines, JSON.stringify(rows), page].join('\n')
     expect(lines.length).toBeGreaterThan(10)

@@ -128,7 +128,6 @@ export const POSTGRES_FAULTS: Record<string, PostgresFault> = {
     needs: 'mount',
     make: ({ mount }) => ({
       ...WRITES_FAIL,
-      answers: ['507 storage_full'],
       begin: async () => mount!.fill(),
     }),
   },

@@ -31,10 +31,18 @@ export interface Refusal {
   log: string
 }
 
-/** Starts `chat-server serve` on a database. It ends with this process at the latest. */
-export async function tryServe(database: string, port = 0): Promise<Serving | Refusal> {
+/** Starts `chat-server serve` on a database, with more in its environment. It ends with this process at the latest. */
+export async function tryServe(
+  database: string,
+  port = 0,
+  more: Record<string, string> = {},
+): Promise<Serving | Refusal> {
   const args = [...programArgs('cli/main.ts'), 'serve', '--json', '--port', String(port), '--database', database]
-  const child = spawn(process.execPath, args, { cwd: tmpdir(), env: ENV, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    cwd: tmpdir(),
+    env: { ...ENV, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const onExit = () => void child.kill('SIGKILL')
   process.once('exit', onExit)
   const gone = once(child, 'close').finally(() => process.off('exit', onExit))
@@ -68,8 +76,8 @@ export async function tryServe(database: string, port = 0): Promise<Serving | Re
 }
 
 /** The same, if it must start. */
-export async function serve(database: string, port = 0): Promise<Serving> {
-  const started = await tryServe(database, port)
+export async function serve(database: string, port = 0, more: Record<string, string> = {}): Promise<Serving> {
+  const started = await tryServe(database, port, more)
   if ('base_url' in started) return started
   throw new Error(`It ended with ${started.code ?? started.signal}:\n${started.log}`)
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inconsistenciesIn } from '../invariants.ts'
 import { startLoad, until } from './load.ts'
-import { serve } from './serving.ts'
+import { type Serving, serve } from './serving.ts'
 
 /** A temporary fault of the storage under a running service. */
 export interface Fault {
   name: string
   /** Starts it. @returns a function that ends it */
-  begin(service: { pid: number }): Promise<() => Promise<void> | void>
+  begin(service: Serving): Promise<() => Promise<void> | void>
   /** The failures that posts may have meanwhile. */
   answers: string[]
   /** Whether reads continue. */
@@ -42,9 +42,9 @@ const POSTS = 50
 /** Runs a service under load, and injects a fault. */
 export async function endure(
   fault: Fault,
-  { database, url, cycles }: { database: string; url: string; cycles: number },
+  { database, url, cycles, env }: { database: string; url: string; cycles: number; env?: Record<string, string> },
 ): Promise<Figures> {
-  const server = await serve(url)
+  const server = await serve(url, 0, env)
   const faults: string[] = []
   let [recovered_ms, stall_ms] = [0, 0]
   try {

@@ -42,6 +42,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'user.erased': true,
   'user.locked_down': true,
   'conversation.deleted': true,
+  'conversation.imported': true,
   'conversation.renamed': true,
   'participant.added': true,
   'participant.removed': true,

@@ -65,6 +65,7 @@ export function ConversationMenu({ conversation, user }: { conversation: OpenCon
           title={menu.remove_title}
           text={menu.remove_text}
           button={menu.remove}
+          typed={conversation.title || id}
           act={() => client.conversations.remove(id).then(goHome)}
           onClose={close}
         />

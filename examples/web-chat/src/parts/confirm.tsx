@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { texts } from '../texts/texts.ts'
 import { Dialog } from './dialog.tsx'
@@ -8,12 +9,16 @@ interface ConfirmProps {
   text: string
   /** What the button that does it says. */
   button: string
+  /** What has to be typed before: for what is lost for everyone. */
+  typed?: string
   act: () => Promise<unknown>
   onClose: () => void
 }
 
 /** Asks before something that cannot be undone, or not easily. */
-export function Confirm({ title, text, button, act, onClose }: ConfirmProps) {
+export function Confirm({ title, text, button, typed, act, onClose }: ConfirmProps) {
+  const [answer, setAnswer] = useState('')
+  const isAnswered = typed === undefined || answer.trim() === typed.trim()
   const { run, isRunning, error } = useAction(async () => {
     await act()
     onClose()
@@ -21,12 +26,18 @@ export function Confirm({ title, text, button, act, onClose }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
+      {typed !== undefined && (
+        <label>
+          {texts.value.type_to_confirm(typed)}
+          <input value={answer} onInput={(event) => setAnswer(event.currentTarget.value)} autocomplete="off" />
+        </label>
+      )}
       <ErrorNote error={error} />
       <p class="buttons">
         <button type="button" onClick={onClose}>
           {texts.value.cancel}
         </button>
-        <button type="button" class="danger" disabled={isRunning} onClick={() => void run()}>
+        <button type="button" class="danger" disabled={isRunning || !isAnswered} onClick={() => void run()}>
           {button}
         </button>
       </p>

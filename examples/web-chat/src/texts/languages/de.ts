@@ -4,6 +4,7 @@ import type { Texts } from './en.ts'
 export const texts: Texts = {
   starting: 'Einen Moment…',
   cancel: 'Abbrechen',
+  type_to_confirm: (text) => `Zum Fortfahren „${text}“ eingeben`,
   close: 'Schließen',
   save: 'Speichern',
   retry: 'Noch einmal versuchen',

@@ -2,6 +2,7 @@
 export const texts = {
   starting: 'One moment…',
   cancel: 'Cancel',
+  type_to_confirm: (text: string) => `Type “${text}” to go on`,
   close: 'Close',
   save: 'Save',
   retry: 'Try again',

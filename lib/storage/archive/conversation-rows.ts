@@ -1,0 +1,40 @@
+import type { Primitive, Row } from '../database.ts'
+
+/**
+ * The columns of the tables of a conversation that name a user: one id, several with commas between them, or two as a
+ * pair. Lists in JSON are composed anew from their rows.
+ */
+export const USER_COLUMNS: Record<string, Record<string, 'id' | 'list' | 'pair'>> = {
+  conversations: { system_id: 'id', pair_key: 'pair' },
+  participants: { user_id: 'id' },
+  thread_members: { user_id: 'id' },
+  messages: { posted_by: 'id', deleted_by: 'id', pinned_by: 'id', mentioned: 'list' },
+  reactions: { user_id: 'id' },
+  attachments: { uploaded_by: 'id' },
+}
+
+const SEPARATOR = { id: '', list: ',', pair: ':' }
+
+/** The users that a row names. */
+export function usersIn(table: string, row: Row): string[] {
+  return Object.entries(USER_COLUMNS[table] ?? {}).flatMap(([column, form]) =>
+    typeof row[column] === 'string' ? split(row[column], form) : [],
+  )
+}
+
+/** The row with other users, without those of whom `toUser` knows none: a pair of one is none. */
+export function withUsers(table: string, row: Row, toUser: (id: string) => string | undefined): Row {
+  const changed: [string, Primitive][] = Object.entries(USER_COLUMNS[table] ?? {}).flatMap(([column, form]) => {
+    const value = row[column]
+    if (typeof value !== 'string') return []
+    const before = split(value, form)
+    const ids = before.map(toUser).filter((id) => id !== undefined)
+    if (form === 'pair') return [[column, ids.length === before.length ? ids.sort().join(':') : null] as const]
+    return [[column, ids.length > 0 ? ids.sort().join(SEPARATOR[form]) : null] as const]
+  }) as [string, Primitive][]
+  return { ...row, ...Object.fromEntries(changed) }
+}
+
+function split(value: string, form: 'id' | 'list' | 'pair'): string[] {
+  return form === 'id' ? [value] : value.split(SEPARATOR[form]).filter((id) => id !== '')
+}
