@@ -47,6 +47,8 @@ export const PARTS: Record<string, string[]> = {
   frameworks: ['examples/frameworks/*.test.ts'],
   /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
   tools: ['test/tools/*.test.ts'],
+  /** Clients that generators make of the OpenAPI document, where Go, Java, Python and their packages are. */
+  clients: ['test/clients/*.test.ts'],
 }
 
 /** The parts whose files share the modules they import, in a worker, as those of `npm test` do. */

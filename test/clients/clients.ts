@@ -12,6 +12,8 @@ export interface Client {
   name: string
   /** Programs that must be installed. */
   needs: string[]
+  /** Compiles many packages beside the client: takes minutes where none of them is cached. */
+  is_slow?: true
   /** Generates the client in an empty folder and compiles it; throws when it does not. */
   make(at: { folder: string; description: string }): Promise<void>
 }
@@ -26,10 +28,10 @@ const OAPI_RUNTIME = 'v1.8.0'
 export const CLIENTS: Client[] = [
   { name: 'openapi-generator python', needs: ['java', 'python3'], make: python },
   { name: 'openapi-generator go', needs: ['java', 'go'], make: go },
-  { name: 'openapi-generator java', needs: ['java', 'mvn'], make: java },
-  { name: 'openapi-generator rust', needs: ['java', 'cargo'], make: rust },
+  { name: 'openapi-generator java', needs: ['java', 'mvn'], is_slow: true, make: java },
+  { name: 'openapi-generator rust', needs: ['java', 'cargo'], is_slow: true, make: rust },
   { name: 'openapi-generator typescript-fetch', needs: ['java', 'npm'], make: typescriptFetch },
-  { name: 'oapi-codegen', needs: ['go'], make: oapiCodegen },
+  { name: 'oapi-codegen', needs: ['go'], is_slow: true, make: oapiCodegen },
   { name: 'hey-api', needs: ['npm'], make: heyApi },
 ]
 
@@ -40,8 +42,15 @@ async function generate(generator: string, { folder, description }: At, ...optio
   await run('java', ['-jar', await generatorJar(), ...args], folder)
 }
 
+let generator: Promise<string> | undefined
+
 /** The program of openapi-generator, kept from run to run. */
-async function generatorJar(): Promise<string> {
+function generatorJar(): Promise<string> {
+  generator ??= findGenerator()
+  return generator
+}
+
+async function findGenerator(): Promise<string> {
   const { OPENAPI_GENERATOR_JAR } = process.env
   if (OPENAPI_GENERATOR_JAR) return OPENAPI_GENERATOR_JAR
   const home = join(tmpdir(), 'chat-server-openapi-generator')

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 export const UNAVAILABLE = 'skipped: this needs '
 
 /** Compiling all of a Rust client's dependencies takes minutes. */
-const TIMEOUT_MS = 900_000
+export const TIMEOUT_MS = 900_000
 
 /** Whether a program is installed. */
 export function hasProgram(name: string): boolean {
@@ -23,15 +23,19 @@ export async function run(
   args: string[],
   cwd: string,
   env: Record<string, string> = {},
+  timeout = TIMEOUT_MS,
 ): Promise<string> {
-  const options = { cwd, env: { ...process.env, ...env }, timeout: TIMEOUT_MS, maxBuffer: 1 << 28 }
+  const options = { cwd, env: { ...process.env, ...env }, timeout, maxBuffer: 1 << 28 }
   return (await promisify(execFile)(command, args, options)).stdout
 }
 
+/** A network may also not answer at all. */
+const FETCHING_TIMEOUT_MS = 180_000
+
 /** Runs a program that fetches packages; without them there is nothing to test. */
-export async function fetching(what: string, ...call: Parameters<typeof run>): Promise<string> {
+export async function fetching(what: string, command: string, args: string[], cwd: string): Promise<string> {
   try {
-    return await run(...call)
+    return await run(command, args, cwd, {}, FETCHING_TIMEOUT_MS)
   } catch (error) {
     throw new Error(`${UNAVAILABLE}${what} (${lines(error)[0]})`)
   }
