@@ -80,7 +80,7 @@ export interface MessagesClient {
        * With files it may be empty
        */
       content: string
-      /** With `assistant`, the assistant writes the message; `content` is then the question */
+      /** With `assistant`, the assistant writes the message; `content` is then the question, without files */
       role?: 'user' | 'assistant' | undefined
       /**
        * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:
@@ -121,7 +121,7 @@ export interface MessagesClient {
        * With files it may be empty
        */
       content: string
-      /** With `assistant`, the assistant writes the message; `content` is then the question */
+      /** With `assistant`, the assistant writes the message; `content` is then the question, without files */
       role?: 'user' | 'assistant' | undefined
       /**
        * A JSON object of the application, of at most 4096 bytes; {} is none. Numbers are at most 2^53 - 1 from zero:

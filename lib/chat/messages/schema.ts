@@ -82,20 +82,33 @@ export const Message = v.object({
 })
 export type Message = v.InferOutput<typeof Message>
 
+const NOT_EMPTY = { properties: { content: { minLength: 1 } } }
+
 /** The input of a post. */
-export const MessageInput = v.object({
-  content: Content,
-  role: v.optional(
-    v.pipe(
-      v.picklist(['user', 'assistant']),
-      v.description('With `assistant`, the assistant writes the message; `content` is then the question'),
+export const MessageInput = v.pipe(
+  v.object({
+    content: Content,
+    role: v.optional(
+      v.pipe(
+        v.picklist(['user', 'assistant']),
+        v.description(
+          'With `assistant`, the assistant writes the message; `content` is then the question, without files',
+        ),
+      ),
+      'user',
     ),
-    'user',
-  ),
-  metadata: v.optional(Metadata),
-  mentions: v.optional(MentionsInput),
-  attachment_ids: v.optional(AttachmentIds),
-})
+    metadata: v.optional(Metadata),
+    mentions: v.optional(MentionsInput),
+    attachment_ids: v.optional(AttachmentIds),
+  }),
+  // Validators follow these words, and generators of clients pass over them.
+  v.metadata({
+    if: { required: ['attachment_ids'], properties: { attachment_ids: { minItems: 1 } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+    then: { properties: { role: { enum: ['user'] } } },
+    else: NOT_EMPTY,
+  }),
+)
 export type MessageInput = v.InferOutput<typeof MessageInput>
 
 const IdempotencyKey = v.pipe(
@@ -114,15 +127,23 @@ export type Post = v.InferOutput<typeof Post>
 
 const Reason = v.optional(text(LONGEST.remark))
 
-export const Edit = v.object({
-  content: Content,
-  reason: Reason,
-  metadata: v.optional(Metadata),
-  mentions: v.optional(MentionsInput),
-  attachment_ids: v.optional(
-    v.pipe(AttachmentIds, v.description('The new list of all files; left out, the message keeps those it has')),
-  ),
-})
+export const Edit = v.pipe(
+  v.object({
+    content: Content,
+    reason: Reason,
+    metadata: v.optional(Metadata),
+    mentions: v.optional(MentionsInput),
+    attachment_ids: v.optional(
+      v.pipe(AttachmentIds, v.description('The new list of all files; left out, the message keeps those it has')),
+    ),
+  }),
+  // Without the list, it depends on the files that the message has.
+  v.metadata({
+    if: { required: ['attachment_ids'], properties: { attachment_ids: { maxItems: 0 } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+    then: NOT_EMPTY,
+  }),
+)
 export type Edit = v.InferOutput<typeof Edit>
 
 export const Deletion = v.object({ reason: Reason })
