@@ -32,6 +32,7 @@ import { streamMemory } from './rows/streams.ts'
 import { together } from './rows/together.ts'
 import { typingNodes } from './rows/typing.ts'
 import { web } from './rows/web.ts'
+import { webHostile } from './rows/web-hostile.ts'
 import { webLong } from './rows/web-long.ts'
 
 /** The table, top to bottom. */
@@ -97,4 +98,5 @@ export const ROWS: Row[] = [
   unreadAll,
   ...web,
   ...webLong,
+  webHostile,
 ]

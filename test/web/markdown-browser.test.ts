@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
-import { hasBrowser, type Page } from '../support/browser.ts'
+import { type ContextOptions, hasBrowser, type Page } from '../support/browser.ts'
 import { HOSTILE_CODES, HOSTILE_TEXTS } from './hostile-texts.ts'
 import { choose, openStage, type Stage, signInAsAda, write } from './people.ts'
 
@@ -21,8 +21,13 @@ interface Thread {
 }
 
 /** Opens a thread with texts as its messages. */
-async function openTexts(stage: Stage, contents: readonly string[], script = WATCH): Promise<Thread> {
-  const { page, ada } = await signInAsAda(stage)
+async function openTexts(
+  stage: Stage,
+  contents: readonly string[],
+  script = WATCH,
+  device: ContextOptions = {},
+): Promise<Thread> {
+  const { page, ada } = await signInAsAda(stage, device)
   const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Texts' })
   const open = async (texts: readonly string[]) => {
     const { root_id } = await stage.chat.messages.postRoot(ada, conversation_id, { content: 'The first one' })
@@ -59,6 +64,19 @@ describe.skipIf(!hasBrowser)('Markdown in the web chat', () => {
     expect(Number(await page.evaluate('longest'))).toBeLessThan(MAX_TASK_MS)
     expect(stage.problems).toEqual([])
   }, 120_000)
+
+  it('keeps half of the width of a phone for the text in quotes and lists, however deep they are', async () => {
+    const stage = await openStage({})
+    const device = { viewport: { width: 360, height: 740 } }
+    const { page } = await openTexts(stage, [`${'> '.repeat(16)}deep`, `${'> - '.repeat(5)}deep`], WATCH, device)
+    const widths = (await page.evaluate(`[...document.querySelectorAll('.thread .markdown')].slice(1).map((message) => {
+      const innermost = [...message.querySelectorAll('blockquote, li')].at(-1)
+      return innermost.clientWidth / message.clientWidth
+    })`)) as number[]
+    expect(widths).toHaveLength(2)
+    for (const width of widths) expect(width).toBeGreaterThan(0.5)
+    expect(stage.problems).toEqual([])
+  }, 60_000)
 
   it('shows code plain whose colors take too long to find, and others in colors again', async () => {
     const stage = await openStage({})

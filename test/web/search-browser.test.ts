@@ -93,6 +93,32 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     expect(stage.problems).toEqual([])
   }, 90_000)
 
+  it('takes what is typed in its order, also after a search that has opened the filters', async () => {
+    const stage = await openStage({})
+    const { chat } = stage
+    const { page, ada } = await signInAsAda(stage)
+    const { user } = await chat.users.create(ada, { username: 'grace', email: 'grace@example.org' })
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+    await chat.participants.add(ada, conversation_id, { username: 'grace' })
+    await chat.messages.postRoot(await chat.users.actor(user.id), conversation_id, { content: 'A kettle makes steam' })
+    await page.goto(`${stage.url}/#/search`)
+    await page.reload()
+    await page.waitForSelector('.search details:not([open])')
+    await page.fill('.search [type=search]', 'from:grace')
+    await page.press('.search [type=search]', 'Enter')
+    await page.waitForSelector('.search [role=status]:text-is("1 message")')
+    await page.waitForSelector('.search details[open] select')
+    expect(await page.inputValue('.search [type=search]')).toBe('')
+    for (const letter of 'steam') await page.press('.search [type=search]', letter)
+    expect(await page.inputValue('.search [type=search]')).toBe('steam')
+    await page.click('.search summary')
+    await page.waitForSelector('.search details:not([open])')
+    await page.press('.search [type=search]', 'Enter')
+    await page.waitForSelector('.search [role=status]:text-is("1 message")')
+    expect(await page.locator('.search details[open]').allTextContents()).toEqual([])
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
   it('goes on by itself while the service returns parts of a long search', async () => {
     const stage = await openStage({}, { search: { budget_ms: 50 } })
     const { page, ada } = await signInAsAda(stage)

@@ -1,5 +1,5 @@
 import type { ConversationSummary, User } from 'chat-server/client'
-import { useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
 import { goTo, type SearchRoute } from '../app/route.ts'
@@ -26,37 +26,43 @@ export function Filters({ route, conversations, user }: FiltersProps) {
     .filter(({ user_id }) => user_id !== user.id)
     .map((person): [string, string] => [`@${person.username}`, nameOf(person)])
     .sort(([, one], [, other]) => one.localeCompare(other))
-  const isOpen = useRef(false)
+  const isNarrowed = [route.in, route.from, route.has, route.before, route.after].some((each) => each !== undefined)
+  const [isOpen, setOpen] = useState(isNarrowed)
   // Once something is narrowed; then it stays until the user closes it.
-  isOpen.current ||= [route.in, route.from, route.has, route.before, route.after].some((each) => each !== undefined)
+  useLayoutEffect(() => {
+    if (isNarrowed) setOpen(true)
+  }, [isNarrowed])
   return (
-    <details open={isOpen.current}>
+    <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{words.narrow}</summary>
-      <div class="search-filters">
-        <Select
-          label={words.in}
-          value={route.in ?? ''}
-          options={known(route.in, [
-            ['', words.anywhere],
-            ...conversations.map((each): [string, string] => [each.id, titleOf(each)]),
-          ])}
-          onChange={(value) => change('in', value)}
-        />
-        <Select
-          label={words.from}
-          value={route.from ?? ''}
-          options={known(route.from, [['', words.anyone], [`@${user.username}`, words.me], ...authors])}
-          onChange={(value) => change('from', value)}
-        />
-        <Select
-          label={words.has}
-          value={route.has ?? ''}
-          options={[['', words.anything], ...HAS.map((each): [string, string] => [each, words.having[each]])]}
-          onChange={(value) => change('has', value)}
-        />
-        <Day label={words.after} value={route.after} onChange={(value) => change('after', value)} />
-        <Day label={words.before} value={route.before} onChange={(value) => change('before', value)} />
-      </div>
+      {/* Not before: after an option is added to a closed one, Chromium leaves the caret of the search field where it is. */}
+      {isOpen && (
+        <div class="search-filters">
+          <Select
+            label={words.in}
+            value={route.in ?? ''}
+            options={known(route.in, [
+              ['', words.anywhere],
+              ...conversations.map((each): [string, string] => [each.id, titleOf(each)]),
+            ])}
+            onChange={(value) => change('in', value)}
+          />
+          <Select
+            label={words.from}
+            value={route.from ?? ''}
+            options={known(route.from, [['', words.anyone], [`@${user.username}`, words.me], ...authors])}
+            onChange={(value) => change('from', value)}
+          />
+          <Select
+            label={words.has}
+            value={route.has ?? ''}
+            options={[['', words.anything], ...HAS.map((each): [string, string] => [each, words.having[each]])]}
+            onChange={(value) => change('has', value)}
+          />
+          <Day label={words.after} value={route.after} onChange={(value) => change('after', value)} />
+          <Day label={words.before} value={route.before} onChange={(value) => change('before', value)} />
+        </div>
+      )}
     </details>
   )
 }
