@@ -11,12 +11,21 @@ import { listChanges } from '../storage/schema/verify.ts'
 import { checkApart, checkHere, IS_REMOVING, isLarge } from './apart.ts'
 import type { Invariant, Repair } from './invariant.ts'
 import { invariants } from './invariants.ts'
+import { listBrokenJson } from './json-columns.ts'
 
 /** Nothing else detects objects added to the service's tables, such as triggers, which can have any effect. */
 const SCHEMA = {
   name: 'schema',
   says: 'The tables are unchanged: no triggers, no other columns.',
   remedy: 'Undo that change, or move the data into a new database with "chat-server export" and "import".',
+}
+
+/** A row of another program may have any text: what the service cannot parse fails the calls that read it. */
+const JSON_STORED = {
+  name: 'json',
+  says: 'What is stored as JSON is an object or a list.',
+  remedy:
+    'Restore a backup, or set the value to NULL, or to such JSON. Then check again: what reads these columns was left out.',
 }
 
 const FILE = { name: 'file', says: 'The database file is intact.' }
@@ -33,7 +42,7 @@ const WORK_MEM = '64MB'
 const EXAMPLES = 10
 
 /** The checks before the invariants. */
-const FIRST = [FILE.name, SCHEMA.name, 'references']
+const FIRST = [FILE.name, SCHEMA.name, 'references', JSON_STORED.name]
 
 /** The violations of one invariant. */
 export interface Finding {
@@ -97,22 +106,27 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
   const found: Finding[] = []
   const file = db.dialect === 'sqlite' ? await fileOf(db) : ''
   const apart = isLarge(file) ? all.filter((invariant) => invariant.apart) : []
-  let isComplete = false
+  let checkable: Invariant[] = []
   const checkAll = async (queries: Queries) => {
     if (queries.dialect === 'postgresql') await queries.get("SELECT set_config('work_mem', ?, true)", WORK_MEM)
     begin(SCHEMA.name)
     const changes = await listChanges(queries)
     found.push(...finding(SCHEMA, changes))
-    isComplete = !changes.some((change) => change.startsWith('no '))
     // A missing table cannot be checked.
-    if (!isComplete) return
+    if (changes.some((change) => change.startsWith('no '))) return
     begin('references')
     found.push(...(await checkReferences(queries)))
+    begin(JSON_STORED.name)
+    const broken = await listBrokenJson(queries)
+    found.push(...finding(JSON_STORED, broken))
+    // A statement that parses broken JSON fails.
+    checkable = all.filter(({ find }) => broken.length === 0 || !/json/i.test(find))
     const scope = await scopeOf(queries)
-    const areMessagesRight = await haveNoViolation(queries, all, scope)
+    const areMessagesRight = await haveNoViolation(queries, checkable, scope)
     for (const invariant of all) {
       begin(invariant.name)
-      if (apart.includes(invariant) || (invariant.where && areMessagesRight)) continue
+      const isLeftOut = apart.includes(invariant) || !checkable.includes(invariant)
+      if (isLeftOut || (invariant.where && areMessagesRight)) continue
       found.push(...(await check(queries, invariant, scope)))
     }
   }
@@ -127,7 +141,7 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
   found.unshift(...finding(FILE, lines))
   // A damaged file is checked as far as it can be read.
   if (rest.status === 'rejected' && (found.length === 0 || !isDamage(rest.reason.cause))) throw rest.reason
-  for (const invariant of isComplete ? apart : []) {
+  for (const invariant of apart.filter((each) => checkable.includes(each))) {
     const known = ids.get(invariant.name)
     found.push(...(known ? toFindings(invariant, known) : await check(db, invariant, await scopeOf(db))))
   }

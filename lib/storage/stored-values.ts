@@ -85,7 +85,8 @@ export function findForeignValue(table: string, row: Row): string | undefined {
   return undefined
 }
 
-function isJson(value: unknown): boolean {
+/** Whether a stored value is missing, or JSON of an object or a list. */
+export function isJson(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true
   try {
     const parsed: unknown = JSON.parse(String(value))

@@ -5,6 +5,7 @@ import { addPosts } from '../../lib/chat/messages/posting.ts'
 import type { Actor } from '../../lib/core/actor.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { invariants } from '../../lib/ops/invariants.ts'
+import { JSON_COLUMNS } from '../../lib/storage/stored-values.ts'
 import { fileOf, openHandle, promised } from '../storage/handles.ts'
 import { createSqliteFile, describeOnEachDatabase, directUrl } from '../support/databases.ts'
 import { startService, startThread, type TestService, times } from '../support/service.ts'
@@ -142,8 +143,23 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const steps: (string | number)[][] = []
     const { checked, findings } = await service.chat.ops.fsck({ onProgress: (...step) => steps.push(step) })
     expect(findings).toEqual([])
-    // The file, the schema and the references come before the invariants.
-    expect(steps.map(([, step, all]) => [step, all])).toEqual(times(checked + 3, (n) => [n + 1, checked + 3]))
+    // The file, the schema, the references and the JSON come before the invariants.
+    expect(steps.map(([, step, all]) => [step, all])).toEqual(times(checked + 4, (n) => [n + 1, checked + 4]))
+  })
+
+  it('finds a row of every column of JSON that has none', async () => {
+    const columns = Object.entries(JSON_COLUMNS).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
+    const statements = columns.map((each) => {
+      const [table, column] = each.split('.')
+      const broken = each.endsWith('metadata') ? '"a text"' : '{"a":'
+      return `UPDATE ${table} SET ${column} = '${broken}' WHERE id = (SELECT max(id) FROM ${table})`
+    })
+    await force(statements.join('; '))
+    const { findings } = await service.chat.ops.fsck()
+    const { count, examples, remedy } = findings.find(({ name }) => name === 'json')!
+    expect(count).toBe(columns.length)
+    expect(examples.map((each) => each.split(' ')[0])).toEqual(columns)
+    expect(remedy).toMatch(/backup/)
   })
 
   it('has a test that breaks each invariant', () => {
