@@ -76,8 +76,10 @@ export const verify = defineCommand({
     }),
 })
 
+const inWords = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 function describeVerified(file: string, { kind, users, conversations, messages, checked_by }: VerifiedBackup): string {
-  const what = `${kind === 'sqlite' ? 'a SQLite database' : 'an export'} with ${users} users, ${conversations} conversations, ${messages} messages`
+  const what = `${kind === 'sqlite' ? 'a SQLite database' : 'an export'} with ${inWords(users, 'user')}, ${inWords(conversations, 'conversation')}, ${inWords(messages, 'message')}`
   if (checked_by === 'structure')
     return `${file} can be restored: ${what}. The check covers the ${structureOnly(file)}.`
   return `${file} is whole${checked_by === 'sha256' ? ', by its SHA-256' : ''}: ${what}.`

@@ -30,7 +30,7 @@ it('a backup is made, listed, verified, and restored elsewhere', LONG, async () 
     deleted: [],
   })
   expect(JSON.parse((await at('backup list --json')).stdout).backups).toEqual([{ name: made.name, bytes: made.bytes }])
-  expect((await at(`backup verify ${made.name}`)).stdout).toContain('is whole: a SQLite database with 1 users')
+  expect((await at(`backup verify ${made.name}`)).stdout).toContain('is whole: a SQLite database with 1 user, ')
   const wrong = await at(`backup verify ${made.name}`, { ...env, CHAT_BACKUP__PASSPHRASE: 'another passphrase' })
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('it was encrypted with another passphrase')])
 
@@ -68,7 +68,9 @@ it('bytes that change in a backup are noticed by its SHA-256, where the structur
   const at = (line: string) => run(line.split(' '), { cwd, env })
   const { sha256, encrypted } = JSON.parse((await at('backup x.db --json')).stdout)
   expect([readFileSync(join(cwd, 'x.db.sha256'), 'utf8'), encrypted]).toEqual([`${sha256}  x.db\n`, false])
-  expect((await at('backup verify x.db')).stdout).toContain('x.db is whole, by its SHA-256: a SQLite database with 1')
+  expect((await at('backup verify x.db')).stdout).toContain(
+    'x.db is whole, by its SHA-256: a SQLite database with 1 user, ',
+  )
   const bytes = readFileSync(join(cwd, 'x.db'))
   // Unused space between the pointers and the cells of a page: no check of SQLite reads it.
   const at0 = bytes.lastIndexOf(Buffer.alloc(600))

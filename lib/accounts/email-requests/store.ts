@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 
 /** What a mailed link will do, as it is stored until it is done. */
 export interface EmailRequestRow {
@@ -90,6 +90,16 @@ export async function deleteInvitesTo(tx: Queries, emailKey: string): Promise<vo
 /** Deletes the addresses of mailed invites to conversations that a user has made, and of those to the user's address. */
 export async function deleteJoinsOf(tx: Queries, userId: string, emailKey: string): Promise<void> {
   await tx.run("DELETE FROM email_requests WHERE kind = 'join' AND (created_by = ? OR email_key = ?)", userId, emailKey)
+}
+
+/**
+ * Removes the addresses of mailed invites to conversations that are revoked. Their tokens stay: accepting with one still fails
+ * with `invite_revoked`. By primary key.
+ */
+export async function forgetJoins(tx: Queries, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const where = `kind = 'join' AND id ${isOneOf(tx.dialect)}`
+  await tx.run(`UPDATE email_requests SET email = '', email_key = '' WHERE ${where}`, jsonList(ids))
 }
 
 /** Deletes the invites of newcomers that a user has made. @returns their ids */

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../../accounts/audit/store.ts'
+import { forgetJoins } from '../../accounts/email-requests/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { type MadeBy, revokeOpenInvites } from './store.ts'
@@ -18,6 +19,10 @@ export async function revokeInvitesOf(
 ): Promise<number> {
   const counts = new Map<string, { conversation_id: string; role: string; count: number }>()
   const revoked = await revokeOpenInvites(tx, made, ctx.now())
+  await forgetJoins(
+    tx,
+    revoked.map(({ id }) => id),
+  )
   for (const { conversation_id, role } of revoked) {
     const detail = counts.get(`${conversation_id} ${role}`) ?? { conversation_id, role, count: 0 }
     counts.set(`${conversation_id} ${role}`, { ...detail, count: detail.count + 1 })

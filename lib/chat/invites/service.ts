@@ -1,4 +1,5 @@
 import { byActor } from '../../accounts/audit/rules.ts'
+import { forgetJoins } from '../../accounts/email-requests/store.ts'
 import type { SignedIn } from '../../accounts/sessions/service.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
@@ -152,6 +153,7 @@ async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow
   if (!isOwn && !canModerate(await requireInviteReader(tx, actor, invite.conversation_id)))
     throw new ChatError('forbidden')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
+  await forgetJoins(tx, [invite.id])
   const { id: subject_id, conversation_id, role } = invite
   const detail = { conversation_id, role }
   tx.audit({ act: 'invite.revoked', ...byActor(actor), subject_id, conversation_id, detail })

@@ -190,13 +190,13 @@ export function revokeOpenInvites(
   tx: Queries,
   { user_id, conversation_id, roles }: MadeBy,
   at: Micros,
-): Promise<Pick<InviteRow, 'conversation_id' | 'role'>[]> {
+): Promise<Pick<InviteRow, 'id' | 'conversation_id' | 'role'>[]> {
   return tx.all(
     `UPDATE invites SET revoked_at = ?
       WHERE created_by = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses
         ${conversation_id === undefined ? '' : 'AND conversation_id = ?'}
         ${roles === undefined ? '' : `AND role ${isOneOf(tx.dialect)}`}
-      RETURNING conversation_id, role`,
+      RETURNING id, conversation_id, role`,
     at,
     user_id,
     at,

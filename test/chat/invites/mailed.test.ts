@@ -115,6 +115,21 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     expect(await codeOf(ada.invites.create(conversation_id, to))).toBe('rate_limited')
   })
 
+  it('leaves no address in the request of its mail when it is revoked, and its token is one of a revoked invite', async () => {
+    const judy = await service.signIn('judith')
+    await ada.participants.add(conversation_id, { user_id: judy.id, role: 'admin' })
+    const [one, other] = [await invite('mona'), await invite('nils', judy)]
+    const { db } = service.chat.context
+    const addresses = () =>
+      db.all("SELECT id FROM email_requests WHERE email LIKE 'mona%' OR email LIKE 'nils%' OR email_key LIKE 'mona%'")
+    expect(await addresses()).toHaveLength(2)
+    await ada.invites.revoke(one.mail.token)
+    // A user who leaves has no open invites.
+    await ada.participants.remove(conversation_id, judy.id)
+    expect(await addresses()).toEqual([])
+    for (const { mail: sent } of [one, other]) expect(await codeOf(signUp('mona', sent.token))).toBe('invite_revoked')
+  })
+
   it('is refused while the queue of mails is full, and leaves nothing', async () => {
     const { db } = service.chat.context
     // Each of these is due in many years.
