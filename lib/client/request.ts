@@ -55,7 +55,7 @@ export function createRequester(options: ClientOptions): Requester {
       method,
       headers,
       credentials: api_key === undefined ? 'include' : 'omit',
-      ...(init.body !== undefined && { body: JSON.stringify(init.body) }),
+      ...(init.body !== undefined && { body: toJson(init.body) }),
       ...(init.bytes && { body: init.bytes }),
       ...(init.signal && { signal: init.signal }),
     })
@@ -70,6 +70,18 @@ export function createRequester(options: ClientOptions): Requester {
       csrf_token = token
     },
   }
+}
+
+/** As JSON, in which a number that is not finite would become `null`. @throws ChatError `validation_failed` that names its place */
+function toJson(body: unknown): string {
+  const paths = new Map<unknown, string>()
+  return JSON.stringify(body, function (this: unknown, key, value: unknown) {
+    const path = [paths.get(this), key].filter(Boolean).join('.')
+    if (typeof value === 'object' && value !== null) paths.set(value, path)
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw new ChatError('validation_failed', { errors: [{ path, message: 'must be a finite number' }] })
+    return value
+  })
 }
 
 function keepCookie(jar: Map<string, string>, cookie: string): void {

@@ -193,6 +193,18 @@ describeOnEachDatabase('a client', (openUrl) => {
         errors: [{ path: 'content', message: expect.any(String) }],
       })
     })
+
+    it('that names a number which JSON has not, instead of sending null', async () => {
+      const { ada } = reading
+      for (const n of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+        const metadata = { ok: 1, list: [0, { n }] }
+        const failed = ada.conversations.create({ metadata }).catch((error) => error)
+        expect(await failed).toMatchObject({
+          code: 'validation_failed',
+          errors: [{ path: 'metadata.list.1.n', message: 'must be a finite number' }],
+        })
+      }
+    })
   })
 
   describe('follows a conversation', () => {
