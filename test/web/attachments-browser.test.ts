@@ -182,6 +182,9 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     const eleven = Array.from({ length: 11 }, (_, index) => file(`${index}.txt`, 1))
     await page.setInputFiles('.thread .composer input[type=file]', eleven)
     await page.waitForSelector('.thread .composer .error:has-text("10 files"):has-text("7.txt")')
+    await page.setInputFiles('.thread .composer input[type=file]', [{ ...file('odd.txt', 10), mimeType: 'nonsense' }])
+    await page.waitForSelector('.thread .draft-files [data-status=failed] [role=alert]:has-text("type: must")')
+    await page.click('.thread .draft-files [aria-label="Remove odd.txt"]')
     let isBroken = true
     await page.route(/\/api\/conversations\/[^/]+\/attachments/, async (route) => {
       if (isBroken) await route.abort('connectionreset')

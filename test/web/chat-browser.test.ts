@@ -31,6 +31,9 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
 
     await ada.click('.empty button')
     await look(ada, 'new-conversation')
+    await ada.fill('dialog [name=title]', 'Engines\u202E')
+    await ada.press('dialog [name=title]', 'Enter')
+    await ada.waitForSelector('dialog .field:has([name=title][aria-invalid]) .wrong:has-text("must")')
     await ada.fill('dialog [name=title]', 'Engines')
     await ada.press('dialog [name=title]', 'Enter')
     await ada.waitForSelector('.conversations a[aria-current=page]:has-text("Engines")')

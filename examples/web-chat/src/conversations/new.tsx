@@ -7,6 +7,7 @@ import { Avatar } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { usePeople } from '../switch/use-lookups.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -19,24 +20,15 @@ export function NewConversation({ onClose }: { onClose: () => void }) {
     void store.conversations.reload()
     goTo({ name: 'conversation', conversation_id })
   }
-  const { run, isRunning, error } = useAction(async (title: string) => {
-    open((await client.conversations.create({ title })).conversation_id)
+  const create = useAction(async (form: HTMLFormElement) => {
+    open((await client.conversations.create({ title: fieldsOf(form).title ?? '' })).conversation_id)
   })
   return (
     <Dialog title={conversations.create} focus="field" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run(fieldsOf(event.currentTarget).title ?? '')
-        }}
-      >
+      <Form action={create} button={conversations.create_button}>
         <h3>{conversations.group}</h3>
         <Field label={conversations.name} name="title" placeholder={conversations.name_hint} maxLength={200} required />
-        <ErrorNote error={error} />
-        <button type="submit" class="primary" disabled={isRunning}>
-          {conversations.create_button}
-        </button>
-      </form>
+      </Form>
       {features.direct && <NewDirect onOpen={open} />}
     </Dialog>
   )

@@ -1,4 +1,6 @@
+import { ChatError } from 'chat-server/client'
 import type { FileUpload } from 'chat-server/client/parts'
+import { detailOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { FileName } from './file-name.tsx'
@@ -46,7 +48,7 @@ function State({ name, status, sent, size, error }: FileUpload) {
       <span class="error" role="alert">
         {/* Beside it, the name is seen; an alert is read out alone. */}
         <span class="hidden">{name}: </span>
-        {error instanceof TypeError ? files.failed : ((error as Error | undefined)?.message ?? files.failed)}
+        {error instanceof ChatError ? detailOf(error) : files.failed}
       </span>
     )
   if (status === 'checking') return <small>{files.checking}</small>

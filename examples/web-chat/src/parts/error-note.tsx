@@ -18,8 +18,17 @@ export function ErrorNote({ error }: { error: unknown }) {
 export function messageOf(error: unknown): string {
   const { errors } = texts.value
   if (!(error instanceof ChatError)) return errors.unreachable
-  const fields = error.errors?.map(({ message }) => message).join(' ')
-  return fields || errors.codes[error.code] || error.message
+  return fieldsIn(error) || errors.codes[error.code] || error.message
+}
+
+/** What the service says of a failure: of each wrong field by its name, else what it says of this one case. */
+export function detailOf(error: ChatError): string {
+  return fieldsIn(error) || error.message
+}
+
+/** A field of a form has its message beside it: here its name is all that says which one it is. */
+function fieldsIn({ errors }: ChatError): string | undefined {
+  return errors?.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join(' ')
 }
 
 /** What only its operator can explain. */
