@@ -72,6 +72,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
     '/([#*0-9]\\uFE0F\\u20E3|[^\\0-\\u00A0\\p{Z}\\p{Cf}\\p{DI}\\u2800](?:\\u200C|\\u200D|[\\uFE00-\\uFE0F]|[\\u180B-\\u180D\\u180F]|[\\u{E0020}-\\u{E007F}]|[\\u{E0100}-\\u{E01EF}])+)|[\\p{Cc}\\p{Cf}\\p{DI}\\u2028\\u2029\\u2800]/':
       'linear',
   },
+  'lib/core/addresses.ts': { 'new RegExp(…)': 'input' },
   'lib/core/characters.ts': { 'new RegExp(…)': 'input' },
   'lib/core/emoji.ts': { 'new RegExp(…)': 'input' },
   'lib/core/schema.ts': { 'new RegExp(…)': 'input' },
