@@ -9,7 +9,7 @@ export const PARTS: Record<string, string[]> = {
   processes: [
     'test/cli/{administration,archive,backups,before-migration,beside,commands,doctor-server,file-copies,files,limits,mail,main,malformed,no-links,permissions,refused,reload,user-import,health}.test.ts',
     'test/cli/{interrupted,outdated,serve,serve-answers,serve-log,stopping,vacuum,workers}.test.ts',
-    'test/cli/{secrets,systemd,web}.test.ts',
+    'test/cli/{log-files,secrets,systemd,web}.test.ts',
     'test/http/canary.test.ts',
   ],
   /** Two nodes, and readers that change between them. */

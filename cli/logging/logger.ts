@@ -1,6 +1,7 @@
 import { type ConsolaReporter, createConsola, LogLevels } from 'consola'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
+import { standardError } from './file.ts'
 import { createJsonLines, type Fields, toPrettyLine } from './line.ts'
 import { createLogSink, type LogStream } from './sink.ts'
 
@@ -13,7 +14,7 @@ export interface Logger extends Required<Log> {
 /** A log that writes one line per call to `stream`, standard error by default. */
 export function createLogger(
   config: Pick<Config['log'], 'level' | 'format'>,
-  stream: LogStream = process.stderr,
+  stream: LogStream = standardError(),
 ): Logger {
   const format = config.format === 'auto' ? (stream.isTTY ? 'pretty' : 'json') : config.format
   const toLine = format === 'json' ? createJsonLines() : toPrettyLine

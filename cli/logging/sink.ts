@@ -4,6 +4,8 @@ export interface LogStream {
   /** The bytes written but not yet read, if known. */
   readonly writableLength?: number
   write(text: string): unknown
+  /** A file: writes what there is room for. @returns the number of bytes */
+  writeSome?(bytes: Buffer): number
   /** Node's own of a pipe or a socket. */
   readonly _handle?: { setBlocking?(isBlocking: boolean): unknown } | null
 }
@@ -26,7 +28,8 @@ const MAX_BUFFERED_LENGTH = 64 * 1024
  * Writes lines to `stream`, batched per turn of the event loop.
  *
  * If the reader does not keep up, lines are dropped and counted: the service neither waits nor uses more memory. Once the
- * reader has caught up, a line reports the number of dropped lines.
+ * reader has caught up, a line reports the number of dropped lines. The same holds for a file whose disk is full; a line of
+ * which only the beginning had room stays alone on its line.
  *
  * @param toNotice formats that line
  */
@@ -36,14 +39,19 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
   let dropped = 0
   let reported = 0
   let waiting: NodeJS.Immediate | undefined
+  const writeLines = stream.writeSome && createFileWriter((bytes) => stream.writeSome!(bytes))
 
   function flush(): void {
     clearImmediate(waiting)
     waiting = undefined
     if (lines === 0) return
-    if ((stream.writableLength ?? 0) > MAX_PENDING_BYTES) dropped += lines
+    const notice = dropped > reported ? `${toNotice(dropped - reported)}\n` : ''
+    if (writeLines) {
+      const written = writeLines(notice, buffered)
+      if (written.notice) reported = dropped
+      dropped += lines - written.lines
+    } else if ((stream.writableLength ?? 0) > MAX_PENDING_BYTES) dropped += lines
     else {
-      const notice = dropped > reported ? `${toNotice(dropped - reported)}\n` : ''
       reported = dropped
       keepNonBlocking(stream)
       stream.write(notice + buffered)
@@ -53,7 +61,7 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
   }
 
   // Lines logged just before the process exits are still written.
-  if (stream === process.stderr) process.once('exit', flush)
+  if (stream === process.stderr || stream.writeSome) process.once('exit', flush)
   return {
     write(line, urgent) {
       buffered += `${line}\n`
@@ -62,6 +70,22 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
       else waiting ??= setImmediate(flush)
     },
     dropped: () => dropped,
+  }
+}
+
+const NEWLINE = 10
+
+/** Makes the function that writes to a file, and tells what arrived as a whole. */
+function createFileWriter(writeSome: (bytes: Buffer) => number) {
+  let isInLine = false
+  return (notice: string, text: string): { notice: boolean; lines: number } => {
+    const lead = `${isInLine ? '\n' : ''}${notice}`
+    const bytes = Buffer.from(lead + text)
+    const written = writeSome(bytes)
+    if (written > 0) isInLine = bytes[written - 1] !== NEWLINE
+    const start = Buffer.byteLength(lead)
+    const lines = bytes.subarray(start, Math.max(start, written)).filter((byte) => byte === NEWLINE).length
+    return { notice: written >= start, lines }
   }
 }
 
