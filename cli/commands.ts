@@ -30,6 +30,7 @@ export const root: CommandDef = defineCommand({
     attachments: () => import('./commands/attachments.ts').then((module) => module.default),
     search: () => import('./commands/search.ts').then((module) => module.default),
     vacuum: () => import('./commands/vacuum.ts').then((module) => module.default),
+    clock: () => import('./commands/clock.ts').then((module) => module.default),
     nodes: () => import('./commands/nodes.ts').then((module) => module.default),
     limits: () => import('./commands/limits.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),

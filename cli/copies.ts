@@ -3,9 +3,11 @@ import { basename, dirname, join } from 'node:path'
 import type { Config } from '../lib/config/parse.ts'
 import type { LogFields } from '../lib/context.ts'
 import { causeText } from '../lib/core/errors.ts'
+import { currentMillis } from '../lib/core/time.ts'
 import type { Storage } from '../lib/index.ts'
 import { copyWhole } from '../lib/storage/archive/backup.ts'
 import { partsOf } from '../lib/storage/archive/files.ts'
+import { readCommandClock } from '../lib/storage/clock-notes.ts'
 import type { MigrationState } from '../lib/storage/schema/migrate.ts'
 import { sqliteFile } from './doctor/files.ts'
 
@@ -34,9 +36,11 @@ export async function copyBeforeMigration(
     say('The schema is migrated without a copy: only SQLite is copied before. Make your own with pg_dump.')
     return
   }
-  const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  const stamp = new Date(currentMillis()).toISOString().replace(/[-:]|\.\d+/g, '')
   const copy = `${path}.before-${next.name}.${stamp}`
-  deleteOldCopies(path, say)
+  const { now, doubt } = await readCommandClock(storage.db)
+  const age = doubt === undefined ? now / 1000 : undefined
+  deleteOldCopies(path, say, age)
   assertRoom(path)
   try {
     const bytes = await copyWhole(storage.db, copy)
@@ -47,7 +51,7 @@ export async function copyBeforeMigration(
     if (!(await storage.migrations()).some(isPending)) return
     throw new Error(`The schema was not migrated, because the copy made before failed; ${REMEDY}`, { cause })
   }
-  deleteOldCopies(path, say)
+  deleteOldCopies(path, say, age)
   return copy
 }
 
@@ -71,15 +75,16 @@ function assertRoom(path: string): void {
  * them too, and a service does without.
  *
  * @param say logs what could not be deleted
+ * @param now in milliseconds; without it the clock is in doubt, and only the number of copies counts
  */
 export function deleteOldCopies(
   path: string,
   say: (message: string, fields?: LogFields) => void,
-  now = Date.now(),
+  now: number | undefined,
 ): void {
   try {
     const copies = filesBeside(path).toSorted((a, b) => b.at - a.at)
-    const old = copies.filter(({ at }, n) => n >= KEEP || now - at > KEEP_MS)
+    const old = copies.filter(({ at }, n) => n >= KEEP || (now !== undefined && now - at > KEEP_MS))
     for (const { file } of old) rmSync(file, { force: true })
   } catch (error) {
     say('Old copies of the database could not be deleted', { cause: causeText(error) })

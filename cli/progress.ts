@@ -57,10 +57,10 @@ const WATCH = `
 const { statSync, writeSync } = require('node:fs')
 const { workerData: { subject, file, bytes }, parentPort } = require('node:worker_threads')
 const inMib = (size) => Math.round(size / 1048576)
-const began = Date.now()
+const began = performance.now()
 function show() {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  const rate = inMib(size / Math.max(0.25, (Date.now() - began) / 1000))
+  const rate = inMib(size / Math.max(0.25, (performance.now() - began) / 1000))
   writeSync(2, '\\r\\x1b[K' + subject + ' ' + inMib(size) + ' of about ' + inMib(bytes) + ' MiB, ' + rate + ' MiB/s\\r')
 }
 show()

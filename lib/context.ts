@@ -19,6 +19,7 @@ import type { Cluster } from './cluster/cluster.ts'
 import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Actor } from './core/actor.ts'
+import type { Clock } from './core/clock.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import type { Find } from './core/loader.ts'
 import type { FileStore } from './files/file-store.ts'
@@ -33,6 +34,7 @@ import type { Tx } from './live/transaction.ts'
 import type { Outbox } from './mail/queue.ts'
 import type { DatabaseLevels } from './metrics/database.ts'
 import type { Metrics } from './metrics/registry.ts'
+import type { ClockKeeper } from './ops/clock.ts'
 import type { Readiness } from './ops/readiness.ts'
 import type { Hooks, Log, Ports } from './ports.ts'
 import type { Database, TransactionOptions } from './storage/database.ts'
@@ -136,7 +138,12 @@ export interface Context {
   /** Tells the host of the notifications and messages that this process has written. */
   readonly notifier: Notifier
   readonly log: Log
+  /** Microseconds since 1970. */
   readonly now: () => number
+  /** The time by which sessions are judged: in a running process a step of the clock ends none. */
+  readonly sessionNow: () => number
+  readonly clock: Clock
+  readonly clockKeeper: ClockKeeper
   readonly id: () => string
   /**
    * Revokes the open invites of a user who has lost the right to create any: those into conversations, and those of

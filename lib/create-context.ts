@@ -41,7 +41,6 @@ import type { Config } from './config/parse.ts'
 import type { Context, Log, MadeNotification, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
-import { currentMicros } from './core/time.ts'
 import { withReserve } from './core/with-reserve.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
@@ -56,6 +55,7 @@ import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
 import { type Addresser, createLiveOutbox, mailTasks } from './mail/queue.ts'
 import { createMetrics } from './metrics/registry.ts'
+import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
@@ -75,16 +75,11 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const settings = createLiveConfig(initial)
   const config = settings.view
   const { db } = storage
-  const { log = SILENT, now = currentMicros, id = newId, hooks = {} } = ports
+  const { log = SILENT, id = newId, hooks = {} } = ports
+  const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = createLive({
-    storage,
-    ports,
-    config,
-    log,
-    now,
-    metrics,
-  })
+  const live = createLive({ storage, ports, config, log, clock: time.clock, metrics })
+  const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = live
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
   const insertAuditEntry = auditBy(ports.operator)
@@ -94,14 +89,12 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const openFile: OpenFile = (userId, fileId) => openFor(ctx, userId, fileId)
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
   const addresser: Addresser = (order, options) => recipientOf(ctx, order, options)
-  const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })
+  const outbox = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
   const files = createFiles(config, storage, log)
   const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
     config,
-    settings,
-    assertUsable: outbox.assertUsable,
-    db,
+    ...{ settings, assertUsable: outbox.assertUsable, db },
     ...{ lifecycle, arrivals, hub, poller, cluster, presence },
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log, lifecycle }),
@@ -112,7 +105,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     },
     attempts: createAttempts(db, now),
     findSession: createSessionLookup(db, LIMITS_VERSION),
-    limiter: createLimiter({ config, db, now }),
+    limiter: createLimiter({ config, db, now: time.sessionNow }),
     authFailures: createAuthFailures(() => authFailuresOf(config), now),
     posts: createPostQueue({ config, db, now, id, write }),
     reactions: createReactionQueue({ config, db, now, write }),
@@ -121,15 +114,14 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     search: createSearch({ config, db, log, metrics, now }),
     answers,
     tasks,
-    backups: createBackups({ config, db, metrics, log, now, files: files.files }),
+    backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.files }),
     ...asked(ports),
-    hooks,
-    afterEvents,
+    ...{ hooks, afterEvents },
     logins: new WeakMap(),
     get outbox() {
       return outbox.current()
     },
-    ...{ log, now, id, write },
+    ...{ log, ...time, now, id, write },
     notifier: createNotifier({ notify: ports.notify, config, db, metrics, log, now }),
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
@@ -167,17 +159,28 @@ function afterCommits(ctx: () => Context) {
 }
 
 /** The parts of the streams: what is open in this process, and how it meets the other processes. */
-function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & { storage: Storage; ports: Ports }) {
-  const { storage, ports, config, log, now, metrics } = deps
+function createLive(deps: Pick<Context, 'config' | 'log' | 'clock' | 'metrics'> & { storage: Storage; ports: Ports }) {
+  const { storage, ports, config, log, clock, metrics } = deps
+  const { now, sessionNow } = clock
   const { db, kv, signals } = storage
-  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
+  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, clock })
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster
-  const sources = createStreamSources({ db, config, now })
+  const sources = createStreamSources({ db, config, now, sessionNow })
   const lifecycle: Lifecycle = { state: 'created' }
   const arrivals = { count: 0 }
   const announce = cluster.announce
-  const hub = createHub({ db, config, log, metrics, now, announce, sources, arrivals: () => arrivals.count })
+  const hub = createHub({
+    db,
+    config,
+    log,
+    metrics,
+    now,
+    sessionNow,
+    announce,
+    sources,
+    arrivals: () => arrivals.count,
+  })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants, dead_seconds })
   hub.onStreams(presence.streamsChanged)
   const poller = createPoller({ db, hub, log, metrics, poll_ms: config.cluster.poll_ms })

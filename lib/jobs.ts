@@ -42,7 +42,8 @@ function jobsOf(
   | 'place'
   | 'wal'
   | 'reserve'
-  | 'backups',
+  | 'backups'
+  | 'clock',
   Job
 > {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -102,6 +103,12 @@ function jobsOf(
       interval_ms: 10_000,
       run: createReserveLook(ctx),
       warning: 'What is kept for a full disk could not be written',
+    },
+    clock: {
+      interval_ms: 10_000,
+      run: ctx.clockKeeper.check,
+      warning: 'The time could not be noted: the next start may take its clock for wrong',
+      exclusive: true,
     },
     wal: { interval_ms: 60_000, run: () => checkWal(ctx), warning: 'The size of the WAL could not be checked' },
   }

@@ -113,7 +113,7 @@ export interface Ports {
    * Only for a script that serves no requests.
    */
   operator?: string
-  /** Microseconds since 1970. It does not affect timers. */
+  /** Microseconds since 1970. It does not affect timers, and no step of it is looked for. */
   now?: () => number
   /** A new UUIDv7. */
   id?: () => string

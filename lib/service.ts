@@ -22,6 +22,7 @@ import { assertPorts } from './port-kinds.ts'
 import { PORTS, type Ports } from './ports.ts'
 import { createSharedTransactions } from './shared-chat.ts'
 import { assertImported } from './storage/archive/import.ts'
+import { learnClock } from './storage/clock-notes.ts'
 import { withReason } from './storage/errors.ts'
 import { assertUtf8 } from './storage/inspect.ts'
 import { assertStorage, type Storage } from './storage/open.ts'
@@ -179,6 +180,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
         ctx.search.close(),
       ])
       await cluster.stop()
+      // A storage that fails now has its note of some minutes ago.
+      await ctx.clockKeeper.end().catch(() => {})
       await Promise.all([afterEvents.close(), notifier.close()])
       partSlots.close()
       await ctx.closeFiles()
@@ -191,7 +194,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
 /** The start of a service, and what its end must know of it. */
 function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
-  const { db, poller, cluster, tasks, lifecycle } = ctx
+  const { db, clock, poller, cluster, tasks, lifecycle } = ctx
   let leave: (() => void) | undefined
   let starting: Promise<void> | undefined
 
@@ -199,6 +202,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     refuseUnknown('chat.start', options, START_OPTIONS)
     if (lifecycle.state === 'closed') assertStarted(ctx)
     await assertUtf8(db)
+    await learnClock(db, clock)
     if (!options.changed) await assertOurs(db)
     if (ctx.config.storage.migrate) await migrateLogged(ctx)
     else await assertMigrated(db)
@@ -207,6 +211,8 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     if (lifecycle.state === 'starting') lifecycle.state = 'started'
     if (options.background === false) return
     leave ??= await joinProcess(ctx)
+    // Before the first job that deletes by age.
+    await ctx.clockKeeper.begin()
     await ctx.outbox?.load()
     await ctx.search.start()
     await forgetOtherServer(db)

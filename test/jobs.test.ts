@@ -18,6 +18,8 @@ it('logs once, with its cause, that a job fails', async () => {
     presence: { sweep: fail },
     answers: { renewLeases: fail },
     backups: { check: fail },
+    clockKeeper: { check: fail },
+    clock: { before: () => 0 },
     db: { dialect: 'sqlite', all: fail, get: fail },
     write: fail,
   }
@@ -29,6 +31,7 @@ it('logs once, with its cause, that a job fails', async () => {
   expect([...failed].sort()).toEqual([
     'backups',
     'callers',
+    'clock',
     'files',
     'heartbeats',
     'leases',

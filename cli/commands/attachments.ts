@@ -1,5 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
 import type { AdoptedFiles } from '../../lib/ops/file-place.ts'
+import { acceptClockArg, assertClock } from '../args/clock.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { describeFreed, measureInside } from '../freed.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
@@ -11,11 +12,13 @@ const gc = defineCommand({
   example: 'chat-server attachments gc --dry-run',
   args: {
     'dry-run': { type: 'boolean', description: 'Only count what would be deleted' },
+    ...acceptClockArg,
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const dry_run = args['dry-run'] === true
+      if (!dry_run) await assertClock(chat, args)
       const onProgress = (parts: number) => showProgress(`${parts} parts without a row`)
       const { value, inside_bytes } = await measureInside(chat, () => chat.ops.collectFiles({ dry_run, onProgress }))
       const { expired, blobs, garbage, unfinished, failed, bytes } = value

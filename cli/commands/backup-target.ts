@@ -1,7 +1,9 @@
 import { createBackups, listBackups, openTarget } from '../../lib/backups/backups.ts'
 import { type VerifiedBackup, verifyBackup } from '../../lib/backups/verify.ts'
 import { filesPlace } from '../../lib/config/attachments.ts'
+import { monotonicMicros } from '../../lib/core/time.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
+import { readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
@@ -19,10 +21,12 @@ export const run = defineCommand({
     withStorage(args, async ({ db }) => {
       const { config } = loadConfig(args)
       const objects = openTarget(config)
-      const now = () => Date.now() * 1000
+      const { now, doubt } = await readCommandClock(db)
+      const began = monotonicMicros()
+      const clock = { now: () => now + monotonicMicros() - began, isTrusted: () => doubt === undefined }
       const metrics = { backupFailed() {} }
       const files = async () => openFileStore(filesPlace(config))
-      const backups = createBackups({ config, db, metrics, log: createLogger(config.log), now, files })
+      const backups = createBackups({ config, db, metrics, log: createLogger(config.log), ...clock, files })
       const made = await untilInterrupted('The backup', (signal) => {
         // It leaves no copy and no lease, so the next one may begin at once.
         signal.addEventListener('abort', () => backups.stop('The backup was interrupted'))

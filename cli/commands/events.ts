@@ -1,5 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
 import { assertMigratable } from '../../lib/storage/schema/migrate.ts'
+import { acceptClockArg, assertClock } from '../args/clock.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { describeFreed, measureInside } from '../freed.ts'
 import { oneLine, print, table } from '../output.ts'
@@ -8,9 +9,10 @@ import { withChat, withStorage } from '../with-chat.ts'
 const prune = defineCommand({
   meta: { name: 'prune', description: 'Delete events and other rows past their retention time' },
   example: 'chat-server events prune --json',
-  args: commonArgs,
+  args: { ...acceptClockArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
+      await assertClock(chat, args)
       const { value: pruned, inside_bytes } = await measureInside(chat, chat.ops.prune)
       const rows = Object.entries(pruned).map(([kind, count]) => [kind, String(count)])
       const freed = { disk_bytes: 0, inside_bytes }

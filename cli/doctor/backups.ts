@@ -15,11 +15,11 @@ const LATE = 3600 * SECOND
 const TIMEOUT_MS = 3_000
 
 /** The findings about the backups that the service makes by itself; none if it makes none. */
-export async function checkBackups(config: Config, db: Queries): Promise<Finding[]> {
+export async function checkBackups(config: Config, db: Queries, now: number): Promise<Finding[]> {
   const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
   if (!schedule) return []
   const state = await findState(db)
-  const late = state ? overdueFor(schedule, state, Date.now() * 1000) : 0
+  const late = state ? overdueFor(schedule, state, now) : 0
   return [judgeAge(state, late), ...judgeFiles(config, state), await checkTarget(config)]
 }
 

@@ -1,5 +1,6 @@
 import { ChatError, createChatService, openStorage, type Storage } from '../../lib/index.ts'
 import { assertImported, INTERRUPTED } from '../../lib/storage/archive/import.ts'
+import { readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { isDamage } from '../../lib/storage/errors.ts'
 import { inspectDatabase } from '../../lib/storage/inspect.ts'
 import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migrate.ts'
@@ -9,6 +10,7 @@ import { describeSystemError, messageOf, withCause } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
 import { checkAttachments } from './attachments.ts'
 import { checkBackups } from './backups.ts'
+import { judgeStep } from './clock.ts'
 import { checkConfiguration } from './configuration.ts'
 import { remedyOfConnection } from './connecting.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
@@ -91,11 +93,13 @@ async function checkDatabase(
     await assertMigrated(storage.db)
     await assertOurs(storage.db)
     await assertImported(storage.db)
+    const clock = await readCommandClock(storage.db)
     return [
       ...findings,
-      ...(await checkSignIns(storage.db)),
+      judgeStep(clock),
+      ...(await checkSignIns(storage.db, clock.now)),
       ...(await checkFailedMails(storage.db)),
-      ...(await checkBackups(config, storage.db)),
+      ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),
       ...(await checkAttachments(config, storage.db, read_only)),
       ...(await next(storage)),

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { isThisMachine } from '../../lib/core/addresses.ts'
+import { currentMillis } from '../../lib/core/time.ts'
 import { VERSION } from '../../lib/core/version.ts'
 import { judgeClock } from './database.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
@@ -133,7 +134,7 @@ function judgeVersion(description: Answer): Finding[] {
 /** The header has whole seconds, which is precise enough for this check. */
 function judgeDate({ headers }: { headers: Headers }): Finding[] {
   const date = Date.parse(headers.get('date') ?? '')
-  return judgeClock('server.clock', Number.isNaN(date) ? undefined : date - Date.now())
+  return judgeClock('server.clock', Number.isNaN(date) ? undefined : date - currentMillis())
 }
 
 function judgeHeaders(url: string, { headers }: { headers: Headers }): Finding[] {

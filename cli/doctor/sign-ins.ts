@@ -1,6 +1,5 @@
 import { countSignIns } from '../../lib/accounts/audit/store.ts'
 import { countPaused } from '../../lib/accounts/passwords/store.ts'
-import { currentMicros } from '../../lib/core/time.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { type Finding, ok, warning } from './finding.ts'
 
@@ -8,8 +7,7 @@ import { type Finding, ok, warning } from './finding.ts'
 const MAX_ACCOUNTS = 10_000
 
 /** How sign-ins went, and how many accounts are locked: many of them are an attack, or a forgotten program. */
-export async function checkSignIns(db: Queries): Promise<Finding[]> {
-  const now = currentMicros()
+export async function checkSignIns(db: Queries, now: number): Promise<Finding[]> {
   const { succeeded, failed } = await countSignIns(db, now)
   const locked = await countPaused(db, now, MAX_ACCOUNTS)
   const told = `In the last 24 hours ${succeeded} sign-ins succeeded and ${failed} failed`

@@ -1,6 +1,7 @@
 import { type ConsolaReporter, createConsola, LogLevels } from 'consola'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
+import { currentMillis } from '../../lib/core/time.ts'
 import { standardError } from './file.ts'
 import { createJsonLines, type Fields, toPrettyLine } from './line.ts'
 import { createLogSink, type LogStream } from './sink.ts'
@@ -18,7 +19,9 @@ export function createLogger(
 ): Logger {
   const format = config.format === 'auto' ? (stream.isTTY ? 'pretty' : 'json') : config.format
   const toLine = format === 'json' ? createJsonLines() : toPrettyLine
-  const sink = createLogSink(stream, (lost) => toLine(new Date(), 'warn', 'Lines of the log were lost', { lost }))
+  const sink = createLogSink(stream, (lost) =>
+    toLine(new Date(currentMillis()), 'warn', 'Lines of the log were lost', { lost }),
+  )
   const reporter: ConsolaReporter = {
     log: ({ date, type, args: [message, fields] }) => {
       sink.write(toLine(date, type, String(message), fields as Fields | undefined), type === 'warn' || type === 'error')

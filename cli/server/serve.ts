@@ -3,6 +3,8 @@ import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { isLoopback } from '../../lib/core/addresses.ts'
 import { listen } from '../../lib/http/node/listen.ts'
+import { openStorage } from '../../lib/index.ts'
+import { readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { UsageError } from '../args/command.ts'
 import { startNode } from '../cluster/node.ts'
 import { prepareWorkers } from '../cluster/primary.ts'
@@ -97,10 +99,18 @@ function deleteHourly(config: Config, log: Log): () => void {
   const path = sqliteFile(config.database.url)
   void removeLeftovers(config)
   const timer = setInterval(() => {
-    if (path && existsSync(path)) deleteOldCopies(path, log.warn)
+    if (path && existsSync(path)) void deleteCopiesHourly(config, path, log)
     void removeLeftovers(config)
   }, HOUR_MS).unref()
   return () => clearInterval(timer)
+}
+
+/** In a process of its own, in which the workers do not tell whether they trust the clock. */
+async function deleteCopiesHourly(config: Config, path: string, log: Log): Promise<void> {
+  const clock = await openStorage({ database: config.database.url, prefix: config.database.prefix, read_only: true })
+    .then(async ({ db, close }) => readCommandClock(db).finally(close))
+    .catch(() => undefined)
+  deleteOldCopies(path, log.warn, clock && clock.doubt === undefined ? clock.now / 1000 : undefined)
 }
 
 const HOUR_MS = 60 * 60 * 1000

@@ -36,7 +36,7 @@ export interface OpsUseCases {
 
   /**
    * Deletes all expired rows in small batches, one kind after another: SQLite would put batches that wait together
-   * into one commit.
+   * into one commit. While the clock is not trusted, nothing.
    */
   prune(): Promise<Pruned>
 

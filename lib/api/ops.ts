@@ -45,6 +45,7 @@ export interface ReadinessChecks {
   database: 'ok'
   migrations: 'ok'
   bus: 'ok'
+  clock: 'ok'
   attachments?: 'ok' | 'missing'
 }
 

@@ -65,6 +65,8 @@ interface BackupDeps {
   metrics: Pick<Metrics, 'backupFailed'>
   log: Log
   now: () => number
+  /** Whether the clock is trusted: a step makes a backup due that is none, and would cost the oldest one. */
+  isTrusted: () => boolean
   /** The storage of the files of messages. */
   files: () => Promise<FileStore>
 }
@@ -152,7 +154,7 @@ async function makeBackup(
   { owner, detail }: Pick<BackupState, 'owner' | 'detail'>,
   signal: AbortSignal,
 ): Promise<MadeBackup> {
-  const { config, db, log, now } = deps
+  const { config, db, log, now, isTrusted } = deps
   const { backup } = config
   const objects = openTarget(config)
   const made = await withSource(db, signal, async (source) => {
@@ -174,7 +176,11 @@ async function makeBackup(
       throw error
     }
   })
-  const deleted = await deleteOld(objects, made.name, { owner, keep: backup.keep, log }).catch((error: unknown) => {
+  const deleted = await deleteOld(objects, made.name, {
+    owner,
+    keep: isTrusted() ? backup.keep : Number.POSITIVE_INFINITY,
+    log,
+  }).catch((error: unknown) => {
     log.warn('Old backups could not be deleted', { cause: causeText(error) })
     return []
   })

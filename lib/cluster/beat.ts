@@ -1,4 +1,6 @@
+import type { Clock } from '../core/clock.ts'
 import { createSteadiness } from '../core/steadiness.ts'
+import { monotonicMicros } from '../core/time.ts'
 import { VERSION } from '../core/version.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { ownPlace } from './process-place.ts'
@@ -21,12 +23,13 @@ const BEATS_BETWEEN_DELETIONS = 30
 
 interface BeatDeps {
   db: Database
+  clock: Clock
   config: { cluster: { beat_seconds: number; dead_seconds: number; instance: string } }
   neighbour: Pick<Neighbour, 'countStreams' | 'reconsider' | 'renew'>
 }
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
-export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () => Promise<void> {
+export function createBeat(id: string, { db, clock, config, neighbour }: BeatDeps): () => Promise<void> {
   const { beat_seconds, dead_seconds } = config.cluster
   const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
@@ -38,7 +41,7 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
   }
 
   return async () => {
-    const hasRow = await store.beat(db, id, neighbour.countStreams())
+    const hasRow = await report()
     const mayRemove = isSteady()
     mustRenew ||= !hasRow
     // First: what a process without a row knows of users does not count, and may be deleted.
@@ -47,8 +50,20 @@ export function createBeat(id: string, { db, config, neighbour }: BeatDeps): () 
     mustRenew = false
     if (mayRemove) await remove(store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))
     if (++beats % BEATS_BETWEEN_DELETIONS > 0) return
+    // Their ages are the database's, whose clock may have stepped.
+    if (clock.before(0) === undefined) return
     await deleteUnseen(db, id, SEEN_KEPT)
     if (mayRemove) await remove(store.deleteLeft(db, removal))
+  }
+
+  /** @returns whether the process had its row. Where the answer shows the time, the clock follows it. */
+  async function report(): Promise<boolean> {
+    const began = monotonicMicros()
+    const difference = clock.difference()
+    const clock_difference = difference === undefined ? undefined : Math.round(difference)
+    const { has_row, at } = await store.beat(db, id, { streams: neighbour.countStreams(), clock_difference })
+    if (at !== undefined) clock.learn(began, at, monotonicMicros())
+    return has_row
   }
 
   /** Publishes the presence of users whose process was removed. */

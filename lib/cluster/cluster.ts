@@ -1,4 +1,5 @@
 import type { Log } from '../context.ts'
+import type { Clock } from '../core/clock.ts'
 import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
@@ -6,6 +7,7 @@ import { VERSION } from '../core/version.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createBeat } from './beat.ts'
+import { createClockCheck } from './clock-check.ts'
 import { removeEnded } from './ended.ts'
 import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
@@ -29,12 +31,12 @@ export type Cluster = ReturnType<typeof createCluster>
 interface ClusterDeps extends PublisherDeps {
   /** Where the processes of a SQLite file meet. Its failure harms nothing: a process is then alone. */
   signals?: SignalsFile | undefined
-  now: () => number
+  clock: Clock
 }
 
 /** Makes a process known to the others that share the database, and passes ephemeral events on. */
 export function createCluster(given: ClusterDeps) {
-  const { signals, now } = given
+  const { signals, clock } = given
   const id = newId()
   const db: Database = signals ?? given.db
   const deps = { ...given, db }
@@ -45,11 +47,12 @@ export function createCluster(given: ClusterDeps) {
   let neighbour: Neighbour | undefined
   let started_at: number | undefined
   const reloads = createReloadAnswer(id, db)
+  const clockCheck = createClockCheck(id, deps)
   const receiver = createReceiver(id, { ...deps, isApart, reload: reloads.handle })
   const publisher = createPublisher(id, receiver, deps)
 
   return {
-    ...{ id, db, isShared, isApart },
+    ...{ id, db, isShared, isApart, isClockWrong: clockCheck.isWrong },
     /** Whether processes have met: the first that serves creates the file of signals. */
     hasMet: () => signals?.exists() ?? isShared,
     isAlone: receiver.isAlone,
@@ -61,13 +64,11 @@ export function createCluster(given: ClusterDeps) {
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 
-    onReload: reloads.onReload,
-    announce: publisher.announce,
-    announceUsers: publisher.announceUsers,
+    ...{ onReload: reloads.onReload, announce: publisher.announce, announceUsers: publisher.announceUsers },
 
     /** Registers the process, and begins to receive signals of the others. */
     async start(self: Neighbour): Promise<void> {
-      started_at ??= now()
+      started_at ??= clock.now()
       if (!isShared || neighbour) return
       await register(id, deps)
       neighbour = self
@@ -75,7 +76,7 @@ export function createCluster(given: ClusterDeps) {
       await removeEnded(id, deps)
       await receiver.listen(self)
       publisher.start((signal) => handleSignals([signal], self))
-      repeated.push(...startRepeated(id, deps, self, { receiver, publisher }))
+      repeated.push(...startRepeated(id, deps, self, { receiver, publisher, checkClock: clockCheck.check }))
     },
 
     /** Removes the processes of this machine that have ended. It never rejects. */
@@ -108,17 +109,19 @@ function startRepeated(
   id: string,
   deps: ClusterDeps,
   neighbour: Neighbour,
-  { receiver, publisher }: { receiver: Receiver; publisher: Publisher },
+  { receiver, publisher, checkClock }: { receiver: Receiver; publisher: Publisher; checkClock: () => Promise<void> },
 ): Repeated[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
   const beat = createBeat(id, { ...deps, neighbour })
   const report = warned(deps.log, 'Other processes cannot be told that this one runs', beat)
+  const compare = warned(deps.log, 'The clocks of other processes cannot be read', checkClock)
   const prune = warned(deps.log, 'Old signals cannot be deleted', () => deleteSignals(deps.db, SIGNALS_KEPT))
   return [
     every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
     every(beat_seconds * 1000, async () => {
       publisher.retry()
       await report()
+      await compare()
       receiver.recount()
     }),
     // Apart: each look reads all signals that are left, also while the beat fails.

@@ -30,11 +30,40 @@ export async function listPlaces(db: Queries, id: string, limit: number): Promis
   return db.all('SELECT id, place FROM nodes WHERE id <> ? AND place IS NOT NULL LIMIT ?', id, limit)
 }
 
-/** @returns false if the process has no row any more: others took it for dead */
-export async function beat(db: Queries, id: string, streams: number): Promise<boolean> {
-  return (
-    (await db.run(`UPDATE nodes SET beat_at = ${databaseNow(db.dialect)}, streams = ? WHERE id = ?`, streams, id)) === 1
+/**
+ * Reports that a process runs. PostgreSQL returns its time, which costs nothing here; SQLite has the clock of the machine.
+ *
+ * @param clock_difference how far the clock of the process's machine is behind the database's, if it knows
+ * @returns `has_row`: false if others took the process for dead
+ */
+export async function beat(
+  db: Queries,
+  id: string,
+  { streams, clock_difference }: { streams: number; clock_difference?: Micros | undefined },
+): Promise<{ has_row: boolean; at?: Micros }> {
+  const update = `UPDATE nodes SET beat_at = ${databaseNow(db.dialect)}, streams = ?, clock_difference = ? WHERE id = ?`
+  const params = [streams, clock_difference ?? null, id]
+  if (db.dialect === 'sqlite') return { has_row: (await db.run(update, ...params)) === 1 }
+  const row = await db.get<{ beat_at: Micros }>(`${update} RETURNING beat_at`, ...params)
+  return row ? { has_row: true, at: Number(row.beat_at) } : { has_row: false }
+}
+
+/** Whether the clock of another live node differs by at most so much from the database's. */
+export async function hasAgreeingNode(
+  db: Queries,
+  id: string,
+  { silence, most }: { silence: Micros; most: Micros },
+): Promise<boolean> {
+  const row = await db.get(
+    `SELECT 1 AS found FROM nodes
+      WHERE id <> ? AND beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT)
+        AND clock_difference BETWEEN - CAST(? AS BIGINT) AND CAST(? AS BIGINT) LIMIT 1`,
+    id,
+    silence,
+    most,
+    most,
   )
+  return row !== undefined
 }
 
 /** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */

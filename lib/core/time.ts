@@ -1,6 +1,16 @@
-/** Microseconds since 1970, the unit of every stored instant. */
+/** The clock of this machine in microseconds since 1970. A service has a better one, `ctx.now`, and judges no instant by this. */
 export function currentMicros(): number {
   return Date.now() * 1000
+}
+
+/** The clock of this machine in milliseconds since 1970, for what lives in this process or in files of this machine. */
+export function currentMillis(): number {
+  return Date.now()
+}
+
+/** A clock that never steps, in microseconds since some moment of this process. */
+export function monotonicMicros(): number {
+  return Math.round(performance.now() * 1000)
 }
 
 /** A stored instant as text: RFC 3339, UTC, with microseconds. */
@@ -36,6 +46,12 @@ export function fromInstant(instant: string): number {
 
 /** One second in microseconds. */
 export const SECOND = 1_000_000
+
+/** One minute in microseconds. */
+export const MINUTE = 60 * SECOND
+
+/** One hour in microseconds. */
+export const HOUR = 60 * MINUTE
 
 /** One day in microseconds. */
 export const DAY = 24 * 60 * 60 * SECOND

@@ -26,14 +26,14 @@ export function refusePrefetch(request: Headers): void {
 /** The redirect of a signed-in browser; a client that asks for JSON gets the response of a sign-in. */
 export function toRedirect(chat: Chat, route: AnyRoute, { signed_in, redirect_to }: Redirect, request: Headers): Reply {
   if (asksForJson(request)) return serialize(chat, { ...route, answer: 'session' }, signed_in)
-  const { config, now } = contextOf(chat)
+  const { config, sessionNow } = contextOf(chat)
   // Encoded only where necessary: a URL parser would also resolve the dots.
   const location = redirect_to.replace(/[^!-~]+/gu, encodeURIComponent)
   const headers: HeaderPair[] = [
     ['x-session-rotated', '1'],
     ['location', location],
   ]
-  return { status: 303, headers, cookies: sessionCookies(config, signed_in, now()), body: null }
+  return { status: 303, headers, cookies: sessionCookies(config, signed_in, sessionNow()), body: null }
 }
 
 /** Browsers that navigate accept HTML. */

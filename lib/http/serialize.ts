@@ -22,7 +22,7 @@ export interface Reply {
 
 /** Converts the result of a use-case to a response. */
 export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
-  const { config, now } = contextOf(chat)
+  const { config, sessionNow } = contextOf(chat)
   if (route.answer === 'text') {
     const type = route.content_type ?? 'text/plain; charset=utf-8'
     return { status: route.status, headers: [['content-type', type]], body: result as string | Uint8Array }
@@ -38,7 +38,7 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
     const answer = (result ?? {}) as SessionAnswer
     const { token, device, signed_in = token === undefined ? undefined : result, ...rest } = answer
     if (signed_in) {
-      cookies = sessionCookies(config, signed_in as SignedIn, now())
+      cookies = sessionCookies(config, signed_in as SignedIn, sessionNow())
       headers.push(['x-session-rotated', '1'])
     }
     if (device !== undefined) cookies.push(deviceCookie(config, device))

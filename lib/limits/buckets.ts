@@ -1,3 +1,4 @@
+import type { Cutoff } from '../core/clock.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { type Decision, networkOf, type Rate, spend, toDecision, windowAt } from './rules.ts'
@@ -92,7 +93,7 @@ export async function takeShared(db: Database, bucket: string, now: Micros, rate
 /**
  * Deletes up to `limit` shared buckets without effect. By limit_buckets_by_tat. @returns the number of buckets deleted
  */
-export function deleteDryBuckets(tx: Queries, now: Micros, limit: number): Promise<number> {
+export function deleteDryBuckets(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM limit_buckets WHERE bucket IN (SELECT bucket FROM limit_buckets WHERE tat <= ? ORDER BY tat LIMIT ?)',
     now,

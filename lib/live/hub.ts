@@ -42,6 +42,8 @@ interface HubDeps {
   metrics: Metrics
   sources: StreamSources
   now: () => Micros
+  /** As in the context. */
+  sessionNow: () => Micros
   /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
   /** The number of requests so far: streams that read what they missed give them precedence. */
@@ -113,7 +115,7 @@ export function createHub(deps: HubDeps) {
 }
 
 /** The parts of a hub; each owns its state. */
-function createParts({ db, config, log, metrics, sources, now, announce, arrivals }: HubDeps) {
+function createParts({ db, config, log, metrics, sources, now, sessionNow, announce, arrivals }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
   const { findRefusals, compose } = sources
   const quota = createStreamQuota(max_streams_per_user)
@@ -131,7 +133,7 @@ function createParts({ db, config, log, metrics, sources, now, announce, arrival
   const refreshed = () => rights.refresh()
   const subscriptions = createSubscriptions({ sources, deliver, complete, beforeDelivery: refreshed, measure })
   const advance = (id: string) => subscriptions.channelOf(id)?.advance()
-  const rights = createRights({ streams, findRefusals, close, advance, now })
+  const rights = createRights({ streams, findRefusals, close, advance, now: sessionNow })
   const followers = createFollowers()
   const all = createDeliverAll({ followers, metrics, send })
   const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })

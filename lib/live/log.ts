@@ -1,4 +1,5 @@
 import type { PersistedEvent } from '../context.ts'
+import type { Cutoff } from '../core/clock.ts'
 import { fingerprint } from '../core/ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../storage/sql.ts'
@@ -43,7 +44,7 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
  *
  * @returns the number of deleted lines; fewer than `limit` if no more are left
  */
-export async function deleteEventsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
   const deletion = `DELETE FROM events WHERE id IN (
        SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ?) AS oldest

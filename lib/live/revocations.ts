@@ -1,3 +1,4 @@
+import type { Cutoff } from '../core/clock.ts'
 import type { Queries } from '../storage/database.ts'
 import { onRows } from '../storage/on-rows.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -20,7 +21,7 @@ export function insertRevocations(tx: Queries, at: Micros, revocations: Revocati
 }
 
 /** Deletes up to `limit` revocations from before the instant `before`. By `at`. @returns the number deleted */
-export function deleteRevocationsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteRevocationsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM revocations WHERE id IN (SELECT id FROM revocations WHERE at < ? ORDER BY at LIMIT ?)',
     before,

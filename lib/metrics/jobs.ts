@@ -1,3 +1,4 @@
+import { currentMillis } from '../core/time.ts'
 import { createCounter, type Family } from './page.ts'
 
 /** The runs of the work that a service repeats at intervals. */
@@ -18,7 +19,7 @@ export function createJobMetrics() {
       succeeded.set(name, 0)
       failed.add(name, 0)
       return (isDone) => {
-        if (isDone) succeeded.set(name, Date.now() / 1000)
+        if (isDone) succeeded.set(name, currentMillis() / 1000)
         else failed.add(name, 1)
       }
     },

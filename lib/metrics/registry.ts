@@ -1,6 +1,7 @@
 import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
 import { createBackupMetrics } from './backups.ts'
+import { type ClockLevels, clockFamilies } from './clock.ts'
 import { createClusterMetrics, type Source } from './cluster.ts'
 import { type DatabaseLevels, databaseFamilies } from './database.ts'
 import { createFileMetrics } from './files.ts'
@@ -71,6 +72,8 @@ export function refusalOf(error: unknown): Refusal | undefined {
 
 /** Values that are read when the page is rendered. */
 export interface Levels {
+  /** Default: trusted. */
+  clock?: ClockLevels
   /** The number of open streams. */
   streams: number
   /** The number of answers in progress. */
@@ -144,6 +147,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...search.families(levels),
     ...files.families(levels),
     ...cluster.families(levels),
+    ...clockFamilies(levels.clock ?? { step: 0 }),
     ...logAndBuildFamilies(levels, build),
     ...processMetrics.families,
   ]

@@ -21,6 +21,11 @@ async function readBackups({ db, config, now }: Context): Promise<Levels['backup
   }
 }
 
+function differenceOf({ clock }: Context): number | undefined {
+  const difference = clock.difference()
+  return difference === undefined ? undefined : difference / SECOND
+}
+
 /** The values that are read for a page of metrics; those that cannot be read in time are `undefined`. */
 export async function readLevels(ctx: Context): Promise<Levels> {
   // The page returns all other metrics while the storage fails.
@@ -32,6 +37,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     ctx.databaseLevels(),
   ])
   return {
+    clock: { step: ctx.clock.step() / SECOND, difference: differenceOf(ctx) },
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),

@@ -7,6 +7,7 @@ import { insertConversation, NOT_DIRECT, updateConversation } from '../chat/conv
 import { deleteParticipant, insertParticipant, listMemberships } from '../chat/conversations/store-participants.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin } from '../core/actor.ts'
+import type { Cutoff } from '../core/clock.ts'
 import { digest, newToken } from '../core/ids.ts'
 import { SECOND } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
@@ -42,7 +43,8 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
   const until = now + LIFETIME_SECONDS * SECOND
   const made = await ctx.write(async (tx) => {
     if (!(await hasUsers(tx))) return false
-    await deleteLeftovers(tx, now, MANY)
+    const before = ctx.clock.before(0)
+    if (before !== undefined) await deleteLeftovers(tx, before, MANY)
     await insertUser(tx, {
       id: user_id,
       email: `${name}@${PLACEHOLDER_DOMAINS.probe}`,
@@ -98,7 +100,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
 }
 
 /** Deletes up to `limit` expired probes. @returns the number of probes deleted */
-export async function deleteLeftovers(tx: Queries, now: number, limit: number): Promise<number> {
+export async function deleteLeftovers(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   const rows = await tx.all<{ id: string }>(
     `SELECT id FROM users
       WHERE email_key >= 'doctor-' AND email_key < 'doctor.' AND email_key LIKE '%@${PLACEHOLDER_DOMAINS.probe}'

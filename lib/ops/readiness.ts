@@ -13,6 +13,7 @@ export const FAILURES = {
   migrations: 'are not all applied',
   start: 'the service is not started',
   bus: 'changes of other processes are not seen',
+  clock: 'the clock of this machine is wrong',
   draining: 'the service is stopping',
 }
 
@@ -61,6 +62,7 @@ export function createReadiness(deps: {
       const failing: Failure[] = found ? [found] : []
       if (failing.length === 0 && lifecycle.state !== 'started') failing.push('start')
       if (poller.isLate() || cluster.isLate()) failing.push('bus')
+      if (cluster.isClockWrong()) failing.push('clock')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')
       if (names !== logged) {

@@ -11,7 +11,8 @@ import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/idempotency.ts'
 import { type InboxRound, pruneInboxes } from '../chat/notifications/expiring.ts'
 import type { Context } from '../context.ts'
-import { DAY, SECOND } from '../core/time.ts'
+import type { Cutoff } from '../core/clock.ts'
+import { DAY, HOUR, MINUTE } from '../core/time.ts'
 import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteEventsBefore } from '../live/log.ts'
 import { deleteRevocationsBefore } from '../live/revocations.ts'
@@ -25,8 +26,6 @@ import { deleteLeftovers } from './probe.ts'
  */
 const BATCH = 500
 
-const HOUR = 3_600 * SECOND
-
 /**
  * How long expired rows are kept: for a session the service can then return `session_expired`, for an invite the reason
  * for its refusal, and a key stays in the list. Used-up and revoked invites expire as well, so the time counts from
@@ -34,8 +33,13 @@ const HOUR = 3_600 * SECOND
  */
 const REMEMBERED = 30 * DAY
 
-/** Deletes up to a number of expired rows. @returns the number of rows deleted */
-type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
+/** Rows that are kept for a time only. */
+interface Prune {
+  /** How long they are kept, in microseconds; `undefined` for ever. */
+  age: (ctx: Context) => number | undefined
+  /** Deletes up to a number of those that are older. @returns the number of rows deleted */
+  run: (tx: Queries, before: Cutoff, limit: number) => Promise<number>
+}
 
 /** How many rows of each kind were deleted. */
 export interface Pruned {
@@ -57,33 +61,34 @@ export interface Pruned {
   audit_entries: number
 }
 
+const always = (age: number) => () => age
+
 /** What is kept for a time only, by what it is. */
 const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
-  events: ({ config, now }, tx, limit) =>
-    deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
+  events: { age: ({ config }) => config.sse.replay_retention_hours * HOUR, run: deleteEventsBefore },
   // A process that was away for longer looks up all rights.
-  revocations: ({ now }, tx, limit) => deleteRevocationsBefore(tx, now() - 10 * 60 * SECOND, limit),
-  sessions: ({ now }, tx, limit) => deleteSessionsBefore(tx, now() - REMEMBERED, limit),
-  invites: ({ now }, tx, limit) => deleteInvitesBefore(tx, now() - REMEMBERED, limit),
-  api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),
-  password_resets: ({ now }, tx, limit) => deleteExpiredResets(tx, now(), limit),
-  email_verifications: ({ now }, tx, limit) => deleteExpiredVerifications(tx, now(), limit),
-  email_requests: ({ now }, tx, limit) => deleteExpiredRequests(tx, now(), limit),
-  oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
-  limit_buckets: ({ now }, tx, limit) => deleteDryBuckets(tx, now(), limit),
-  login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),
-  known_devices: ({ now }, tx, limit) => deleteExpiredDevices(tx, now(), limit),
-  idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
-  probes: ({ now }, tx, limit) => deleteLeftovers(tx, now(), limit),
-  audit_entries: async ({ config, now }, tx, limit) => {
-    const { retention_days } = config.audit
-    return retention_days === false ? 0 : deleteEntriesBefore(tx, now() - retention_days * DAY, limit)
+  revocations: { age: always(10 * MINUTE), run: deleteRevocationsBefore },
+  sessions: { age: always(REMEMBERED), run: deleteSessionsBefore },
+  invites: { age: always(REMEMBERED), run: deleteInvitesBefore },
+  api_keys: { age: always(REMEMBERED), run: deleteExpiredKeys },
+  password_resets: { age: always(0), run: deleteExpiredResets },
+  email_verifications: { age: always(0), run: deleteExpiredVerifications },
+  email_requests: { age: always(0), run: deleteExpiredRequests },
+  oauth_states: { age: always(0), run: deleteExpiredStates },
+  limit_buckets: { age: always(0), run: deleteDryBuckets },
+  login_failures: { age: always(0), run: deleteOldFailures },
+  known_devices: { age: always(0), run: deleteExpiredDevices },
+  idempotency_keys: { age: always(0), run: deleteKeysBefore },
+  probes: { age: always(0), run: deleteLeftovers },
+  audit_entries: {
+    age: ({ config: { audit } }) => (audit.retention_days === false ? undefined : audit.retention_days * DAY),
+    run: deleteEntriesBefore,
   },
 }
 
 /**
  * Deletes all expired rows in small batches, one kind after another: SQLite would put batches that wait together into
- * one commit.
+ * one commit. While the clock is not trusted, nothing.
  */
 export async function prune(ctx: Context): Promise<Pruned> {
   return pruneWith(ctx, await pruneInboxes(ctx))
@@ -100,8 +105,14 @@ async function pruneWith(ctx: Context, notifications: number): Promise<Pruned> {
   return pruned as Pruned
 }
 
-function pruneAll(ctx: Context, each: Prune): Promise<number> {
-  const page = (limit: number) => ctx.write((tx) => each(ctx, tx, limit))
+async function pruneAll(ctx: Context, { age, run }: Prune): Promise<number> {
+  const kept = age(ctx)
+  if (kept === undefined) return 0
+  const page = async (limit: number) => {
+    // Looked up for each page: the clock may step in between.
+    const before = ctx.clock.before(kept)
+    return before === undefined ? 0 : ctx.write((tx) => run(tx, before, limit))
+  }
   // The remaining rows wait for the next start: a stop must not wait for them.
   return inPages(ctx.db, BATCH, page, ctx.hub.isDraining)
 }

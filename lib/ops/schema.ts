@@ -9,6 +9,7 @@ export const ReadinessChecks = v.object({
   database: Check,
   migrations: Check,
   bus: Check,
+  clock: Check,
   /** Where messages can have files. `missing` leaves the service ready: a chat without its files is a chat. */
   attachments: v.optional(v.picklist(['ok', 'missing'])),
 })

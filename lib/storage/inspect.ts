@@ -1,3 +1,4 @@
+import { currentMillis } from '../core/time.ts'
 import { hasTable } from './catalog.ts'
 import type { Queries } from './database.ts'
 import { type ConnectionLimit, findConnectionLimit } from './postgres/connections.ts'
@@ -41,9 +42,9 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
   const settings: Record<string, string> = {}
   for (const name of POSTGRES_SETTINGS) settings[name] = (await settingOf(db, name))!
   settings.default_transaction_isolation = await defaultIsolation(db)
-  const began = Date.now()
+  const began = currentMillis()
   const clock = await db.get<{ ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms')
-  const between = (began + Date.now()) / 2
+  const between = (began + currentMillis()) / 2
   const connections = await findConnectionLimit(db)
   const nodes = await countNodes(db)
   const standby = await db.get<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')

@@ -1,4 +1,5 @@
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
+import { currentMillis } from '../core/time.ts'
 import { backUp, renewEpoch } from './archive/backup.ts'
 import { exportArchive } from './archive/export.ts'
 import type { Overwriting } from './archive/files.ts'
@@ -122,7 +123,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     throw path && sqliteTrouble(error) ? withPath(path, error as Error) : withReason(error)
   })
   const db = options.strict ? guardTransactions(opened) : opened
-  const kv = createKv(options.kv ?? inMemory(Date.now), Date.now)
+  const kv = createKv(options.kv ?? inMemory(currentMillis), currentMillis)
   const signals = await signalsOf(opened, names)
   return {
     db,

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, readlinkSync, rmSync, type Stats } f
 import { lstat, readdir, rm, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { currentMillis } from '../core/time.ts'
 
 /** `<file>.<machine>-<process>-<its start>-<random>.partial`, with the files that SQLite keeps beside it. */
 const TEMPORARY = /\.([\da-f]{8})-(\d+)-(\d+)-[\da-f]{8}\.partial(-\w+)?$/
@@ -47,7 +48,7 @@ export function targetOf(path: string): string {
 export function isAbandoned(name: string, changedAt: number): boolean {
   const [, at, pid, start] = TEMPORARY.exec(name) ?? []
   if (at === machine()) return !isAlive(Number(pid), start!)
-  return Date.now() - changedAt > ABANDONED_MS
+  return currentMillis() - changedAt > ABANDONED_MS
 }
 
 /**
@@ -68,7 +69,7 @@ export async function withTemporary<T>(
 /** Lets `use` work in a temporary file or folder, which is deleted at the end with what SQLite keeps beside it. */
 export async function holdTemporary<T>(temporary: string, use: (temporary: string) => Promise<T>): Promise<T> {
   const touching = setInterval(() => {
-    const now = new Date()
+    const now = new Date(currentMillis())
     utimes(temporary, now, now).catch(() => {})
   }, TOUCH_MS).unref()
   try {

@@ -31,7 +31,7 @@ async function* bytesOf(...parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
 async function open(url: string, backup: object) {
   const storage: Storage = await openStorage({ database: url })
   onTestFinished(() => storage.close())
-  const clock = { now: Date.parse('2026-11-22T10:00:00Z') * 1000 }
+  const clock = { now: Date.parse('2026-11-22T10:00:00Z') * 1000, isTrusted: true }
   const lines: string[] = []
   let failed = 0
   const add = (level: string) => (message: string, fields?: object) =>
@@ -42,6 +42,7 @@ async function open(url: string, backup: object) {
     metrics: { backupFailed: () => void failed++ },
     log: { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') },
     now: () => clock.now,
+    isTrusted: () => clock.isTrusted,
     files: () => Promise.reject(new Error('not needed')),
   })
   return { storage, backups, clock, lines, failures: () => failed, state: () => findState(storage.db) }

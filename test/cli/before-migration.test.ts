@@ -100,7 +100,7 @@ it('a copy that cannot be deleted does not end the service', () => {
   mkdirSync(join(cwd, name))
   utimesSync(join(cwd, name), 0, 0)
   const said: unknown[] = []
-  deleteOldCopies(join(cwd, 'chat.db'), (message) => said.push(message))
+  deleteOldCopies(join(cwd, 'chat.db'), (message) => said.push(message), undefined)
   expect(said).toEqual(['Old copies of the database could not be deleted'])
 })
 

@@ -43,7 +43,8 @@ const ORDER: string[][] = [
   ['user lockdown', 'conversation delete'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
-  ['search status', 'search rebuild', 'attachments gc', 'attachments stat'],
+  ['search status', 'search rebuild', 'attachments gc', 'attachments stat', 'attachments adopt'],
+  ['clock status', 'clock trust'],
   ['vacuum'],
 ]
 

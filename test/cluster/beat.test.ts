@@ -2,6 +2,8 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { createBeat } from '../../lib/cluster/beat.ts'
 import { insertNode, removeDead, removeNode } from '../../lib/cluster/store.ts'
 import { listPresence, upsertPresence } from '../../lib/cluster/store-presence.ts'
+import { createClock } from '../../lib/core/clock.ts'
+import { currentMicros } from '../../lib/core/time.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -26,6 +28,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   function start(db: Db, id: string, renew = async () => {}) {
     const neighbour = { countStreams: () => 0, reconsider() {}, renew }
     const beat = createBeat(id, {
+      clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
       ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } } },
     })
     const told = async () => {

@@ -4,6 +4,7 @@ import { createPresenceWatch } from '../../lib/chat/presence/watch.ts'
 import { createBeat } from '../../lib/cluster/beat.ts'
 import { createPublisher } from '../../lib/cluster/publisher.ts'
 import { createReceiver, type Neighbour } from '../../lib/cluster/receiver.ts'
+import { createClock } from '../../lib/core/clock.ts'
 import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import type { Database } from '../../lib/storage/database.ts'
@@ -98,7 +99,8 @@ function startNode(id: string, storage: Storage) {
     ...{ countStreams: () => streams.size, receive: async () => {}, endStalled() {} },
     ...{ reconsider: presence.reconsider, meet: presence.renew, renew: presence.renew },
   }
-  const beat = createBeat(id, { db, config, neighbour })
+  const held = createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} })
+  const beat = createBeat(id, { db, clock: held, config, neighbour })
   const listens = () => receiver.listen(neighbour)
   const beats = async () => {
     await beat().catch(() => {})

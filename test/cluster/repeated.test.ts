@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { createCluster } from '../../lib/cluster/cluster.ts'
 import { upsertPresence } from '../../lib/cluster/store-presence.ts'
+import { createClock } from '../../lib/core/clock.ts'
 import { currentMicros } from '../../lib/core/time.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { createMetrics } from '../../lib/metrics/registry.ts'
@@ -15,15 +16,18 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
   })
 
   /** @param intercept runs a statement instead of the database where the processes meet */
-  async function start(intercept: (sql: string, run: () => Promise<number>) => Promise<number>) {
+  async function start(intercept: <T>(sql: string, run: () => Promise<T>) => Promise<T | undefined>) {
     const storage = await openStorage({ database: await openUrl() })
     storages.push(storage)
     const shared = storage.signals ?? storage.db
-    const run: Database['run'] = (sql, ...params) => intercept(sql, () => shared.run(sql, ...params))
+    const run: Database['run'] = async (sql, ...params) => (await intercept(sql, () => shared.run(sql, ...params))) ?? 0
+    const get: Database['get'] = (sql, ...params) => intercept(sql, () => shared.get(sql, ...params))
+    const methods = { run, get }
     const cluster = createCluster({
-      ...{ db: { ...storage.db, run }, signals: storage.signals && { ...storage.signals, run } },
+      ...{ db: { ...storage.db, ...methods }, signals: storage.signals && { ...storage.signals, ...methods } },
       ...{ config: parseConfig({ cluster: { beat_seconds: 1 } }), metrics: createMetrics('sqlite', []) },
-      ...{ log: { debug() {}, info() {}, warn() {}, error() {} }, isEphemeral: () => true, now: currentMicros },
+      ...{ log: { debug() {}, info() {}, warn() {}, error() {} }, isEphemeral: () => true },
+      clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
     })
     const nothing = async () => {}
     await cluster.start({
@@ -47,7 +51,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
       // The report finds no row, after a while.
       reach()
       await released
-      return 0
+      return undefined
     })
     await reached
     const stopped = cluster.stop()

@@ -24,7 +24,7 @@ async function probe(base_url: string): Promise<string[]> {
   expect((await checkedFetch(`${base_url}/healthz`)).status).toBe(200)
   const body = await response.json()
   if (response.status === 200) {
-    expect(body).toEqual({ status: 'ready', checks: { database: 'ok', migrations: 'ok', bus: 'ok' } })
+    expect(body).toEqual({ status: 'ready', checks: { database: 'ok', migrations: 'ok', bus: 'ok', clock: 'ok' } })
     return []
   }
   expect(response.status).toBe(503)

@@ -9,7 +9,7 @@ describeOnEachDatabase('operations', (openUrl) => {
     expect(await service.client().ops.health()).toEqual({ status: 'ok' })
     expect(await service.client().ops.readiness()).toEqual({
       status: 'ready',
-      checks: { database: 'ok', migrations: 'ok', bus: 'ok' },
+      checks: { database: 'ok', migrations: 'ok', bus: 'ok', clock: 'ok' },
     })
     service.chat.drain()
     const response = await checkedFetch(`${service.base_url}/readyz`)

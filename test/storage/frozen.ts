@@ -37,6 +37,7 @@ export const FROZEN = {
     '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
     '0035-audit-facts': '7f1_3WbrYQ_57OqNAhNg9f5-n6u6yL_e4EsY_nGkinw',
     '0046-conversation-salt': 'C-_J1wdFtA0ujTRAdxaVffm-Xpxiotsirf8M10dGkBg',
+    '0047-clock': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -75,5 +76,6 @@ export const FROZEN = {
     '0034-system-direct': 'A6jJCR1yaerRQDKZel6UWnvh2LJfkfCVtbeHEC7F4vI',
     '0035-audit-facts': 'c3ajzelFe49mRLuSttx7FhdGIviTZY8S2F_AnYLAKOM',
     '0046-conversation-salt': '2WAg7dh6lTB3JYkrWOSoKSyLTzTQ94AglLRF9xw3QJ8',
+    '0047-clock': 'b86nTc2kzU8vmiTIgZ-ZvGw6FDECVwAi6AwxXXth-Bo',
   },
 }

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'
@@ -94,7 +95,7 @@ export function deleteKey(tx: Queries, id: string, userId: string): Promise<{ na
 }
 
 /** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */
-export function deleteExpiredKeys(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteExpiredKeys(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ? LIMIT ?)',
     before,

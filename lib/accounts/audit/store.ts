@@ -1,4 +1,5 @@
 import type { Log } from '../../context.ts'
+import type { Cutoff } from '../../core/clock.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import type { Place } from '../../core/pages.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
@@ -53,7 +54,7 @@ export function auditBy(operator: string | undefined): typeof insertAuditEntry {
 }
 
 /** Deletes up to `limit` entries older than `before`, the oldest first. By `at`. @returns the number deleted */
-export function deleteEntriesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteEntriesBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ?)',
     before,

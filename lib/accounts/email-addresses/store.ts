@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
@@ -47,7 +48,7 @@ export function deleteVerifications(tx: Queries, userId: string): Promise<number
 }
 
 /** Deletes up to `limit` links that expired before `before`. @returns the number deleted */
-export function deleteExpiredVerifications(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteExpiredVerifications(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM email_verifications
       WHERE token_hash IN (SELECT token_hash FROM email_verifications WHERE expires_at < ? LIMIT ?)`,

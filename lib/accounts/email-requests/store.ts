@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 
@@ -134,7 +135,7 @@ export async function countNewcomers(db: Queries, now: Micros): Promise<number> 
 }
 
 /** Deletes up to `limit` requests that expired before `before`. By email_requests_by_expiry. @returns the number */
-export function deleteExpiredRequests(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteExpiredRequests(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM email_requests WHERE id IN
        (SELECT id FROM email_requests WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
@@ -44,11 +45,11 @@ export function takeState(
 }
 
 /** Deletes up to `limit` expired attempts. By expires_at. @returns the number of attempts deleted */
-export function deleteExpiredStates(tx: Queries, now: Micros, limit: number): Promise<number> {
+export function deleteExpiredStates(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM oauth_states WHERE state_hash IN (
        SELECT state_hash FROM oauth_states WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
-    now,
+    before,
     limit,
   )
 }

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
@@ -48,7 +49,7 @@ export async function deleteOldestResets(tx: Queries, userId: string, keep: numb
 }
 
 /** Deletes up to `limit` resets that expired before `before`. @returns the number of resets deleted */
-export function deleteExpiredResets(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteExpiredResets(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM password_resets
       WHERE token_hash IN (SELECT token_hash FROM password_resets WHERE expires_at < ? LIMIT ?)`,

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -60,7 +61,7 @@ export async function rememberDevice(
 }
 
 /** Deletes up to `limit` expired browsers. @returns the number of browsers deleted */
-export function deleteExpiredDevices(tx: Queries, now: Micros, limit: number): Promise<number> {
+export function deleteExpiredDevices(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM known_devices WHERE token_hash IN (SELECT token_hash FROM known_devices WHERE expires_at <= ? LIMIT ?)',
     now,

@@ -1,4 +1,5 @@
 import { uniqueKey } from '../../core/characters.ts'
+import type { Cutoff } from '../../core/clock.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -92,7 +93,7 @@ export async function findPauseEnd(db: Queries, account: string): Promise<Micros
 /**
  * Deletes up to `limit` accounts whose failures no longer count. By login_failures_by_age. @returns the number deleted
  */
-export function deleteOldFailures(tx: Queries, now: Micros, limit: number): Promise<number> {
+export function deleteOldFailures(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM login_failures WHERE account IN
        (SELECT account FROM login_failures WHERE first_at <= ? AND blocked_until <= ? ORDER BY first_at LIMIT ?)`,

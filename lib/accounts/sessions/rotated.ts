@@ -63,7 +63,7 @@ async function nthLatest(tx: Queries, sessionId: string, n: number): Promise<Mic
  */
 export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string | undefined): Promise<void> {
   const found = await findRotated(ctx.db, tokenHash)
-  const now = ctx.now()
+  const now = ctx.sessionNow()
   if (!found || now - found.rotated_at <= GRACE_SECONDS * SECOND) return
   const { session_id, user_id } = found
   await recordUse(ctx, 'session', async (tx) => {

@@ -23,7 +23,7 @@ export const list = useCase({
   errors: ['forbidden'],
   run: async (ctx, actor, input): Promise<SessionsOfUsers> => {
     assertAdmin(actor)
-    const rows = await listSessionsOfUsers(ctx.db, ctx.now(), input, input.limit + 1)
+    const rows = await listSessionsOfUsers(ctx.db, ctx.sessionNow(), input, input.limit + 1)
     const sessions = fit(rows.slice(0, input.limit).map(toSessionOfUser))
     return { sessions, ...(rows.length > sessions.length && { next_after: sessions.at(-1)!.id }) }
   },

@@ -39,7 +39,7 @@ export const confirm = useCase({
       await lockUser(tx, user_id)
       // Changed after the comparison: the given password is no longer the current one.
       if ((await findUser(tx, user_id))?.password_hash !== hash) throw new ChatError('invalid_credentials')
-      if (session_id !== undefined && !(await confirmSession(tx, session_id, ctx.now())))
+      if (session_id !== undefined && !(await confirmSession(tx, session_id, ctx.sessionNow())))
         throw new ChatError('unauthenticated')
     })
   },
@@ -55,7 +55,7 @@ export async function requireConfirmation(ctx: Context, db: Queries, actor: Acto
   if (actor.session_id === undefined) return
   const confirmedAt = await findConfirmation(db, actor.session_id)
   if (confirmedAt === undefined) throw new ChatError('unauthenticated')
-  if (ctx.now() - confirmedAt > CONFIRMED_SECONDS * SECOND) throw new ChatError('confirmation_required')
+  if (ctx.sessionNow() - confirmedAt > CONFIRMED_SECONDS * SECOND) throw new ChatError('confirmation_required')
 }
 
 /**

@@ -21,7 +21,7 @@ export const listSessions = useCase({
     refuseKeys(actor)
     const before = input.after === undefined ? LATEST : fromCursor(input.after)
     if (!before) throw new ChatError('invalid_cursor')
-    const rows = await findSessions(ctx.db, actor.user_id, ctx.now(), before, input.limit + 1)
+    const rows = await findSessions(ctx.db, actor.user_id, ctx.sessionNow(), before, input.limit + 1)
     const sessions = fit(rows.slice(0, input.limit).map((row) => toOwnSession(row, actor.session_id)))
     const last = sessions.length < rows.length ? rows[sessions.length - 1] : undefined
     return { sessions, ...(last && { next_after: toCursor({ at: last.last_seen_at, id: last.id }) }) }
@@ -42,7 +42,7 @@ export const revokeSession = useCase({
   run: async (ctx, actor, sessionId): Promise<void> => {
     refuseKeys(actor)
     await ctx.write(async (tx) => {
-      if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
+      if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.sessionNow()))) throw new ChatError('not_found')
       const detail = { sessions: 1, session_id: sessionId }
       tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
       tx.recheckStreams({ user_id: actor.user_id })

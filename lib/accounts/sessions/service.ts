@@ -137,7 +137,7 @@ export async function recordFailure(
  * limit.
  */
 export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client: Client): Promise<SignedIn> {
-  const now = ctx.now()
+  const now = ctx.sessionNow()
   const tokens = newTokens()
   const by = { actor_id: user.id, ip: client.ip }
   const previous = client.token ? await deleteSessionByToken(tx, digest(client.token)) : undefined
@@ -175,7 +175,7 @@ export const refresh = useCase({
     return ctx.write(async (tx) => {
       const found = await findSession(tx, actor.session_id ?? '')
       if (!found || !client.token) throw new ChatError('unauthenticated')
-      const now = ctx.now()
+      const now = ctx.sessionNow()
       const rotated = { ...found.session, ...hashesOf(tokens), ...useOf(ctx, client, now) }
       const oldHash = digest(client.token)
       if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')

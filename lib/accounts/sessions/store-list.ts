@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -113,7 +114,7 @@ export function deleteLiveSession(tx: Queries, id: string, userId: string, now: 
  * Deletes up to `limit` sessions whose absolute deadline passed before an instant. By absolute_expires_at. @returns the
  * number deleted
  */
-export function deleteSessionsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteSessionsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM sessions WHERE id IN (
        SELECT id FROM sessions WHERE absolute_expires_at < ? ORDER BY absolute_expires_at LIMIT ?)`,

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 
@@ -118,7 +119,7 @@ export interface ReleasedPlace {
 /** Up to `limit` blobs that were released before an instant, after a place. By (released_at). */
 export function listReleased(
   db: Queries,
-  before: Micros,
+  before: Cutoff,
   { after = { released_at: -1, id: '' }, limit }: { after?: ReleasedPlace | undefined; limit: number },
 ): Promise<(BlobRow & ReleasedPlace)[]> {
   return db.all(

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 
@@ -43,7 +44,7 @@ export async function forgetUploader(tx: Queries, messageIds: Iterable<string>):
 /** Up to `limit` attachments whose time is over, after a place. By (expires_at). */
 export function listExpired(
   db: Queries,
-  now: Micros,
+  now: Cutoff,
   after: { expires_at: Micros; id: string },
   limit: number,
 ): Promise<Released[]> {
@@ -58,7 +59,7 @@ export function listExpired(
 }
 
 /** Deletes those of these attachments whose time is over still, and that no message has. @returns them */
-export function takeExpired(tx: Queries, ids: Iterable<string>, now: Micros): Promise<Released[]> {
+export function takeExpired(tx: Queries, ids: Iterable<string>, now: Cutoff): Promise<Released[]> {
   return tx.all(
     `DELETE FROM attachments WHERE id ${isOneOf(tx.dialect)} AND message_id IS NULL AND expires_at <= ? RETURNING ${COLUMNS}`,
     jsonList(ids),
@@ -67,7 +68,7 @@ export function takeExpired(tx: Queries, ids: Iterable<string>, now: Micros): Pr
 }
 
 /** Takes the bytes from the attachments of a message whose time is over. By (message_id). @returns the number */
-export function markGone(tx: Queries, messageId: string, now: Micros): Promise<number> {
+export function markGone(tx: Queries, messageId: string, now: Cutoff): Promise<number> {
   return tx.run(
     `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL, expires_at = NULL
       WHERE message_id = ? AND expires_at <= ?`,

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts'
+import { AT_ONCE, type Cutoff } from '../../core/clock.ts'
 import { causeText } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
@@ -74,7 +75,8 @@ export async function sweepOrFail(ctx: Context, round: SweepRound): Promise<void
 }
 
 async function sweepExpired(ctx: Context): Promise<number> {
-  const now = ctx.now()
+  const now = ctx.clock.before(0)
+  if (now === undefined) return 0
   let place = { expires_at: Number.MIN_SAFE_INTEGER, id: '' }
   let swept = 0
   for (;;) {
@@ -88,7 +90,7 @@ async function sweepExpired(ctx: Context): Promise<number> {
 }
 
 /** Deletes uploads, and files that no message has taken: they need no grace, as no backup needs their bytes. */
-async function dropUploads(ctx: Context, rows: readonly Released[], now: number): Promise<number> {
+async function dropUploads(ctx: Context, rows: readonly Released[], now: Cutoff): Promise<number> {
   const ids = rows.filter((row) => row.message_id === null).map((row) => row.id)
   if (ids.length === 0) return 0
   return ctx.write(async (tx) => {
@@ -99,7 +101,7 @@ async function dropUploads(ctx: Context, rows: readonly Released[], now: number)
 }
 
 /** Takes the bytes from the files of a deleted message: when it is restored, it shows that they are gone. */
-async function emptyMessage(ctx: Context, { message_id, conversation_id }: Released, now: number): Promise<number> {
+async function emptyMessage(ctx: Context, { message_id, conversation_id }: Released, now: Cutoff): Promise<number> {
   return ctx.write(async (tx) => {
     // A restore locks it, too. The files of a deleted conversation go with it.
     if ((await lockConversation(tx, conversation_id)) === undefined) return 0
@@ -119,7 +121,7 @@ async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 
   let place = round.released
   let inARow = 0
   for (;;) {
-    const blobs = await listReleased(ctx.db, ctx.now() - grace, { after: place, limit: BATCH })
+    const blobs = await listReleased(ctx.db, ctx.clock.before(grace) ?? AT_ONCE, { after: place, limit: BATCH })
     // Its marker may have changed since the last batch.
     if (blobs.length > 0 && !(await ctx.filesPlace.mayDelete())) return swept
     const deleted: string[] = []

@@ -14,8 +14,8 @@ import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
 /** The functions that the hub needs from conversations and users. */
-export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now'>): StreamSources {
-  const { db, config, now } = deps
+export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' | 'sessionNow'>): StreamSources {
+  const { db, config, sessionNow } = deps
   const { broadcast_participants } = config.presence
   const findSmall = createLoader(
     async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
@@ -34,7 +34,7 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now'>
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
     completeInboxEvents: (events) => completeInboxEvents(db, events, settingsContext(deps)),
-    findRefusals: (readers) => findRefusals(db, now(), readers),
+    findRefusals: (readers) => findRefusals(db, sessionNow(), readers),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -206,7 +207,7 @@ export function revokeOpenInvites(
 }
 
 /** Deletes up to `limit` invites that expired before `before`. By expires_at. @returns the number of invites deleted */
-export function deleteInvitesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+export function deleteInvitesBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM invites WHERE id IN (
        SELECT id FROM invites WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,

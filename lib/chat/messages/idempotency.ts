@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
@@ -53,7 +54,7 @@ export async function remember(tx: Queries, post: Repeatable, messageId: string,
 }
 
 /** Deletes up to `limit` expired keys. By created_at. @returns the number of deleted keys */
-export function deleteKeysBefore(tx: Queries, now: Micros, limit: number): Promise<number> {
+export function deleteKeysBefore(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM idempotency_keys WHERE (user_id, name) IN (
        SELECT user_id, name FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,

@@ -28,7 +28,9 @@ export interface InboxRound {
  * @returns the number of notifications
  */
 export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MOST_KEPT): Promise<number> {
-  const kept = { before: ctx.now() - ctx.config.notifications.keep_days * DAY, most }
+  const before = ctx.clock.before(ctx.config.notifications.keep_days * DAY)
+  if (before === undefined) return 0
+  const kept = { before, most }
   const { ms = Number.POSITIVE_INFINITY } = round ?? {}
   let after = round?.after ?? ''
   let removed = 0

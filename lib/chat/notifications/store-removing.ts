@@ -1,3 +1,4 @@
+import type { Cutoff } from '../../core/clock.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { countMentions, groupCounts } from './rules.ts'
@@ -58,7 +59,7 @@ async function countRemoved(
 
 /** What an inbox keeps: nothing from before an instant, and the latest ones only. */
 export interface Kept {
-  before: Micros
+  before: Cutoff
   most: number
 }
 

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { newId } from '../../core/ids.ts'
 import { hasTable } from '../catalog.ts'
+import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
 import { assertMigratable } from '../schema/migrate.ts'
@@ -103,6 +104,8 @@ export async function renewEpoch(db: Database): Promise<void> {
   await db.write(async (tx) => {
     await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
     if (hasSchedules) await tx.run('DELETE FROM schedules')
+    // The time since the backup is no step of a clock.
+    await forgetClock(tx)
   })
 }
 

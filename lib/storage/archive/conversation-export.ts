@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import { toInstant } from '../../core/time.ts'
+import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { isOneOf, jsonList, subjectOf } from '../sql.ts'
@@ -60,7 +60,7 @@ export async function exportConversation(
   const migrations = (await listMigrations(db)).flatMap(({ name, applied_at }) => (applied_at ? [name] : []))
   const header = {
     chat_server_archive: VERSION,
-    exported_at: toInstant(Date.now() * 1000),
+    exported_at: toInstant(currentMicros()),
     migrations,
     conversation: id,
   }

@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts'
-import { toInstant } from '../../core/time.ts'
+import { currentMicros, DAY, toInstant } from '../../core/time.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
-import { isErasedAuthor } from '../sql.ts'
+import { isErasedAuthor, type Micros } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
@@ -23,7 +23,7 @@ export async function exportArchive(
   const migrations = (await listMigrations(db)).flatMap(({ name, applied_at }) => (applied_at ? [name] : []))
   const say = async (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const storage = (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'storage'"))?.value
-  const header = { chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations }
+  const header = { chat_server_archive: VERSION, id: newId(), exported_at: toInstant(currentMicros()), migrations }
   await say({ ...header, ...(storage !== undefined && { storage }) })
   const counts: Counts = {}
   await db.snapshot(
@@ -69,7 +69,7 @@ export function withoutLocal(table: string, row: Row): Row {
 const TEXTS_OF_MESSAGES = ['reactions', 'notifications', 'message_revisions', 'message_chunks']
 
 /** Older notifications are not exported: they only help to read. */
-const NOTIFIED_MS = 7 * 24 * 3_600_000
+const NOTIFIED = 7 * DAY
 
 /** Conditions that exclude rows from an archive: hidden rows that are not removed yet, and old notifications. */
 function toExport(table: string, dialect: Dialect): string[] {
@@ -79,8 +79,14 @@ function toExport(table: string, dialect: Dialect): string[] {
   return [
     ...(isVisible ? [isVisible] : []),
     ...(TEXTS_OF_MESSAGES.includes(table) ? [isKept] : []),
-    ...(table === 'notifications' ? [`at >= ${(Date.now() - NOTIFIED_MS) * 1000}`] : []),
+    ...(table === 'notifications' ? [`at >= ${recentOf(currentMicros())}`] : []),
   ]
+}
+
+/** Before the last notification, or before now if that is earlier: a clock ahead leaves none out. */
+function recentOf(now: Micros): string {
+  const last = 'max(every.at)'
+  return `(SELECT CASE WHEN ${last} < ${now} THEN ${last} ELSE ${now} END - ${NOTIFIED} FROM notifications every)`
 }
 
 /**

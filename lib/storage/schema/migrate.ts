@@ -1,10 +1,11 @@
 import { retry } from '../../core/deadline.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newId } from '../../core/ids.ts'
-import { currentMicros, toInstant } from '../../core/time.ts'
+import { toInstant } from '../../core/time.ts'
 import { hasTable } from '../catalog.ts'
 import type { Database, Dialect, Queries } from '../database.ts'
 import { isBusy } from '../errors.ts'
+import { databaseNow } from '../sql.ts'
 import { COLUMN_TYPES, MAJOR, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
 import { assertNoClash } from './verify.ts'
@@ -123,11 +124,10 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
     await tx.run("INSERT INTO meta (name, value) VALUES ('schema_major', ?)", String(migration.major))
   }
   await tx.run(
-    'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
+    `INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ${databaseNow(tx.dialect)})`,
     id,
     migration.name,
     checksumOf(migration, tx.dialect),
-    currentMicros(),
   )
   return true
 }

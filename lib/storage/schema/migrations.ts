@@ -35,6 +35,7 @@ import { inviteDelivery } from './0033-invite-delivery.ts'
 import { systemDirect } from './0034-system-direct.ts'
 import { auditFacts } from './0035-audit-facts.ts'
 import { conversationSalt } from './0046-conversation-salt.ts'
+import { clock } from './0047-clock.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -107,6 +108,7 @@ export const MIGRATIONS: readonly Migration[] = [
   systemDirect,
   auditFacts,
   conversationSalt,
+  clock,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -34,6 +34,7 @@ const TABLES = `
  */
 const ADDED_COLUMNS = [
   ['nodes', 'place', 'TEXT'],
+  ['nodes', 'clock_difference', 'INTEGER'],
   ['node_presence', 'stalled_at', 'INTEGER'],
 ] as const
 

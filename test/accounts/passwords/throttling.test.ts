@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devices.ts'
 import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
+import type { Cutoff } from '../../../lib/core/clock.ts'
 import { SECOND } from '../../../lib/core/time.ts'
 import { ChatError } from '../../../lib/index.ts'
 import { promised } from '../../storage/handles.ts'
@@ -205,7 +206,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     const { id } = (await db.get<{ id: string }>("SELECT id FROM users WHERE username = 'grace'"))!
     expect(await db.all('SELECT token_hash FROM known_devices WHERE user_id = ?', id)).toHaveLength(20)
     later(181 * 24 * 3600)
-    expect(await db.write((tx) => deleteExpiredDevices(tx, now, 1000))).toBeGreaterThanOrEqual(20)
+    expect(await db.write((tx) => deleteExpiredDevices(tx, now as Cutoff, 1000))).toBeGreaterThanOrEqual(20)
     expect(await db.all('SELECT 1 AS one FROM known_devices')).toEqual([])
   })
 

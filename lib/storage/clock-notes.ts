@@ -1,0 +1,79 @@
+import { type Clock, createClock } from '../core/clock.ts'
+import { type ClockRecord, clockDoubt } from '../core/clock-trust.ts'
+import { MINUTE, monotonicMicros } from '../core/time.ts'
+import type { Database, Queries } from './database.ts'
+import { databaseNow, type Micros } from './sql.ts'
+
+/** What services have noted of the clock. */
+export interface ClockNotes {
+  /** When a service last ran with a clock that it trusted; missing in a new database. */
+  note: Micros | undefined
+  /** Of a clock that a service does not trust. */
+  record: ClockRecord | undefined
+}
+
+/** By primary key. */
+export async function readClockNotes(db: Queries): Promise<ClockNotes> {
+  const rows = await db.all<{ name: string; value: string }>(
+    "SELECT name, value FROM meta WHERE name IN ('clock_seen_at', 'clock_untrusted')",
+  )
+  const values = new Map(rows.map(({ name, value }) => [name, value]))
+  const [note, record] = [values.get('clock_seen_at'), values.get('clock_untrusted')]
+  return {
+    note: note === undefined ? undefined : Number(note),
+    record: record === undefined ? undefined : (JSON.parse(record) as ClockRecord),
+  }
+}
+
+/** Stores a time at which the clock was trusted. */
+export async function noteTrusted(db: Database, at: Micros): Promise<void> {
+  await db.write(async (tx) => {
+    await setMeta(tx, 'clock_seen_at', String(Math.round(at)))
+    await tx.run("DELETE FROM meta WHERE name = 'clock_untrusted'")
+  })
+}
+
+/** Stores what is known of a clock that is not trusted. Of several processes with the same step, the longest run counts. */
+export async function noteUntrusted(tx: Queries, record: ClockRecord): Promise<void> {
+  const { record: before } = await readClockNotes(tx)
+  const isSame = before !== undefined && Math.abs(before.step - record.step) < 5 * MINUTE
+  const ran = isSame ? Math.max(before.ran, record.ran) : record.ran
+  await setMeta(tx, 'clock_untrusted', JSON.stringify({ ...record, ran }))
+}
+
+/** As in a new database: the next start trusts its clock. */
+export async function forgetClock(tx: Queries): Promise<void> {
+  await tx.run("DELETE FROM meta WHERE name IN ('clock_seen_at', 'clock_untrusted')")
+}
+
+async function setMeta(tx: Queries, name: string, value: string): Promise<void> {
+  await tx.run(
+    'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    name,
+    value,
+  )
+}
+
+/** Sets a clock to that of PostgreSQL, before a process has its row among the nodes, whose heartbeats do so from then on. */
+export async function learnClock(db: Database, clock: Clock): Promise<void> {
+  if (!clock.isShared) return
+  const began = monotonicMicros()
+  const row = await db.get<{ at: Micros }>(`SELECT ${databaseNow(db.dialect)} AS at`)
+  clock.learn(began, Number(row!.at), monotonicMicros())
+}
+
+/** The clock of a command, and what services have noted about it. */
+export interface CommandClock extends ClockNotes {
+  now: Micros
+  /** Why nothing may be deleted by its age; missing if it may. */
+  doubt: string | undefined
+}
+
+/** The clock of a command, which is the database's where that has its own. Reads only. */
+export async function readCommandClock(db: Database): Promise<CommandClock> {
+  const clock = createClock({ isShared: db.dialect === 'postgresql' }, { stepped() {}, trusted() {} })
+  await learnClock(db, clock)
+  const notes = await readClockNotes(db)
+  const now = clock.now()
+  return { ...notes, now, doubt: clockDoubt(now, notes) }
+}
