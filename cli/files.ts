@@ -1,11 +1,13 @@
 import { filesPlace } from '../lib/config/attachments.ts'
 import { type CopiedFiles, copyFiles } from '../lib/files/copy.ts'
 import { type FileStore, openFileStore } from '../lib/files/file-store.ts'
-import { claim } from '../lib/files/place.ts'
+import { claim, examine } from '../lib/files/place.ts'
+import { countFilesWithBytes } from '../lib/files/store.ts'
 import { hasTable } from '../lib/storage/catalog.ts'
 import type { Database } from '../lib/storage/database.ts'
 import { UsageError } from './args/command.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
+import { consentNote } from './consent.ts'
 import { printNote } from './output.ts'
 import { showProgress } from './progress.ts'
 import { untilInterrupted } from './signals.ts'
@@ -47,14 +49,49 @@ export function saveSomeFiles(
  */
 export async function loadFiles(flags: FilesFlags, beside?: FileStore): Promise<{ files?: CopiedFiles }> {
   const { files } = flags
-  if (files === undefined && (beside === undefined || !loadConfig(flags).config.attachments.enabled)) return {}
+  const isOn = loadConfig(flags).config.attachments.enabled === true
+  if (files === undefined && (beside === undefined || !isOn)) {
+    if (isOn) await withStorage(flags, ({ db }) => noteMissing(flags, db))
+    return {}
+  }
   const from = files === undefined ? beside! : openFileStore(`fs:${files}`)
   const copied = await withStorage(flags, ({ db }) =>
     copyBetween(flags, db, (to) => ({ from, to }), { prepare: claimTarget }),
   )
-  if (copied.files?.missing) await withChat(flags, (chat) => chat.ops.fsckFiles({ repair: true }))
+  if (copied.files) await repairFiles(flags, copied.files.missing > 0)
   return copied
 }
+
+/** Gives lost files that have come back their bytes again, and marks those that are missing as gone, if they are few. */
+async function repairFiles(flags: FilesFlags, isAnyMissing: boolean): Promise<void> {
+  // An older database has no lost files, and a start migrates it.
+  const steps = await withStorage(flags, (storage) => storage.migrations())
+  if (!steps.every((step) => step.applied_at)) return
+  await withChat(flags, async (chat) => {
+    if (!isAnyMissing) return chat.ops.recoverFiles()
+    const checked = await chat.ops.fsckFiles({ repair: true })
+    if (checked.needs_consent) printNote(consentNote(checked))
+  })
+}
+
+/** Without the files, every read of one is 503 until they are there: the operator must know. */
+async function noteMissing(flags: FilesFlags, db: Database): Promise<void> {
+  if (!(await hasTable(db, 'attachments'))) return
+  const store = openFileStore(filesPlace(loadConfig(flags).config))
+  const state = await examine(db, store)
+    .then((found) => found.state)
+    .catch(() => undefined)
+  await store.close()
+  if (state === 'shared') printNote(sharedNote(store.place))
+  if (state !== 'missing') return
+  const count = await countFilesWithBytes(db)
+  printNote(
+    `${store.place} has none of the ${count} files of messages: until they are there, reads and uploads are 503. Restore them with --files, or copy them there and run "chat-server attachments adopt". If they are lost: "chat-server fsck --files --repair --accept-loss ${count}".`,
+  )
+}
+
+const sharedNote = (place: string) =>
+  `${place} belongs to another database, so this one deletes nothing there. If it takes the place of that one, run "chat-server attachments adopt".`
 
 /** Such as `, and 12 files (3 MiB)`. */
 export function filesText({ files }: { files?: Pick<CopiedFiles, 'files' | 'parts' | 'bytes'> }): string {
@@ -65,10 +102,7 @@ export function filesText({ files }: { files?: Pick<CopiedFiles, 'files' | 'part
 /** The storage gets its marker with the first bytes. One that another database has marked stays the other's. */
 async function claimTarget(db: Database, to: FileStore): Promise<void> {
   const { state } = await claim(db, to, { keep: true })
-  if (state === 'shared')
-    printNote(
-      `${to.place} belongs to another database, so this one deletes nothing there. If it takes the place of that one, run "chat-server attachments adopt".`,
-    )
+  if (state === 'shared') printNote(sharedNote(to.place))
 }
 
 async function copyBetween(

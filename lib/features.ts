@@ -57,6 +57,7 @@ import * as fileChecks from './ops/file-check.ts'
 import * as fileCollection from './ops/file-collection.ts'
 import * as filePlace from './ops/file-place.ts'
 import * as checks from './ops/fsck.ts'
+import * as lostFiles from './ops/lost-files.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
@@ -214,6 +215,7 @@ export const FUNCTIONS = {
     collectFiles: fileCollection.collectFiles,
     fileTotals: fileCollection.fileTotals,
     adoptFiles: filePlace.adoptFiles,
+    recoverFiles: lostFiles.recoverFiles,
     probe: probes.probe,
   },
 }

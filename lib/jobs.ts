@@ -6,6 +6,7 @@ import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
 import { LOOKS } from './core/stall.ts'
 import { LOOK_MS } from './files/guard.ts'
+import { recoverFiles } from './ops/lost-files.ts'
 import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
@@ -40,6 +41,7 @@ function jobsOf(
   | 'retention'
   | 'files'
   | 'place'
+  | 'lost'
   | 'wal'
   | 'reserve'
   | 'backups'
@@ -47,7 +49,6 @@ function jobsOf(
   Job
 > {
   const inboxes = { after: '', ms: INBOXES_MS }
-  const files = { after: '' }
   return {
     heartbeats: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
@@ -81,18 +82,7 @@ function jobsOf(
       warning: 'Expired rows could not be deleted',
       exclusive: true,
     },
-    files: {
-      interval_ms: 60_000,
-      run: () => sweepOrFail(ctx, files),
-      warning: 'Files that nothing needs any more could not be deleted',
-      exclusive: true,
-    },
-    place: {
-      interval_ms: LOOK_MS,
-      run: () => ctx.config.attachments.enabled && withDeadline(ctx.filesPlace.look(), PLACE_MS, undefined),
-      warning: 'The storage of files could not be compared with the database',
-      at_start: true,
-    },
+    ...fileJobsOf(ctx),
     backups: {
       interval_ms: 10_000,
       run: ctx.backups.check,
@@ -111,6 +101,31 @@ function jobsOf(
       exclusive: true,
     },
     wal: { interval_ms: 60_000, run: () => checkWal(ctx), warning: 'The size of the WAL could not be checked' },
+  }
+}
+
+/** The jobs of the storage of files. */
+function fileJobsOf(ctx: Context): Record<'files' | 'place' | 'lost', Job> {
+  const files = { after: '' }
+  return {
+    files: {
+      interval_ms: 60_000,
+      run: () => sweepOrFail(ctx, files),
+      warning: 'Files that nothing needs any more could not be deleted',
+      exclusive: true,
+    },
+    place: {
+      interval_ms: LOOK_MS,
+      run: () => ctx.config.attachments.enabled && withDeadline(ctx.filesPlace.look(), PLACE_MS, undefined),
+      warning: 'The storage of files could not be compared with the database',
+      at_start: true,
+    },
+    lost: {
+      interval_ms: 3_600_000,
+      run: () => ctx.config.attachments.enabled && recoverFiles(ctx),
+      warning: 'It could not be checked whether lost files have come back',
+      exclusive: true,
+    },
   }
 }
 

@@ -13,6 +13,7 @@ const gc = defineCommand({
   args: {
     'dry-run': { type: 'boolean', description: 'Only count what would be deleted' },
     ...acceptClockArg,
+    now: { type: 'boolean', description: 'Also delete what is kept for attachments.grace_hours' },
     ...commonArgs,
   },
   run: ({ args }) =>
@@ -20,7 +21,10 @@ const gc = defineCommand({
       const dry_run = args['dry-run'] === true
       if (!dry_run) await assertClock(chat, args)
       const onProgress = (parts: number) => showProgress(`${parts} parts without a row`)
-      const { value, inside_bytes } = await measureInside(chat, () => chat.ops.collectFiles({ dry_run, onProgress }))
+      const now = args.now === true
+      const { value, inside_bytes } = await measureInside(chat, () =>
+        chat.ops.collectFiles({ dry_run, now, onProgress }),
+      )
       const { expired, blobs, garbage, unfinished, failed, bytes } = value
       showProgress('')
       const freed = dry_run ? undefined : { disk_bytes: bytes, inside_bytes }

@@ -115,6 +115,7 @@ export type {
   Pruned,
   Readiness,
   ReadinessChecks,
+  RecoveredFiles,
 } from './ops.ts'
 export type { Pin, PinPage } from './pins.ts'
 export type { Presences, UserPresence } from './presence.ts'

@@ -11,6 +11,7 @@ import type {
   Probe,
   Pruned,
   Readiness,
+  RecoveredFiles,
 } from './ops.ts'
 
 /** `chat.ops`. */
@@ -55,6 +56,9 @@ export interface OpsUseCases {
    * Compares the database with the storage of files, while the service runs: whether the bytes of every file are
    * there, and whether the storage has others.
    *
+   * A repair gives files back whose bytes have come back, counts, and then marks the others as gone. If the storage
+   * is missing, or more than one in twenty files and more than two are, it marks none without `accept_loss`.
+   *
    * @throws ChatError `unavailable` if the storage does not answer
    */
   fsckFiles(options?: FileCheckOptions): Promise<FileCheckup>
@@ -64,11 +68,17 @@ export interface OpsUseCases {
    * a row, which it does not look for.
    *
    * @param options.dry_run only counts
+   * @param options.now also what is kept for `attachments.grace_hours`; not what a repair has let go of, which stays
+   * 30 days
    * @param options.onProgress called with the number of deleted parts
    * @throws ChatError `unavailable` if the storage cannot be listed, or is missing; `conflict` if another database
    * owns it
    */
-  collectFiles(options?: { dry_run?: boolean; onProgress?: (parts: number) => void }): Promise<CollectedFiles>
+  collectFiles(options?: {
+    dry_run?: boolean
+    now?: boolean
+    onProgress?: (parts: number) => void
+  }): Promise<CollectedFiles>
 
   /** Counts of files, and of the bytes that they take. */
   fileTotals(): Promise<FileTotals>
@@ -81,6 +91,15 @@ export interface OpsUseCases {
    * `unavailable`
    */
   adoptFiles(): Promise<AdoptedFiles>
+
+  /**
+   * Gives files that a repair has marked as gone their bytes again, where these very bytes are there: after a disk
+   * was found again, or a folder was restored. Files that were deleted, erased, refused, or ran out do not come
+   * back.
+   *
+   * @throws ChatError `unavailable` if the storage does not answer
+   */
+  recoverFiles(): Promise<RecoveredFiles>
 
   /**
    * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of

@@ -95,8 +95,10 @@ export interface Finding {
 export interface FileCheckOptions {
   /** Reads all bytes, and compares their digests. Default: their sizes are compared. */
   read?: boolean
-  /** Marks files whose bytes are missing or differ as `gone`. */
+  /** Marks files whose bytes are missing or differ as `gone`, after a count. */
   repair?: boolean
+  /** The number of these files: a repair marks that many, also if the storage is missing, or they are many. */
+  accept_loss?: number
   /** Called with the number of files, and of their bytes, that were checked so far. */
   onProgress?: (files: number, bytes: number) => void
 }
@@ -105,6 +107,12 @@ export interface FileCheckOptions {
 export interface FileCheckup {
   files: number
   bytes: number
+  /** Files among them whose bytes are missing or differ. */
+  missing: number
+  /** Files that a repair has given their bytes again. */
+  recovered: number
+  /** A repair has marked no file: it needs `accept_loss`. */
+  needs_consent?: true
   findings: Finding[]
 }
 
@@ -130,6 +138,12 @@ export interface AdoptedFiles {
   place: string
   /** `own`: nothing had to be changed; `shared`: another database owned it; `missing`: it had another marker, or none. */
   was: 'own' | 'shared' | 'missing' | 'free'
+}
+
+/** What became of lost files. */
+export interface RecoveredFiles {
+  /** Files that can be read again. */
+  recovered: number
 }
 
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */

@@ -1,6 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 import type { FileStore } from './file-store.ts'
-import { listBlobs, listBlobsOf, type StoredBlob } from './store.ts'
+import { listBlobs, listBlobsOf, listFilesOf, type StoredBlob } from './store.ts'
 
 /** The number of rows of one step. */
 const BATCH = 500
@@ -10,7 +10,7 @@ const EXAMPLES = 10
 
 /** What a copy of files has done. */
 export interface CopiedFiles {
-  /** Files whose bytes are all at the target. */
+  /** Files of messages, and uploads that no message has yet, whose bytes are all at the target. */
   files: number
   /** Parts that were copied; those that were there already are not. */
   parts: number
@@ -48,10 +48,10 @@ export async function copyFiles(
     for (const blob of blobs) {
       signal?.throwIfAborted()
       const isThere = await copyBlob(blob, { from, to }, copied)
-      if (isThere) copied.files++
-      else if (blob.is_whole === 1) {
-        copied.missing++
-        if (copied.missing <= EXAMPLES) copied.missing_ids.push(blob.id)
+      if (isThere) copied.files += Number(blob.files)
+      else if (Number(blob.files) > 0) {
+        copied.missing += Number(blob.files)
+        copied.missing_ids.push(...(await listFilesOf(db, blob.id, EXAMPLES - copied.missing_ids.length)))
       }
       onProgress?.(copied)
     }

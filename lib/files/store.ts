@@ -6,27 +6,31 @@ export interface StoredBlob {
   id: string
   size: number
   parts: number
-  /** Whether all of its parts were stored. */
-  is_whole: number
+  /** The number of files of messages, and of uploads that no message has yet, whose bytes it is. */
+  files: number
 }
+
+const STORED_COLUMNS = `id, size, parts, (SELECT count(*) FROM attachments f
+  WHERE f.blob_id = blobs.id AND f.status IN ('scanning', 'ready')) AS files`
 
 /** Up to `limit` blobs after an id, also those that are being uploaded or were released. By primary key. */
 export function listBlobs(db: Queries, after: string, limit: number): Promise<StoredBlob[]> {
-  return db.all(
-    `SELECT id, size, parts, CASE WHEN digest IS NULL THEN 0 ELSE 1 END AS is_whole FROM blobs
-      WHERE id > ? ORDER BY id LIMIT ?`,
-    after,
-    limit,
-  )
+  return db.all(`SELECT ${STORED_COLUMNS} FROM blobs WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
 }
 
 /** Those of these blobs that are there. By primary key. */
 export function listBlobsOf(db: Queries, ids: readonly string[]): Promise<StoredBlob[]> {
-  return db.all(
-    `SELECT id, size, parts, CASE WHEN digest IS NULL THEN 0 ELSE 1 END AS is_whole FROM blobs
-      WHERE id ${isOneOf(db.dialect)} ORDER BY id`,
-    jsonList(ids),
+  return db.all(`SELECT ${STORED_COLUMNS} FROM blobs WHERE id ${isOneOf(db.dialect)} ORDER BY id`, jsonList(ids))
+}
+
+/** Up to `limit` files whose bytes a blob is. By (blob_id). */
+export async function listFilesOf(db: Queries, blobId: string, limit: number): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    "SELECT id FROM attachments WHERE blob_id = ? AND status IN ('scanning', 'ready') ORDER BY id LIMIT ?",
+    blobId,
+    limit,
   )
+  return rows.map(({ id }) => id)
 }
 
 /** Those of these ids that are blobs. By primary key. */
@@ -85,4 +89,13 @@ export async function listNewest(db: Queries, limit: number): Promise<string[]> 
   )
   const all = [...whole.map(({ id }) => ({ id, n: 1 })), ...parts].sort((a, b) => (a.id < b.id ? 1 : -1))
   return all.slice(0, limit).map(({ id, n }) => `${id}/${n}`)
+}
+
+/** The number of files that have their bytes, as the check of files counts them. */
+export async function countFilesWithBytes(db: Queries): Promise<number> {
+  const row = await db.get<{ total: number }>(
+    `SELECT count(*) AS total FROM attachments a JOIN blobs b ON b.id = a.blob_id
+      WHERE a.status IN ('scanning', 'ready') AND b.released_at IS NULL`,
+  )
+  return Number(row!.total)
 }

@@ -1,22 +1,21 @@
-import { createHash, hash } from 'node:crypto'
-import { keyOfPart, lengthOfPart, toList } from '../chat/attachments/rules.ts'
-import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.ts'
-import { releaseUnused } from '../chat/attachments/store-blobs.ts'
+import { hash } from 'node:crypto'
+import { keyOfPart } from '../chat/attachments/rules.ts'
 import {
   findBlobs,
-  forgetBlob,
   isLive,
   listUnderWay,
   listWhole,
   listWithBlob,
   type WholeBlob,
 } from '../chat/attachments/store-checking.ts'
-import { lockConversation } from '../chat/conversations/store.ts'
 import type { Context } from '../context.ts'
 import type { NamesOf } from '../core/known-names.ts'
 import { assertKnown } from '../core/use-case.ts'
 import type { FileStore } from '../files/file-store.ts'
+import { claim, examine } from '../files/place.ts'
+import { type BlobState, checkBlob } from './blob-check.ts'
 import type { Finding } from './fsck.ts'
+import { markLost, recoverFiles } from './lost-files.ts'
 
 /** The number of rows, or keys, of one step. */
 const BATCH = 500
@@ -28,18 +27,26 @@ const EXAMPLES = 10
 export interface FileCheckOptions {
   /** Reads all bytes, and compares their digests. Default: their sizes are compared. */
   read?: boolean
-  /** Marks files whose bytes are missing or differ as `gone`. */
+  /** Marks files whose bytes are missing or differ as `gone`, after a count. */
   repair?: boolean
+  /** The number of these files: a repair marks that many, also if the storage is missing, or they are many. */
+  accept_loss?: number
   /** Called with the number of files, and of their bytes, that were checked so far. */
   onProgress?: (files: number, bytes: number) => void
 }
 
-const FILE_CHECK_OPTIONS: NamesOf<FileCheckOptions> = { read: 0, repair: 0, onProgress: 0 }
+const FILE_CHECK_OPTIONS: NamesOf<FileCheckOptions> = { read: 0, repair: 0, accept_loss: 0, onProgress: 0 }
 
 /** The result: `findings` is empty if all bytes are there. */
 export interface FileCheckup {
   files: number
   bytes: number
+  /** Files among them whose bytes are missing or differ. */
+  missing: number
+  /** Files that a repair has given their bytes again. */
+  recovered: number
+  /** A repair has marked no file: it needs `accept_loss`. */
+  needs_consent?: true
   findings: Finding[]
 }
 
@@ -47,44 +54,97 @@ export interface FileCheckup {
  * Compares the database with the storage of files, while the service runs: whether the bytes of every file are there, and
  * whether the storage has others.
  *
+ * A repair gives files back whose bytes have come back, counts, and then marks the others as gone. If the storage is missing,
+ * or more than one in twenty files and more than two are, it marks none without `accept_loss`.
+ *
  * @throws ChatError `unavailable` if the storage does not answer
  */
 export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): Promise<FileCheckup> {
   assertKnown(options, FILE_CHECK_OPTIONS)
-  const { read = false, repair = false, onProgress } = options
-  const files = await ctx.files()
-  const checked = { files: 0, bytes: 0 }
+  const { read = false, repair = false, accept_loss } = options
+  const files = await ctx.filesPlace.unguarded()
+  const isMissing = (await examine(ctx.db, files)).state === 'missing'
+  const recovered = repair ? (await recoverFiles(ctx)).recovered : 0
+  const checked = await checkBlobs(ctx, files, options)
+  const consents = !(isMissing || isMany(checked)) || accept_loss === checked.missing
+  const isRepaired = repair && consents
+  if (isRepaired) await letGoOf(ctx, files, { lost: checked.lost, read })
+  if (isRepaired && isMissing) await claim(ctx.db, files, { anew: true })
+  const uploads = collect('upload-bytes', 'The parts of uploads under way are in the storage.')
+  await checkUploads(ctx, files, { read, uploads })
+  const unknown = collect('file-garbage', 'The storage has no bytes that no row names.')
+  for await (const key of listGarbage(ctx, files)) unknown.add(key)
+  const findings = [
+    ...checked.findings.flatMap((each) => each.finding(isRepaired, LOST)),
+    ...uploads.finding(false, UPLOADS),
+    ...unknown.finding(false, GARBAGE, true),
+  ]
+  const needs_consent = repair && !consents && { needs_consent: true as const }
+  return { files: checked.files, bytes: checked.bytes, missing: checked.missing, recovered, ...needs_consent, findings }
+}
+
+/** So many files are rarely lost one by one: it is rather their place that is wrong. */
+const isMany = ({ files, missing }: { files: number; missing: number }) => missing > 2 && missing * 20 > files
+
+const LOST =
+  'Copy the files from a backup ("chat-server restore --files"), or run "chat-server fsck --files --repair": it marks them as gone.'
+const UPLOADS = 'Nothing: they end within a day. Their users upload these files again.'
+const GARBAGE = 'Run "chat-server attachments gc", which deletes them.'
+
+interface CheckedBlobs {
+  files: number
+  bytes: number
+  missing: number
+  /** Blobs whose bytes are missing or differ. */
+  lost: WholeBlob[]
+  findings: Collected[]
+}
+
+/** Compares all blobs of files and thumbnails with the storage; changes nothing. */
+async function checkBlobs(
+  ctx: Context,
+  files: FileStore,
+  { read = false, onProgress }: FileCheckOptions,
+): Promise<CheckedBlobs> {
   const missing = collect('file-bytes', 'The bytes of every file are in the storage.')
   const wrong = collect('file-digests', 'The bytes of every file are those that were uploaded.')
+  const thumbnails = collect('file-thumbnails', 'The bytes of every thumbnail are in the storage.')
+  const checked: CheckedBlobs = { files: 0, bytes: 0, missing: 0, lost: [], findings: [missing, wrong, thumbnails] }
   for (let after = ''; ; ) {
     const blobs = await listWhole(ctx.db, after, BATCH)
     for (const blob of blobs) {
       const state = await checkBlob(files, blob, read)
-      // It may have been released, and deleted, since it was listed.
-      if (state !== 'there' && !(await isLive(ctx.db, blob.id))) continue
-      if (state !== 'there') {
-        for (const { id } of await listWithBlob(ctx.db, blob.id)) (state === 'missing' ? missing : wrong).add(id)
-        if (repair) await markLost(ctx, blob.id)
+      if (state !== 'there' && (await isLive(ctx.db, blob.id))) {
+        checked.lost.push(blob)
+        for (const row of await listWithBlob(ctx.db, blob.id)) {
+          if (row.blob_id === blob.id) checked.missing++
+          collectorOf(state, row.blob_id === blob.id).add(row.id)
+        }
       }
-      checked.files++
-      checked.bytes += Number(blob.size)
+      checked.files += Number(blob.files)
+      checked.bytes += Number(blob.files) > 0 ? Number(blob.size) : 0
       onProgress?.(checked.files, checked.bytes)
     }
-    if (blobs.length < BATCH) break
+    if (blobs.length < BATCH) return checked
     after = blobs.at(-1)!.id
   }
-  await checkUploads(ctx, files, { read, missing, wrong })
-  const unknown = collect('file-garbage', 'The storage has no bytes that no row names.')
-  for await (const key of listGarbage(ctx)) {
-    unknown.add(key)
+
+  function collectorOf(state: BlobState, isFile: boolean): Collected {
+    if (!isFile) return thumbnails
+    return state === 'missing' ? missing : wrong
   }
-  const findings = [missing, wrong].flatMap((each) => each.finding(repair, LOST))
-  return { ...checked, findings: [...findings, ...unknown.finding(false, GARBAGE, true)] }
 }
 
-const LOST =
-  'Copy the files from a backup ("chat-server restore --files"), or run "chat-server fsck --files --repair": it marks them as gone.'
-const GARBAGE = 'Run "chat-server attachments gc", which deletes them.'
+/** Marks the files of these blobs, unless their bytes have come back, or they were released meanwhile. */
+async function letGoOf(
+  ctx: Context,
+  files: FileStore,
+  { lost, read }: { lost: readonly WholeBlob[]; read: boolean },
+): Promise<void> {
+  for (const blob of lost)
+    if ((await checkBlob(files, blob, read)) !== 'there' && (await isLive(ctx.db, blob.id)))
+      await markLost(ctx, blob.id)
+}
 
 function collect(name: string, says: string) {
   const examples: string[] = []
@@ -101,36 +161,22 @@ function collect(name: string, says: string) {
   }
 }
 
-type BlobState = 'there' | 'missing' | 'wrong'
-
-async function checkBlob(files: FileStore, { id, size, parts, digest }: WholeBlob, read: boolean): Promise<BlobState> {
-  const sizes = await files.sizes(id)
-  for (let n = 1; n <= Number(parts); n++) if (sizes.get(n) === undefined) return 'missing'
-  for (let n = 1; n <= Number(parts); n++) if (sizes.get(n) !== lengthOfPart(Number(size), n)) return 'wrong'
-  if (!read || digest === null) return 'there'
-  const whole = createHash('sha256')
-  for (let n = 1; n <= Number(parts); n++) {
-    const bytes = await files.get(keyOfPart(id, n))
-    if (!bytes) return 'missing'
-    whole.update(hash('sha256', bytes, 'buffer'))
-  }
-  return whole.digest('base64url') === digest ? 'there' : 'wrong'
-}
-
 type Collected = ReturnType<typeof collect>
 
 /** The parts of uploads that are not complete. */
 async function checkUploads(
   { db }: Context,
   files: FileStore,
-  { read, missing, wrong }: { read: boolean; missing: Collected; wrong: Collected },
+  { read, uploads }: { read: boolean; uploads: Collected },
 ): Promise<void> {
   for (let place = { attachment_id: '', n: 0 }; ; ) {
     const parts = await listUnderWay(db, place, BATCH)
     for (const { attachment_id, n, blob_id, digest } of parts) {
       const bytes = read ? await files.get(keyOfPart(blob_id, n)) : undefined
-      if (read ? !bytes : !(await files.sizes(blob_id)).has(Number(n))) missing.add(attachment_id)
-      else if (bytes && hash('sha256', bytes, 'base64url') !== digest) wrong.add(attachment_id)
+      const isThere = read
+        ? bytes !== undefined && hash('sha256', bytes, 'base64url') === digest
+        : (await files.sizes(blob_id)).has(Number(n))
+      if (!isThere) uploads.add(attachment_id)
     }
     if (parts.length < BATCH) return
     place = parts.at(-1)!
@@ -138,8 +184,7 @@ async function checkUploads(
 }
 
 /** The keys of bytes that no row names: of a blob that is deleted, or of more parts than it has. */
-export async function* listGarbage(ctx: Context): AsyncGenerator<string> {
-  const files = await ctx.files()
+export async function* listGarbage(ctx: Context, files: FileStore): AsyncGenerator<string> {
   let keys: string[] = []
   const look = async () => {
     const batch = keys.map((key) => key.split('/') as [id: string, n: string])
@@ -152,17 +197,4 @@ export async function* listGarbage(ctx: Context): AsyncGenerator<string> {
     if (keys.length === BATCH) yield* await look()
   }
   yield* await look()
-}
-
-/** Marks the attachments of a blob whose bytes are lost, and the lists of their messages. */
-async function markLost(ctx: Context, blobId: string): Promise<void> {
-  const lost = await listWithBlob(ctx.db, blobId)
-  await ctx.write(async (tx) => {
-    for (const id of new Set(lost.map(({ conversation_id }) => conversation_id))) await lockConversation(tx, id)
-    await forgetBlob(tx, blobId)
-    for (const id of new Set(lost.flatMap(({ message_id }) => message_id ?? [])))
-      await setList(tx, id, toList((await listOfMessage(tx, id)).map(toAttachment)))
-    // The next upload of the same bytes must not take it.
-    await releaseUnused(tx, [blobId], ctx.now())
-  })
 }

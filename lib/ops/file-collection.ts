@@ -1,8 +1,7 @@
 import { countFiles, type FileTotals } from '../chat/attachments/store-checking.ts'
-import { sweepFiles } from '../chat/attachments/sweep.ts'
+import { graceOf, sweepFiles } from '../chat/attachments/sweep.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { SECOND } from '../core/time.ts'
 import { assertKnown } from '../core/use-case.ts'
 import type { FileStore } from '../files/file-store.ts'
 import { listGarbage } from './file-check.ts'
@@ -28,24 +27,26 @@ export interface CollectedFiles {
  * it does not look for.
  *
  * @param options.dry_run only counts
+ * @param options.now also what is kept for `attachments.grace_hours`; not what a repair has let go of, which stays 30 days
  * @param options.onProgress called with the number of deleted parts
  * @throws ChatError `unavailable` if the storage cannot be listed, or is missing; `conflict` if another database owns it
  */
 export async function collectFiles(
   ctx: Context,
-  options: { dry_run?: boolean; onProgress?: (parts: number) => void } = {},
+  options: { dry_run?: boolean; now?: boolean; onProgress?: (parts: number) => void } = {},
 ): Promise<CollectedFiles> {
-  assertKnown(options, { dry_run: 0, onProgress: 0 })
-  const { dry_run = false, onProgress } = options
+  assertKnown(options, { dry_run: 0, now: 0, onProgress: 0 })
+  const { dry_run = false, now = false, onProgress } = options
+  const grace = now ? 0 : graceOf(ctx)
   const files = await ctx.files()
   const isOwned = await ctx.filesPlace.mayDelete()
   ctx.filesPlace.assertThere()
   if (!isOwned) throw new ChatError('conflict', { message: NOT_OWNED })
   // Before the rest, as a folder that loses its last object takes them along uncounted.
   const unfinished = await files.removeUnfinished({ dry_run })
-  const swept = dry_run ? await countDue(ctx) : await sweepAll(ctx)
+  const swept = dry_run ? await countDue(ctx, grace) : await sweepAll(ctx, grace)
   let [garbage, failed, bytes] = [0, swept.failed, swept.bytes]
-  for await (const key of listGarbage(ctx)) {
+  for await (const key of listGarbage(ctx, files)) {
     const size = dry_run ? 0 : await sizeOfPart(files, key)
     const isRemoved = dry_run || (await files.remove(key).then(isDone, isNotDone))
     if (isRemoved) garbage++
@@ -69,17 +70,17 @@ async function sizeOfPart(files: FileStore, key: string): Promise<number> {
 
 type SweptFiles = Pick<CollectedFiles, 'expired' | 'blobs' | 'bytes' | 'failed'>
 
-async function countDue(ctx: Context): Promise<SweptFiles> {
-  const { expired, due } = await fileTotals(ctx)
+async function countDue(ctx: Context, grace: number): Promise<SweptFiles> {
+  const { expired, due } = await countFiles(ctx.db, ctx.now(), ctx.now() - grace)
   return { expired, blobs: due, bytes: 0, failed: 0 }
 }
 
 /** Sweeps until all blobs were looked at. */
-async function sweepAll(ctx: Context): Promise<SweptFiles> {
+async function sweepAll(ctx: Context, grace: number): Promise<SweptFiles> {
   const round = { after: '' }
   const sum = { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   do {
-    const { expired, blobs, bytes, failed } = await sweepFiles(ctx, round)
+    const { expired, blobs, bytes, failed } = await sweepFiles(ctx, round, { grace })
     // Each sweep tries the same ones.
     sum.failed = Math.max(sum.failed, failed)
     sum.expired += expired
@@ -92,5 +93,5 @@ async function sweepAll(ctx: Context): Promise<SweptFiles> {
 /** Counts of files, and of the bytes that they take. */
 export function fileTotals(ctx: Context): Promise<FileTotals> {
   const now = ctx.now()
-  return countFiles(ctx.db, now, now - ctx.config.attachments.grace_hours * 3_600 * SECOND)
+  return countFiles(ctx.db, now, now - graceOf(ctx))
 }

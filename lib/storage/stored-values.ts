@@ -28,6 +28,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
     sniffed: { values: FILE_TYPES },
     thumbnail_type: { values: THUMBNAIL_TYPES },
     status: { values: ['uploading', 'scanning', 'ready', 'refused', 'gone'] },
+    lost_status: { values: ['scanning', 'ready'] },
   },
   notifications: { kind: { values: ['mention', 'reply', 'mention_all', 'direct', 'added'] } },
   events: {

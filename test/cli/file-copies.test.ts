@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { expect, it } from 'vitest'
@@ -50,8 +50,45 @@ it('a backup takes the files with it, only what is new, and a restored database 
   rmSync(join(cwd, 'data'), { recursive: true })
   const restored = await json(['restore', 'two.db', '--files', 'saved'], cwd)
   expect(restored).toMatchObject({ code: 0, result: { files: { files: 2, parts: 3, missing: 0 } } })
-  expect(readdirSync(stored).length).toBe(2)
+  expect(storedIn(stored)).toHaveLength(2)
   expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({ code: 0, result: { files: 2, findings: [] } })
+})
+
+/** The files in a storage, which has a marker, too. */
+function storedIn(folder: string): string[] {
+  const names = readdirSync(folder)
+  expect(names).toContain('chat-server-storage')
+  return names.filter((name) => name !== 'chat-server-storage')
+}
+
+it('a restore without the files says that they are missing, and how they are marked as lost', async () => {
+  const { cwd, ids } = await withFiles()
+  await json(['backup', 'one.db', '--files', 'saved'], cwd)
+  rmSync(join(cwd, 'data'), { recursive: true })
+  const accept = 'fsck --files --repair --accept-loss 2'
+  const restored = await json(['restore', 'one.db'], cwd)
+  expect(restored).toMatchObject({ code: 0, stderr: expect.stringContaining(accept) })
+  expect(existsSync(join(cwd, 'data', 'files'))).toBe(false)
+  const counted = await json(['fsck', '--files', '--repair'], cwd)
+  expect(counted).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('2 files are missing, of 2'),
+    result: { missing_files: 2 },
+  })
+  expect(counted.stderr).toContain(accept)
+  expect(await json(accept.split(' '), cwd)).toMatchObject({ code: 0, result: { missing_files: 2 } })
+  expect((await json(['attachments', 'stat'], cwd)).result).toMatchObject({ ready: 0, gone: 2 })
+
+  // The files are found after all.
+  const again = await json(['restore', 'one.db', '--force'], cwd)
+  expect(again.stderr).toContain('--accept-loss 2')
+  expect((await json(['restore', 'one.db', '--force', '--files', 'saved'], cwd)).result.files).toMatchObject({
+    files: 2,
+  })
+  expect((await json(['attachments', 'stat'], cwd)).result).toMatchObject({ ready: ids.length, gone: 0 })
+  expect(await json(['fsck', '--accept-loss', '2'], cwd)).toMatchObject({ code: 2 })
+  expect((await json(['attachments', 'adopt'], cwd)).result).toMatchObject({ was: 'shared' })
+  expect((await json(['attachments', 'gc', '--now'], cwd)).result).toMatchObject({ failed: 0 })
 })
 
 const passphrase = { CHAT_BACKUP__PASSPHRASE: 'twelve or more letters' }
@@ -76,7 +113,7 @@ it.each([
     rmSync(join(cwd, 'data'), { recursive: true })
     const restored = await run(['restore', name, '--json'], { cwd, env: { ...toFolder, ...settings } })
     expect(JSON.parse(restored.stdout).files).toMatchObject({ files: 2, parts: 3, missing: 0 })
-    expect(readdirSync(stored).length).toBe(2)
+    expect(storedIn(stored)).toHaveLength(2)
     expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({
       code: 0,
       result: { files: 2, findings: [] },

@@ -38,6 +38,7 @@ export const FROZEN = {
     '0035-audit-facts': '7f1_3WbrYQ_57OqNAhNg9f5-n6u6yL_e4EsY_nGkinw',
     '0046-conversation-salt': 'C-_J1wdFtA0ujTRAdxaVffm-Xpxiotsirf8M10dGkBg',
     '0047-clock': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+    '0048-lost-files': 'xVGPerlH03SnT1XJH1PKwfM8_EbihoJ26vCGbardh4M',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -77,5 +78,6 @@ export const FROZEN = {
     '0035-audit-facts': 'c3ajzelFe49mRLuSttx7FhdGIviTZY8S2F_AnYLAKOM',
     '0046-conversation-salt': '2WAg7dh6lTB3JYkrWOSoKSyLTzTQ94AglLRF9xw3QJ8',
     '0047-clock': 'b86nTc2kzU8vmiTIgZ-ZvGw6FDECVwAi6AwxXXth-Bo',
+    '0048-lost-files': '5Ba4FcTeJszbHlcl_TIFlsFNWZdbiAsfKUxvs5x8aLs',
   },
 }

@@ -32,6 +32,7 @@ const SETS: Record<string, readonly string[]> = {
   'messages.status': MessageStatus.options,
   'attachments.sniffed': FILE_TYPES,
   'attachments.thumbnail_type': THUMBNAIL_TYPES,
+  'attachments.lost_status': ['ready', 'scanning'],
   'attachments.status': Attachment.entries.status.pipe[0].options,
   'notifications.kind': NotificationKind.options,
   'events.type': PersistedEvent.options.map(({ entries }) => entries.type.literal),

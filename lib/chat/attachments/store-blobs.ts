@@ -92,6 +92,26 @@ export async function releaseUnused(tx: Queries, ids: Iterable<string>, at: Micr
   return released.length
 }
 
+/** Releases a blob whose bytes are lost, which its files still name. @param at since when it counts as released */
+export async function letGo(tx: Queries, id: string, at: Micros): Promise<void> {
+  const released = await tx.all<{ size: number }>(
+    'UPDATE blobs SET released_at = ? WHERE id = ? AND released_at IS NULL RETURNING size',
+    at,
+    id,
+  )
+  if (released.length > 0) await addSizes(tx, { bytes: 0, released_bytes: sizeOf(released) })
+}
+
+/** Takes back the release of a blob. @returns false if it is deleted already */
+export async function takeBack(tx: Queries, id: string): Promise<boolean> {
+  const live = await tx.all<{ size: number }>(
+    'UPDATE blobs SET released_at = NULL WHERE id = ? AND released_at IS NOT NULL RETURNING size',
+    id,
+  )
+  if (live.length > 0) await addSizes(tx, { bytes: 0, released_bytes: -sizeOf(live) })
+  return live.length > 0
+}
+
 const sizeOf = (blobs: readonly { size: number }[]) => blobs.reduce((sum, { size }) => sum + Number(size), 0)
 
 /** Up to `limit` live blobs after one, of which no attachment has any. @returns also the last id that was looked at */
@@ -116,19 +136,30 @@ export interface ReleasedPlace {
   id: string
 }
 
-/** Up to `limit` blobs that were released before an instant, after a place. By (released_at). */
+/**
+ * Up to `limit` blobs that were released before an instant, after a place. By (released_at).
+ *
+ * @param options.lost_before the instant for those whose files may come back
+ */
 export function listReleased(
   db: Queries,
   before: Cutoff,
-  { after = { released_at: -1, id: '' }, limit }: { after?: ReleasedPlace | undefined; limit: number },
+  {
+    after = { released_at: -1, id: '' },
+    lost_before,
+    limit,
+  }: { after?: ReleasedPlace | undefined; lost_before: Cutoff; limit: number },
 ): Promise<(BlobRow & ReleasedPlace)[]> {
   return db.all(
     `SELECT id, size, parts, released_at FROM blobs
       WHERE released_at IS NOT NULL AND released_at <= ? AND (released_at, id) > (?, ?)
+        AND (released_at <= ? OR NOT EXISTS (
+               SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id AND a.lost_at IS NOT NULL AND a.blob_id IS NOT NULL))
       ORDER BY released_at, id LIMIT ?`,
     before,
     after.released_at,
     after.id,
+    lost_before,
     limit,
   )
 }

@@ -8,12 +8,18 @@ export interface WholeBlob {
   parts: number
   /** The SHA-256 of the SHA-256s of its parts; a thumbnail has none. */
   digest: string | null
+  /** The number of attachments that have it as their file. */
+  files: number
 }
+
+/** An attachment that has its bytes. */
+const HAS_BYTES = "status IN ('scanning', 'ready')"
 
 /** Up to `limit` blobs that are whole, after an id. By primary key. */
 export function listWhole(db: Queries, after: string, limit: number): Promise<WholeBlob[]> {
   return db.all(
-    `SELECT id, size, parts, digest FROM blobs b
+    `SELECT id, size, parts, digest, (SELECT count(*) FROM attachments f WHERE f.blob_id = b.id AND f.${HAS_BYTES}) AS files
+       FROM blobs b
       WHERE id > ? AND released_at IS NULL
         AND (digest IS NOT NULL OR EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = b.id))
       ORDER BY id LIMIT ?`,
@@ -61,13 +67,15 @@ export interface Lost {
   id: string
   message_id: string | null
   conversation_id: string
+  blob_id: string | null
+  thumbnail_blob_id: string | null
 }
 
 /** The attachments that have a blob as their file, or as their thumbnail. By (blob_id), (thumbnail_blob_id). */
 export function listWithBlob(db: Queries, blobId: string): Promise<Lost[]> {
   return db.all(
-    `SELECT id, message_id, conversation_id FROM attachments WHERE blob_id = ?
-      UNION SELECT id, message_id, conversation_id FROM attachments WHERE thumbnail_blob_id = ?`,
+    `SELECT id, message_id, conversation_id, blob_id, thumbnail_blob_id FROM attachments WHERE blob_id = ? AND ${HAS_BYTES}
+      UNION SELECT id, message_id, conversation_id, blob_id, thumbnail_blob_id FROM attachments WHERE thumbnail_blob_id = ?`,
     blobId,
     blobId,
   )
@@ -78,10 +86,15 @@ export async function isLive(db: Queries, id: string): Promise<boolean> {
   return (await db.get('SELECT 1 AS found FROM blobs WHERE id = ? AND released_at IS NULL', id)) !== undefined
 }
 
-/** Takes a blob from the attachments that have it as their file, or as their thumbnail. By (blob_id). */
-export async function forgetBlob(tx: Queries, id: string): Promise<void> {
+/**
+ * Marks the attachments that have a blob as their file as gone, until its bytes come back; those that have it as their
+ * thumbnail lose it. By (blob_id), (thumbnail_blob_id).
+ */
+export async function markBlobLost(tx: Queries, id: string, now: Micros): Promise<void> {
   await tx.run(
-    `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE blob_id = ?`,
+    `UPDATE attachments SET lost_status = status, lost_at = ?, status = 'gone', thumbnail_blob_id = NULL, thumbnail_type = NULL
+      WHERE blob_id = ? AND ${HAS_BYTES}`,
+    now,
     id,
   )
   await tx.run('UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE thumbnail_blob_id = ?', id)

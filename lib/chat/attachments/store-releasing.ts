@@ -70,7 +70,8 @@ export function takeExpired(tx: Queries, ids: Iterable<string>, now: Cutoff): Pr
 /** Takes the bytes from the attachments of a message whose time is over. By (message_id). @returns the number */
 export function markGone(tx: Queries, messageId: string, now: Cutoff): Promise<number> {
   return tx.run(
-    `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL, expires_at = NULL
+    `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL, expires_at = NULL,
+                            lost_at = NULL, lost_status = NULL
       WHERE message_id = ? AND expires_at <= ?`,
     messageId,
     now,

@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { AT_ONCE, type Cutoff } from '../../core/clock.ts'
 import { causeText } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { lockConversation } from '../conversations/store.ts'
 import { keyOfPart, toList } from './rules.ts'
@@ -17,6 +18,7 @@ import {
   type ReleasedPlace,
   releaseUnused,
 } from './store-blobs.ts'
+import { forgetLost } from './store-lost.ts'
 import { listExpired, markGone, type Released, takeExpired } from './store-releasing.ts'
 
 /** The number of rows of one step. */
@@ -34,6 +36,9 @@ export interface SweepRound {
   /** The released blob after which it goes on, if the storage failed there. */
   released?: ReleasedPlace | undefined
 }
+
+/** How long the bytes of a released blob are kept. */
+export const graceOf = ({ config }: Pick<Context, 'config'>): Micros => config.attachments.grace_hours * 3_600 * SECOND
 
 /** What a sweep has done. */
 export interface Swept {
@@ -58,12 +63,17 @@ const FAILURES_IN_A_ROW = 10
  * Nothing is deleted while the storage of files is missing, or another database owns it: this one is a copy then.
  *
  * @param round where this call goes on to look for blobs that nothing refers to: a few at each call, all of them in time
+ * @param options.grace how long released bytes are kept. Default: `attachments.grace_hours`
  */
-export async function sweepFiles(ctx: Context, round: SweepRound): Promise<Swept> {
+export async function sweepFiles(
+  ctx: Context,
+  round: SweepRound,
+  { grace = graceOf(ctx) }: { grace?: Micros } = {},
+): Promise<Swept> {
   if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   const expired = await sweepExpired(ctx)
   round.after = (await releaseSome(ctx, round.after)) ?? ''
-  const swept = await sweepBlobs(ctx, round)
+  const swept = await sweepBlobs(ctx, round, grace)
   if (await canFoldSizes(ctx.db)) await ctx.write(foldSizes)
   return { expired, ...swept }
 }
@@ -115,13 +125,16 @@ async function emptyMessage(ctx: Context, { message_id, conversation_id }: Relea
 }
 
 /** Deletes the bytes of released blobs, then their rows: a process that dies in between does it again. */
-async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 'expired'>> {
-  const grace = ctx.config.attachments.grace_hours * 3_600 * SECOND
+async function sweepBlobs(ctx: Context, round: SweepRound, grace: Micros): Promise<Omit<Swept, 'expired'>> {
   const swept: Omit<Swept, 'expired'> = { blobs: 0, bytes: 0, failed: 0 }
   let place = round.released
   let inARow = 0
   for (;;) {
-    const blobs = await listReleased(ctx.db, ctx.clock.before(grace) ?? AT_ONCE, { after: place, limit: BATCH })
+    const blobs = await listReleased(ctx.db, ctx.clock.before(grace) ?? AT_ONCE, {
+      after: place,
+      lost_before: ctx.clock.before(graceOf(ctx)) ?? AT_ONCE,
+      limit: BATCH,
+    })
     // Its marker may have changed since the last batch.
     if (blobs.length > 0 && !(await ctx.filesPlace.mayDelete())) return swept
     const deleted: string[] = []
@@ -138,7 +151,11 @@ async function sweepBlobs(ctx: Context, round: SweepRound): Promise<Omit<Swept, 
         inARow++
       }
     }
-    if (deleted.length > 0) await ctx.write((tx) => deleteBlobs(tx, deleted))
+    if (deleted.length > 0)
+      await ctx.write(async (tx) => {
+        await forgetLost(tx, deleted)
+        await deleteBlobs(tx, deleted)
+      })
     swept.blobs += deleted.length
     const isAway = inARow === FAILURES_IN_A_ROW
     round.released = isAway ? place : undefined

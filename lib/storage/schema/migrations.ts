@@ -36,6 +36,7 @@ import { systemDirect } from './0034-system-direct.ts'
 import { auditFacts } from './0035-audit-facts.ts'
 import { conversationSalt } from './0046-conversation-salt.ts'
 import { clock } from './0047-clock.ts'
+import { lostFiles } from './0048-lost-files.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly Migration[] = [
   auditFacts,
   conversationSalt,
   clock,
+  lostFiles,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -35,6 +35,7 @@ const TABLES = `
 const ADDED_COLUMNS = [
   ['nodes', 'place', 'TEXT'],
   ['nodes', 'clock_difference', 'INTEGER'],
+  ['nodes', 'files', 'TEXT'],
   ['node_presence', 'stalled_at', 'INTEGER'],
 ] as const
 
