@@ -38,37 +38,34 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
   const seenBy = ({ chat }: TestService, { id }: Person) =>
     expect.poll(() => chat.context.presence.countElsewhere(id), { timeout: 10_000 })
 
-  it('has all places again as soon as a process that was killed has started again', async () => {
+  /** A process, and another one that has all places of Ada. */
+  async function startFull<There extends { base_url: string }>(startThere: (url: string) => Promise<There>) {
     const url = await openUrl()
-    const first = await start(url)
-    const ada = await first.signIn('ada')
-    const before = await startOther(url)
-    await followThrice(before, ada)
-    await seenBy(first, ada).toBe(3)
-    await first.close()
-    await before.kill()
+    const here = await start(url)
+    const ada = await here.signIn('ada')
+    const there = await startThere(url)
+    await followThrice(there, ada)
+    await seenBy(here, ada).toBe(3)
+    return { url, here, there, ada }
+  }
+
+  it('has all places again as soon as a process that was killed has started again', async () => {
+    const { url, here, there, ada } = await startFull(startOther)
+    await here.close()
+    await there.kill()
     await followThrice(await startOther(url), ada)
   }, 60_000)
 
   it('has the places of a process that was killed at another one of its machine', async () => {
-    const url = await openUrl()
-    const here = await start(url)
-    const ada = await here.signIn('ada')
-    const other = await startOther(url)
-    await followThrice(other, ada)
-    await seenBy(here, ada).toBe(3)
+    const { here, there, ada } = await startFull(startOther)
     expect(await follow(here, ada)).toBe(429)
-    await other.kill()
+    await there.kill()
     await followThrice(here, ada)
     expect(await follow(here, ada)).toBe(429)
   }, 60_000)
 
   it('keeps the places of other processes that run, and of those of other machines', async () => {
-    const url = await openUrl()
-    const [here, there] = [await start(url), await start(url)]
-    const ada = await here.signIn('ada')
-    await followThrice(there, ada)
-    await seenBy(here, ada).toBe(3)
+    const { here, there, ada } = await startFull(start)
     const { db, id } = there.chat.context.cluster
     const place = JSON.stringify({ machine: 'another', instance: '', pids: 'another', pid: 1, began: '' })
     await db.run('UPDATE nodes SET place = ? WHERE id = ?', place, id)
@@ -79,11 +76,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
   })
 
   it('does not wait for the removal of a process whose report is overdue', async () => {
-    const url = await openUrl()
-    const [here, there] = [await start(url), await start(url)]
-    const ada = await here.signIn('ada')
-    await followThrice(there, ada)
-    await seenBy(here, ada).toBe(3)
+    const { here, there, ada } = await startFull(start)
     const { db, id } = there.chat.context.cluster
     await db.run('UPDATE nodes SET beat_at = beat_at - ?, place = NULL WHERE id = ?', 601_000_000, id)
     await seenBy(here, ada).toBe(0)

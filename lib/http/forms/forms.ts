@@ -24,6 +24,20 @@ export interface Form {
   done: string
 }
 
+/** What confirms an address has no fields: the link in the mail is enough. */
+const CONFIRM = {
+  text: 'Confirm only if the account named in the mail is yours.',
+  fields: [],
+  button: 'Confirm',
+}
+
+/** What a newcomer chooses, and what the page shows afterwards. */
+const NEW_ACCOUNT: FormField[] = [
+  { name: 'username', label: 'Username', type: 'text', autocomplete: 'username' },
+  { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password' },
+]
+const ACCOUNT_MADE = 'Your account is made, and you are signed in here.'
+
 /** The forms that the service has where no page of another application is configured. */
 export const FORMS: readonly Form[] = [
   {
@@ -39,18 +53,14 @@ export const FORMS: readonly Form[] = [
     link: 'verify_email',
     route: endpoints.emails.verify,
     title: 'Confirm your e-mail address',
-    text: 'Confirm only if the account named in the mail is yours.',
-    fields: [],
-    button: 'Confirm',
+    ...CONFIRM,
     done: 'Your e-mail address is confirmed.',
   },
   {
     link: 'change_email',
     route: endpoints.emails.confirmChange,
     title: 'Confirm your new e-mail address',
-    text: 'Confirm only if the account named in the mail is yours.',
-    fields: [],
-    button: 'Confirm',
+    ...CONFIRM,
     done: 'Your account has this e-mail address now.',
   },
   {
@@ -67,24 +77,17 @@ export const FORMS: readonly Form[] = [
     route: endpoints.invites.accept,
     title: 'Join a conversation',
     text: 'Make an account for the address that got the mail. With an account, accept the invite where you are signed in.',
-    fields: [
-      { name: 'email', label: 'E-mail address', type: 'text', autocomplete: 'email' },
-      { name: 'username', label: 'Username', type: 'text', autocomplete: 'username' },
-      { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password' },
-    ],
+    fields: [{ name: 'email', label: 'E-mail address', type: 'text', autocomplete: 'email' }, ...NEW_ACCOUNT],
     button: 'Make the account and join',
-    done: 'Your account is made, and you are signed in here.',
+    done: ACCOUNT_MADE,
   },
   {
     link: 'invite',
     route: endpoints.newcomers.signUp,
     title: 'Make your account',
     text: 'The account is for the address that got the mail.',
-    fields: [
-      { name: 'username', label: 'Username', type: 'text', autocomplete: 'username' },
-      { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password' },
-    ],
+    fields: NEW_ACCOUNT,
     button: 'Make the account',
-    done: 'Your account is made, and you are signed in here.',
+    done: ACCOUNT_MADE,
   },
 ]

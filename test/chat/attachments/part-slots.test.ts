@@ -17,6 +17,12 @@ function startPart(slots: PartSlots, userId: string, length: number) {
   return part
 }
 
+/** Ends parts, and waits until they have ended. */
+async function endAll(parts: ReturnType<typeof startPart>[]): Promise<void> {
+  for (const part of parts) part.end()
+  await Promise.all(parts.map(({ done }) => done))
+}
+
 const flushed = () => new Promise((resolve) => setImmediate(resolve))
 
 const KIB = 1024
@@ -38,8 +44,7 @@ it('lets parts wait for memory, whose next place is of the user with the fewest'
   ofAda[1]!.end()
   // Both have one: it is the first that came.
   expect(await begun()).toEqual([4, 1, 1])
-  for (const part of [...ofAda, ...ofEve, ...ofGrace]) part.end()
-  await Promise.all([...ofAda, ...ofEve, ...ofGrace].map(({ done }) => done))
+  await endAll([...ofAda, ...ofEve, ...ofGrace])
   expect(slots.bytes()).toBe(0)
 })
 
@@ -60,8 +65,7 @@ it('refuses a user who lets too many wait, and failed ones count no more', async
   const parts = [startPart(slots, 'ada', 10), startPart(slots, 'ada', 10)]
   expect(await codeOf(slots.take('ada', 1, async () => {}))).toBe('rate_limited')
   await slots.take('eve', 10, async () => {})
-  for (const part of parts) part.end()
-  await Promise.all(parts.map(({ done }) => done))
+  await endAll(parts)
   for (let n = 0; n < 4; n++)
     await expect(slots.take('ada', 10, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   await slots.take('ada', 10, async () => {})
@@ -76,8 +80,7 @@ it('a full queue makes room for a user who has fewer in it, at the cost of the o
   expect(await refused).toBe('unavailable')
   // Both have as many now.
   expect(await codeOf(slots.take('grace', 10, async () => {}))).toBe('unavailable')
-  for (const part of [running, ofEve[0]!, ofEve[1]!, ofGrace]) part.end()
-  await Promise.all([running, ofEve[0]!, ofEve[1]!, ofGrace].map(({ done }) => done))
+  await endAll([running, ofEve[0]!, ofEve[1]!, ofGrace])
 })
 
 /** A part that arrives as a test lets it. */
@@ -154,8 +157,7 @@ it('a user who keeps several places at the least rate loses one to each user who
   expect(await Promise.all([ofAda[0]!, ofAda[2]!, ofEve].map(({ code }) => code))).toEqual(
     times(3, () => 'unavailable'),
   )
-  for (const part of waiting) part.end()
-  await Promise.all(waiting.map(({ done }) => done))
+  await endAll(waiting)
 })
 
 it('uses the buffers of whole parts again while parts are under way, never one twice at once, and keeps none', async () => {
