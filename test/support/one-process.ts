@@ -64,5 +64,6 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     },
     'test/ops/routes.test.ts': { 'is not ready without its database': 'closes the database of one process' },
     'test/live/closing.test.ts': { 'with draining, all of them': 'drains one process' },
+    'test/live/typings.test.ts': { 'ends on the streams of each node': OWN_NODES },
   },
 }
