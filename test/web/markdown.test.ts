@@ -31,6 +31,21 @@ describe('Markdown in the web chat', () => {
     expect(others.map(({ number }) => number)).toEqual(Object.keys(OTHERWISE).map(Number))
   })
 
+  it.each([
+    ['@o`brien and @o`brien', ['@o`brien and @o`brien']],
+    ['@o`brien, `@o`brien` and', ['@o`brien, ', { type: 'code', text: '@o`brien' }, ' and']],
+    ['a `b` @_ada_ *c*', ['a ', { type: 'code', text: 'b' }, ' @_ada_ ', { type: 'em', inlines: ['c'] }]],
+    ['mail@o`brien `', ['mail@o', { type: 'code', text: 'brien ' }]],
+  ])('takes no mark from the name of a mention: %j', (text, inlines) => {
+    const names = new Map([
+      ['o`brien', false],
+      ['_ada_', false],
+    ])
+    expect(parseDocument(text, undefined, names).shown.map(({ block }) => block)).toEqual([
+      line(...(inlines as Inline[])),
+    ])
+  })
+
   it.each<[string, Block[]]>([
     ['0. zero', [list(0, ['zero'])]],
     ['7) seven\n8) eight', [list(7, ['seven', 'eight'])]],

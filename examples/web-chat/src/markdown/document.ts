@@ -2,6 +2,7 @@ import { type Budget, OverBudget } from './budget.ts'
 import { type Part, parseBlocks } from './parse-blocks.ts'
 import type { Definition } from './references.ts'
 import { resolveBlock } from './resolve.ts'
+import type { MentionedNames } from './split-mentions.ts'
 import type { Block, References } from './tokens.ts'
 
 /** How many lines and blocks a message may have: about 40 ms of work, with all else, on a slow laptop. */
@@ -34,8 +35,10 @@ export interface Document {
 /**
  * Parses a message. Of one that has grown, only what may have changed is parsed: the last blocks, and those with links by
  * references, if these are others.
+ *
+ * @param names those that it mentions, the same ones as before
  */
-export function parseDocument(written: string, before?: Document): Document {
+export function parseDocument(written: string, before?: Document, names?: MentionedNames): Document {
   const text = written.replace(/\r\n?/g, '\n')
   if (before?.text === text) return before
   const kept = before && text.startsWith(before.text) ? finalParts(before) : []
@@ -55,7 +58,7 @@ export function parseDocument(written: string, before?: Document): Document {
     const partText = text.slice(part.at, parts[index + 1]?.at ?? end)
     const old = index < kept.length && (isSame || !partText.includes('[')) ? before?.shown[index] : undefined
     const { left: linesLeft } = lines
-    const block = old ? old.block : tryResolve(part, references, lines)
+    const block = old ? old.block : tryResolve(part, references, lines, names)
     if (old) lines.left -= before!.steps[index] ?? 0
     else cost += linesLeft - lines.left
     // Nothing behind what exceeds the budget is parsed either.
@@ -90,9 +93,9 @@ function plain(text: string): Shown {
   return { block: { type: 'plain' }, text }
 }
 
-function tryResolve({ block }: Part, references: References, budget: Budget): Shown['block'] {
+function tryResolve({ block }: Part, references: References, budget: Budget, names?: MentionedNames): Shown['block'] {
   try {
-    return block && resolveBlock(block, references, budget)
+    return block && resolveBlock(block, references, budget, names)
   } catch (error) {
     if (error instanceof OverBudget) return { type: 'plain' }
     throw error

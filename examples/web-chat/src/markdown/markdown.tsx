@@ -1,9 +1,11 @@
 import { Component } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import { afterFrame } from '../parts/after-frame.ts'
 import { BlockView } from './blocks.tsx'
 import { type Document, parseDocument, type Shown } from './document.ts'
+import { MentionsContext } from './mentions.tsx'
 import { PlainText } from './plain-text.tsx'
+import { hasMarks, type MentionedNames } from './split-mentions.ts'
 
 /** How many steps messages may take in a frame; the one that exceeds it goes on, and the next ones wait for another. */
 const MAX_FRAME_STEPS = 8000
@@ -19,12 +21,18 @@ export function Markdown({ text, isGrowing = false }: { text: string; isGrowing?
   const parsed = useRef<Document>(undefined)
   const shown = useRef('')
   const [turn, setTurn] = useState(0)
-  const isWaiting = text !== shown.current && frameSteps >= MAX_FRAME_STEPS
+  const mentioned = useContext(MentionsContext)
+  // Others change nothing of how a text is parsed.
+  const names = hasMarks(mentioned) ? mentioned : undefined
+  const parsedWith = useRef<MentionedNames>(undefined)
+  const isOutdated = text !== shown.current || names !== parsedWith.current
+  const isWaiting = isOutdated && frameSteps >= MAX_FRAME_STEPS
   useEffect(() => (isWaiting ? afterFrame(() => setTurn(turn + 1)) : undefined), [isWaiting, text, turn])
   if (text === '') return null
-  if (!isWaiting && text !== shown.current) {
-    parsed.current = parseDocument(text, parsed.current)
+  if (!isWaiting && isOutdated) {
+    parsed.current = parseDocument(text, names === parsedWith.current ? parsed.current : undefined, names)
     shown.current = text
+    parsedWith.current = names
     spendFrame(parsed.current.cost)
   }
   if (!parsed.current) return <PlainText text={text} />

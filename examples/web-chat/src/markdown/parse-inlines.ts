@@ -4,6 +4,7 @@ import { matchRuns, type Run, runAt } from './emphasis.ts'
 import { entityAt } from './entities.ts'
 import { CLOSE_TAG, OPEN_TAG } from './html-blocks.ts'
 import { destinationAt, isEscapable, labelAt, matchAt, skipSpace, titleAt, toLabel } from './link-parts.ts'
+import { type MentionedNames, mentionsWithMarks } from './split-mentions.ts'
 import { toTree } from './to-tree.ts'
 import type { Inline, Reference, References } from './tokens.ts'
 
@@ -32,6 +33,8 @@ interface State {
   readonly pieces: Piece[]
   readonly brackets: Bracket[]
   readonly autolinks: Autolink[]
+  /** The mentions that are text as a whole, the first one last. */
+  readonly mentions: { start: number; end: number }[]
   /** Where code may end, by the number of its backticks. */
   readonly ticks: Map<number, number[]>
   /** What ends no more HTML in the rest of the text. */
@@ -57,14 +60,21 @@ const HTML: [start: RegExp, end: string][] = [
 ]
 
 /** The parts of the lines of a block, by the rules of CommonMark, in a time that grows as they do. @throws OverBudget */
-export function parseInlines(text: string, references: References, budget: Budget): Inline[] {
+export function parseInlines(
+  text: string,
+  references: References,
+  budget: Budget,
+  names: MentionedNames = new Map(),
+): Inline[] {
+  const mentions = mentionsWithMarks(text, names)
   const state: State = {
     text,
     references,
     pieces: [],
     brackets: [],
     autolinks: autolinksIn(text).reverse(),
-    ticks: ticksOf(text),
+    ticks: ticksOf(masked(text, mentions)),
+    mentions: mentions.reverse(),
     missing: new Set(),
     budget,
     at: 0,
@@ -78,7 +88,7 @@ export function parseInlines(text: string, references: References, budget: Budge
 
 function readPiece(state: State): void {
   const { text, at } = state
-  if (readAutolink(state)) return
+  if (readAutolink(state) || readMention(state)) return
   switch (text[at]) {
     case '\n':
       readBreak(state)
@@ -114,7 +124,8 @@ function readPiece(state: State): void {
     }
     default: {
       if (state.textEnd <= at) state.textEnd = at + matchAt(TEXT, text, at)![0].length
-      const end = Math.min(state.textEnd, state.autolinks.at(-1)?.start ?? text.length)
+      const next = [state.autolinks.at(-1)?.start, state.mentions.at(-1)?.start].filter((start) => start !== undefined)
+      const end = Math.min(state.textEnd, ...next)
       take(state, text.slice(at, end), end)
     }
   }
@@ -138,6 +149,27 @@ function readAutolink(state: State): boolean {
   const href = link.href.slice(0, link.href.length - (link.end - end))
   take(state, linkTo(href, text.slice(at, end)), end)
   return true
+}
+
+function readMention(state: State): boolean {
+  const { mentions, at, text } = state
+  while (mentions.length > 0 && mentions.at(-1)!.start < at) mentions.pop()
+  const mention = mentions.at(-1)
+  if (mention?.start !== at) return false
+  mentions.pop()
+  take(state, text.slice(at, mention.end), mention.end)
+  return true
+}
+
+/** The text without the backticks of mentions. */
+function masked(text: string, mentions: State['mentions']): string {
+  let before = ''
+  let at = 0
+  for (const { start, end } of mentions) {
+    before += text.slice(at, start) + text.slice(start, end).replaceAll('`', '_')
+    at = end
+  }
+  return before + text.slice(at)
 }
 
 function linkTo(href: string, text: string): Inline {

@@ -1,18 +1,24 @@
 import { type Budget, ELEMENT_STEPS, spend } from './budget.ts'
 import { parseInlines } from './parse-inlines.ts'
+import type { MentionedNames } from './split-mentions.ts'
 import type { Block, Inline, References } from './tokens.ts'
 
 /** How many elements a block of code counts as: it has a bar, a button and an icon. */
 const CODE_ELEMENTS = 16
 
 /** A block with its lines parsed. @throws OverBudget */
-export function resolveBlock(block: Block<string>, references: References, budget: Budget): Block {
+export function resolveBlock(
+  block: Block<string>,
+  references: References,
+  budget: Budget,
+  names?: MentionedNames,
+): Block {
   spend(budget, ELEMENT_STEPS)
   const parse = (lines: string): Inline[] => {
     spend(budget, ELEMENT_STEPS)
-    return parseInlines(lines, references, budget)
+    return parseInlines(lines, references, budget, names)
   }
-  const resolve = (blocks: Block<string>[]) => blocks.map((inner) => resolveBlock(inner, references, budget))
+  const resolve = (blocks: Block<string>[]) => blocks.map((inner) => resolveBlock(inner, references, budget, names))
   switch (block.type) {
     case 'paragraph':
     case 'heading':

@@ -12,17 +12,36 @@ const patterns = new WeakMap<MentionedNames, RegExp>()
 
 /** A text in parts: what stands between mentions, and these. The longest name counts, and it ends where a word does. */
 export function splitMentions(text: string, names: MentionedNames): (string | Mention)[] {
-  const pattern = patterns.get(names) ?? patternOf(names)
-  patterns.set(names, pattern)
   const parts: (string | Mention)[] = []
   let end = 0
-  for (const { 0: found, index } of text.matchAll(pattern)) {
+  for (const { 0: found, index } of text.matchAll(patternFor(names))) {
     if (index > end) parts.push(text.slice(end, index))
     parts.push({ text: found, isSelf: names.get(found.slice(1).toLowerCase()) ?? false })
     end = index + found.length
   }
   if (end < text.length) parts.push(text.slice(end))
   return parts
+}
+
+/** Where a text has mentions whose names have marks of Markdown: what is in them is no mark. */
+export function mentionsWithMarks(text: string, names: MentionedNames): { start: number; end: number }[] {
+  if (!hasMarks(names) || !text.includes('@')) return []
+  return [...text.matchAll(patternFor(names))]
+    .filter(([found]) => MARK.test(found))
+    .map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
+}
+
+/** Whether a name has a mark of Markdown. */
+export function hasMarks(names: MentionedNames): boolean {
+  return names.size > 0 && MARK.test([...names.keys()].join(''))
+}
+
+const MARK = /[\\`[\]!<&*_~]/
+
+function patternFor(names: MentionedNames): RegExp {
+  const pattern = patterns.get(names) ?? patternOf(names)
+  patterns.set(names, pattern)
+  return pattern
 }
 
 function patternOf(names: MentionedNames): RegExp {
