@@ -221,6 +221,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/storage/postgres/tls.ts: unavailable ×1',
     'lib/storage/shared/database.ts: unavailable ×1',
     'lib/storage/sqlite/file.ts: unavailable ×1',
+    'lib/storage/sqlite/full-disk.ts: storage_full ×1',
   ],
 }
 
