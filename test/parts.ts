@@ -7,7 +7,7 @@ export const PARTS: Record<string, string[]> = {
   fault: ['test/fault/**/*.test.ts'],
   /** The command line, a process for each command. */
   processes: [
-    'test/cli/{administration,archive,backups,before-migration,beside,commands,doctor-server,file-copies,files,limits,mail,main,malformed,no-links,permissions,refused,reload,user-import,health}.test.ts',
+    'test/cli/{administration,archive,backups,before-migration,beside,clock,commands,doctor-server,file-copies,files,limits,mail,main,malformed,no-links,permissions,refused,reload,user-import,health}.test.ts',
     'test/cli/{interrupted,outdated,serve,serve-answers,serve-log,stopping,vacuum,workers}.test.ts',
     'test/cli/{log-files,secrets,systemd,web}.test.ts',
     'test/http/canary.test.ts',

@@ -181,9 +181,9 @@ export function clockDoubt(
 ): string | undefined {
   // Stored every ten seconds by a running service.
   if (record && Math.abs(now - record.seen_at) < 3 * MINUTE)
-    return `the clock has stepped ${describeStep(record.step)}, and the running service does not trust it yet`
+    return `the clock is ${describeStep(record.step)} after a step, and the running service does not trust it yet`
   if (note === undefined || (now >= note - STEP && now <= note + LONG_STEP)) return undefined
-  return `the clock is ${describeStep(now - note)} of when a service last ran with this database`
+  return `the clock is ${describeStep(now - note)}${now > note ? ' of' : ''} the time that a service last noted in this database`
 }
 
 /** A step as text: `8 hours ahead`, `3 days behind`. */
@@ -195,5 +195,5 @@ export function describeStep(step: number): string {
   ] as const
   const [size, name] = units.find(([each]) => Math.abs(step) >= each) ?? units[2]
   const count = Math.round(Math.abs(step) / size)
-  return `${count} ${name}${count === 1 ? '' : 's'} ${step < 0 ? 'back' : 'ahead'}`
+  return `${count} ${name}${count === 1 ? '' : 's'} ${step < 0 ? 'behind' : 'ahead'}`
 }

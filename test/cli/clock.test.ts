@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { folder, run } from './process.ts'
+import { logged, serve } from './serving.ts'
+
+/** The library that Debian's `faketime` preloads. */
+const LIBRARY = readdirSync('/usr/lib')
+  .map((folder) => join('/usr/lib', folder, 'faketime/libfaketime.so.1'))
+  .find((path) => existsSync(path))
+const SLOW = { timeout: 120_000 }
+
+/** A machine whose clock is as far off as its file says, at any moment; the monotonic clock is right. */
+function createMachine() {
+  const cwd = folder({ 'clock.rc': '+0' })
+  const file = join(cwd, 'clock.rc')
+  const env = {
+    LD_PRELOAD: LIBRARY!,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    CHAT_LOG__FORMAT: 'json',
+  }
+  const where = { cwd, env }
+  const command = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(args, where)
+    return { code, stderr, answer: stdout.startsWith('{') ? JSON.parse(stdout) : undefined }
+  }
+  return { where, command, set: (offset: string) => writeFileSync(file, offset) }
+}
+
+async function setUp({ where }: ReturnType<typeof createMachine>) {
+  const env = { ...where.env, CHAT_PASSWORD: 'correct horse battery' }
+  const { code, stderr } = await run(['setup', '--email', 'ada@example.org'], { ...where, env })
+  expect(code, stderr).toBe(0)
+}
+
+it('a service whose clock steps says so, and trusts it at the word of an operator', SLOW, async ({ skip }) => {
+  if (!LIBRARY) return skip('faketime is not installed')
+  const machine = createMachine()
+  await setUp(machine)
+  const service = await serve(machine.where)
+  const stepped = logged(service, 'The clock has stepped: it is 400 days ahead')
+  machine.set('+400d')
+  await stepped
+  const status = await machine.command('clock', 'status', '--json')
+  expect(status.answer).toMatchObject({
+    trusted: false,
+    reason: expect.stringMatching(/^the clock is 400 days ahead after a step/),
+  })
+  const refused = await machine.command('events', 'prune')
+  expect([refused.code, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(/Nothing was deleted: the clock is 400 days ahead/),
+  ])
+  const { answer } = await machine.command('doctor', '--json', '--read-only')
+  expect(answer.findings).toContainEqual(expect.objectContaining({ code: 'clock.step', severity: 'error' }))
+  const trusted = logged(service, 'The clock is trusted again')
+  expect((await machine.command('clock', 'trust', '--json')).answer.trusted).toBe(true)
+  await trusted
+  expect((await machine.command('events', 'prune', '--json')).code).toBe(0)
+})
+
+it(
+  'commands that delete by age refuse a clock far from the last note, also without a service',
+  SLOW,
+  async ({ skip }) => {
+    if (!LIBRARY) return skip('faketime is not installed')
+    const machine = createMachine()
+    await setUp(machine)
+    // Its stop notes the clock.
+    const service = await serve(machine.where)
+    service.child.kill('SIGTERM')
+    expect((await service.end).code).toBe(0)
+    machine.set('+30d')
+    expect((await machine.command('events', 'prune')).code).toBe(0)
+    for (const [offset, text] of [
+      ['+400d', /the clock is 400 days ahead of the time/],
+      ['-3d', /the clock is 3 days behind the time/],
+    ] as const) {
+      machine.set(offset)
+      for (const command of [
+        ['events', 'prune'],
+        ['attachments', 'gc'],
+      ]) {
+        const { code, stderr } = await machine.command(...command)
+        expect([code, stderr], command.join(' ')).toEqual([1, expect.stringMatching(text)])
+        expect((await machine.command(...command, '--accept-clock')).code).toBe(0)
+      }
+      expect((await machine.command('attachments', 'gc', '--dry-run')).code).toBe(0)
+    }
+  },
+)
