@@ -82,9 +82,9 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = live
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
-  const insertAuditEntry = auditBy(ports.operator)
-  const after = afterCommits(() => ctx)
-  const write = ofOperator(ports, createWrite({ db, hub, metrics, now, id, insertAuditEntry, ...after }))
+  const audit = auditBy(ports.operator)
+  const after = afterCommits(() => ctx, audit.complete)
+  const write = ofOperator(ports, createWrite({ db, hub, metrics, now, id, insertAuditEntry: audit.insert, ...after }))
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const openFile: OpenFile = (userId, fileId) => openFor(ctx, userId, fileId)
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
@@ -144,7 +144,7 @@ function ofOperator({ operator }: Ports, write: Context['write']): Context['writ
 }
 
 /** What the service does after the commit of a transaction. */
-function afterCommits(ctx: () => Context) {
+function afterCommits(ctx: () => Context, complete: (entry: AuditEntry) => AuditEntry) {
   return {
     note: (tx: Writing, additions: readonly Addition[]) => ctx().search.note(tx, additions),
     onEvents(conversationId: string, range: Parameters<AfterEvents['add']>[1], { events }: Addition) {
@@ -152,7 +152,7 @@ function afterCommits(ctx: () => Context) {
       ctx().notifier.committed(events)
       ctx().search.changed(events)
     },
-    onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, entry),
+    onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, complete(entry)),
     onTasks: () => ctx().tasks.wake(),
     onNotified: (made: readonly MadeNotification[]) => ctx().notifier.notified(made),
   }

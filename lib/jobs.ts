@@ -1,3 +1,4 @@
+import { COMMANDS_MS, logCommands } from './accounts/audit/log-commands.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import type { Context, Log } from './context.ts'
@@ -29,10 +30,13 @@ const INBOXES_MS = 100
 /** A storage of files that does not answer holds up no start. */
 const PLACE_MS = 3_000
 
-/** All jobs of a service. */
-function jobsOf(
-  ctx: Context,
-): Record<
+const COMMANDS = {
+  interval_ms: COMMANDS_MS,
+  warning: 'Acts of the command line could not be logged',
+  exclusive: true,
+} as const
+
+type JobName =
   | 'heartbeats'
   | 'stalled'
   | 'callers'
@@ -43,11 +47,13 @@ function jobsOf(
   | 'place'
   | 'lost'
   | 'wal'
+  | 'commands'
   | 'reserve'
   | 'backups'
-  | 'clock',
-  Job
-> {
+  | 'clock'
+
+/** All jobs of a service. */
+function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
   return {
     heartbeats: {
@@ -100,6 +106,7 @@ function jobsOf(
       warning: 'The time could not be noted: the next start may take its clock for wrong',
       exclusive: true,
     },
+    commands: { ...COMMANDS, run: () => logCommands(ctx) },
     wal: { interval_ms: 60_000, run: () => checkWal(ctx), warning: 'The size of the WAL could not be checked' },
   }
 }

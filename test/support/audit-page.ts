@@ -144,6 +144,9 @@ ${reasonRows()}
 No entry contains a password, a token, a key, or an email address without an account. Entries refer to users by id and stay,
 with their \`names\`, when a user is erased or a conversation is deleted. They are deleted after \`audit.retention_days\`, a year by default; \`false\` keeps them forever.
 
+Acts of the command line are logged by the command itself, with \`operator\`, and within five seconds by one of the running nodes,
+with \`at\`, the time of the act: a log that is collected from the nodes has them. Without a running node, the next one that starts logs them.
+
 The log line has the same fields, including those of \`detail\`. It is one JSON object of at most 8 KiB; longer texts are cut
 and end with \`…\`. With \`log.level\` above \`info\` the lines are not logged, but the rows are still written. Metrics do not
 count these actions.

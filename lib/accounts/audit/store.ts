@@ -22,12 +22,14 @@ export interface AuditEntry {
   detail?: Record<string, string | number | boolean | string[]>
   /** Titles and names of keys. Only the operator reads them: they are in no log, and in no answer over HTTP. */
   names?: Record<string, string>
+  /** Whether a running node is to log it as well: an act of the command line. */
+  unlogged?: true
 }
 
 export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
   await tx.run(
-    `INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     at,
     entry.act,
@@ -37,20 +39,41 @@ export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entr
     entry.ip ?? null,
     entry.detail ? JSON.stringify(entry.detail) : null,
     entry.names ? JSON.stringify(entry.names) : null,
+    entry.unlogged ? 1 : null,
   )
 }
 
 /** Writes an entry that is stored to the log of the process. */
-export function logAuditEntry(log: Log, { detail, names: _, ...entry }: AuditEntry): void {
+export function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...entry }: AuditEntry): void {
   log.info('audit', { ...entry, ...detail })
 }
 
-/** {@link insertAuditEntry} of a process that one person runs: acts without an actor are by that person. */
-export function auditBy(operator: string | undefined): typeof insertAuditEntry {
-  if (operator === undefined) return insertAuditEntry
-  const name = operator.slice(0, LONGEST.username)
-  return (tx, id, at, entry) =>
-    insertAuditEntry(tx, id, at, entry.actor_id ? entry : { ...entry, detail: { ...entry.detail, operator: name } })
+/** How a process that one person runs completes and stores its entries: acts without an actor are by that person. */
+export function auditBy(operator: string | undefined) {
+  const name = operator?.slice(0, LONGEST.username)
+  const complete = (entry: AuditEntry): AuditEntry => {
+    if (name === undefined) return entry
+    const detail = { ...entry.detail, operator: name }
+    return { ...entry, ...(!entry.actor_id && { detail }), unlogged: true }
+  }
+  const insert: typeof insertAuditEntry = (tx, id, at, entry) => insertAuditEntry(tx, id, at, complete(entry))
+  return { complete, insert }
+}
+
+/** Whether commands have written entries that no node has logged. By audit_log_unlogged. */
+export async function hasUnlogged(db: Queries): Promise<boolean> {
+  return (await db.get('SELECT id FROM audit_log WHERE unlogged = 1 LIMIT 1')) !== undefined
+}
+
+/** Takes up to `limit` entries of commands, the oldest first: of several nodes one gets each. By audit_log_unlogged. */
+export async function takeUnlogged(tx: Queries, limit: number): Promise<AuditRow[]> {
+  const rows = await tx.all<AuditRow>(
+    `UPDATE audit_log SET unlogged = NULL
+      WHERE unlogged = 1 AND id IN (SELECT id FROM audit_log WHERE unlogged = 1 ORDER BY at, id LIMIT ?)
+      RETURNING ${AUDIT_COLUMNS}`,
+    limit,
+  )
+  return rows.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
 }
 
 /** Deletes up to `limit` entries older than `before`, the oldest first. By `at`. @returns the number deleted */
