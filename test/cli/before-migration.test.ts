@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -93,6 +93,17 @@ it('the last two copies are kept, for a week', () => {
   expect(readdirSync(cwd)).toContain('other.db.before-0009-x.20260101T000000Z')
 })
 
+it('old copies stay while the clock may be wrong, and only the number of them counts', () => {
+  const names = ['20260101', '20260102', '20260103'].map((day) => `chat.db.before-0009-x.${day}T000000Z`)
+  const cwd = folder(Object.fromEntries(names.map((name) => [name, ''])))
+  for (const [n, name] of names.entries()) utimesSync(join(cwd, name), n, n)
+  const left = () => names.filter((name) => existsSync(join(cwd, name)))
+  deleteOldCopies(join(cwd, 'chat.db'), () => {}, undefined)
+  expect(left()).toEqual(names.slice(1))
+  deleteOldCopies(join(cwd, 'chat.db'), () => {}, Date.now())
+  expect(left()).toEqual([])
+})
+
 it('a copy that cannot be deleted does not end the service', () => {
   const name = 'chat.db.before-0009-x.20260101T000000Z'
   const cwd = folder({ 'chat.db': '' })
@@ -100,7 +111,7 @@ it('a copy that cannot be deleted does not end the service', () => {
   mkdirSync(join(cwd, name))
   utimesSync(join(cwd, name), 0, 0)
   const said: unknown[] = []
-  deleteOldCopies(join(cwd, 'chat.db'), (message) => said.push(message), undefined)
+  deleteOldCopies(join(cwd, 'chat.db'), (message) => said.push(message), Date.now())
   expect(said).toEqual(['Old copies of the database could not be deleted'])
 })
 
