@@ -1,4 +1,5 @@
 import { type MadeBackup, openTarget } from '../../lib/backups/backups.ts'
+import { isPlaceMissing } from '../../lib/backups/place.ts'
 import { overdueFor } from '../../lib/backups/rules.ts'
 import { type BackupState, findState } from '../../lib/backups/store.ts'
 import type { Config } from '../../lib/config/parse.ts'
@@ -6,7 +7,7 @@ import { parseSchedule } from '../../lib/core/schedule.ts'
 import { SECOND, toInstant } from '../../lib/core/time.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { messageOf } from '../errors.ts'
-import { type Finding, note, ok, warning } from './finding.ts'
+import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 /** A failed attempt is repeated within an hour at the latest. */
 const LATE = 3600 * SECOND
@@ -20,7 +21,7 @@ export async function checkBackups(config: Config, db: Queries, now: number): Pr
   if (!schedule) return []
   const state = await findState(db)
   const late = state ? overdueFor(schedule, state, now) : 0
-  return [judgeAge(state, late), ...judgeFiles(config, state), await checkTarget(config)]
+  return [judgeAge(state, late), ...judgeFiles(config, state), await checkTarget(config, state)]
 }
 
 /** Whether the last backup is as recent as it should be. @param late how long the next one has been due, in microseconds */
@@ -60,10 +61,16 @@ export function judgeFiles(
   return files ? [ok('backup.files', `The last backup has all ${files.files} files of messages.`)] : []
 }
 
-async function checkTarget(config: Config): Promise<Finding> {
+async function checkTarget(config: Config, state: BackupState | undefined): Promise<Finding> {
   try {
     const objects = openTarget({ backup: { ...config.backup, s3: { ...config.backup.s3, ...TIMEOUT } } })
     await objects.list('chat-server-', { limit: 1 })
+    if (state && (await isPlaceMissing(objects, state)))
+      return failure(
+        'backup.target_missing',
+        `${objects.place} has none of the backups that were stored there: no further one is made.`,
+        'Mount its disk, or set another backup.target.',
+      )
     return ok('backup.target', `Backups can be listed in ${objects.place}.`)
   } catch (error) {
     const remedy = 'Correct backup.target and backup.s3, or the permissions there.'

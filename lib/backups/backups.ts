@@ -15,6 +15,7 @@ import { digestOf, hashed } from './digest.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
 import { filesKeyOf } from './files-key.ts'
 import { endsOf, pack } from './packing.ts'
+import { assertPlace, markPlace } from './place.ts'
 import { describeWriter, dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf, timeAfter } from './rules.ts'
 import { withSource } from './source.ts'
 import {
@@ -90,8 +91,8 @@ export function createBackups(deps: BackupDeps): Backups {
     try {
       const made = await makeBackup(deps, state, signal)
       const { deleted, ...kept } = made
-      const detail = JSON.stringify(kept)
-      await db.write((tx) => storeSuccess(tx, writer, now(), detail))
+      const stored = { detail: JSON.stringify(kept), target: openTarget(config).place }
+      await db.write((tx) => storeSuccess(tx, writer, now(), stored))
       return made
     } catch (error) {
       if (stopped.signal.aborted) await db.write((tx) => releaseLease(tx, writer)).catch(() => {})
@@ -149,14 +150,14 @@ export function openTarget({ backup }: Pick<Config, 'backup'>, folder?: string):
 }
 
 /** Writes a backup, reads it again, and deletes the oldest ones. */
-async function makeBackup(
-  deps: BackupDeps,
-  { owner, detail }: Pick<BackupState, 'owner' | 'detail'>,
-  signal: AbortSignal,
-): Promise<MadeBackup> {
+async function makeBackup(deps: BackupDeps, state: BackupState, signal: AbortSignal): Promise<MadeBackup> {
   const { config, db, log, now, isTrusted } = deps
   const { backup } = config
+  const { owner, detail, target } = state
   const objects = openTarget(config)
+  await assertPlace(objects, state)
+  if (target !== null && target !== objects.place)
+    log.info('Backups are stored at another place from now on', { copy: objects.place })
   const made = await withSource(db, signal, async (source) => {
     const last: string | undefined = detail === null ? undefined : JSON.parse(detail).name
     const name = nameOf(owner, timeAfter(last, now()), source.ends + endsOf(backup))
@@ -176,6 +177,7 @@ async function makeBackup(
       throw error
     }
   })
+  await markPlace(objects, owner, signal)
   const deleted = await deleteOld(objects, made.name, {
     owner,
     keep: isTrusted() ? backup.keep : Number.POSITIVE_INFINITY,

@@ -16,6 +16,8 @@ export interface BackupState {
   error: string | null
   /** The name and the size of the last backup, as JSON. */
   detail: string | null
+  /** Where the last backup was stored; null if that was by a version that did not note it. */
+  target: string | null
 }
 
 const NAME = 'backup'
@@ -23,7 +25,7 @@ const NAME = 'backup'
 /** `undefined` if no backup was ever due. By primary key. */
 export function findState(db: Queries): Promise<BackupState | undefined> {
   return db.get<BackupState>(
-    'SELECT owner, created_at, attempted_at, succeeded_at, failures, error, detail FROM schedules WHERE name = ?',
+    'SELECT owner, created_at, attempted_at, succeeded_at, failures, error, detail, target FROM schedules WHERE name = ?',
     NAME,
   )
 }
@@ -98,14 +100,20 @@ export async function releaseLease(tx: Queries, writer: string): Promise<void> {
 }
 
 /** Stores a success, and gives the right back. */
-export async function storeSuccess(tx: Queries, writer: string, at: Micros, detail: string): Promise<void> {
+export async function storeSuccess(
+  tx: Queries,
+  writer: string,
+  at: Micros,
+  { detail, target }: { detail: string; target: string },
+): Promise<void> {
   await tx.run(
-    `UPDATE schedules SET attempted_at = ?, succeeded_at = ?, failures = 0, error = NULL, detail = ?,
+    `UPDATE schedules SET attempted_at = ?, succeeded_at = ?, failures = 0, error = NULL, detail = ?, target = ?,
                           writer = NULL, lease_expires_at = NULL
       WHERE name = ? AND writer = ?`,
     at,
     at,
     detail,
+    target,
     NAME,
     writer,
   )

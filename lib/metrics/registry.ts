@@ -90,7 +90,7 @@ export interface Levels {
   /** Changes of messages that the search index does not have yet. */
   search_waiting: number | undefined
   /** When the last backup was made, in seconds since 1970, and how long the next is due; 0 unless they are made by themselves. */
-  backups: { last_success: number; overdue_seconds: number } | undefined
+  backups: { last_success: number; overdue_seconds: number; is_missing?: boolean } | undefined
 }
 
 /** The groups of gauges that are absent from a page, as the database could not be read. */

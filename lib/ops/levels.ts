@@ -1,3 +1,4 @@
+import { wasMissing } from '../backups/place.ts'
 import { overdueFor } from '../backups/rules.ts'
 import { findState } from '../backups/store.ts'
 import { countWaiting } from '../chat/search/store.ts'
@@ -17,6 +18,7 @@ async function readBackups({ db, config, now }: Context): Promise<Levels['backup
   if (!state) return { last_success: 0, overdue_seconds: 0 }
   return {
     last_success: (state.succeeded_at ?? 0) / SECOND,
+    is_missing: wasMissing(state),
     overdue_seconds: overdueFor(schedule, state, now()) / SECOND,
   }
 }

@@ -1,10 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBackups } from '../../lib/backups/backups.ts'
+import { wasMissing } from '../../lib/backups/place.ts'
 import { describeWriter, nameOf, outdated, overdueFor } from '../../lib/backups/rules.ts'
 import { writeTo } from '../../lib/backups/source.ts'
 import { findState } from '../../lib/backups/store.ts'
@@ -12,7 +22,7 @@ import { verifyBackup } from '../../lib/backups/verify.ts'
 import { parseSchedule } from '../../lib/core/schedule.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startBucket } from '../support/s3.ts'
+import { startBucket, type TestBucket } from '../support/s3.ts'
 import { startService, startThread } from '../support/service.ts'
 
 const HOUR = 3_600_000_000
@@ -22,6 +32,11 @@ function newFolder(): string {
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
+
+/** The names of the backups at a place, which has a marker of each database, too. */
+const namesIn = (folder: string) => readdirSync(folder).filter((name) => !name.startsWith('marker-'))
+
+const keysIn = ({ objects }: TestBucket) => [...objects.keys()].filter((key) => !key.includes('/marker-'))
 
 async function* bytesOf(...parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* parts
@@ -61,7 +76,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const { backups, clock, state, lines } = await open(url, { schedule: '6h', keep: 2, target })
     await backups.check()
     await backups.check()
-    const own = () => readdirSync(target).filter((name) => !name.includes('-00000000-'))
+    const own = () => namesIn(target).filter((name) => !name.includes('-00000000-'))
     expect(own()).toEqual([expect.stringMatching(new RegExp(`^chat-server-[0-9a-f]{8}-20261122T100000Z${ends}$`))])
     expect(await verifyBackup(bytesOf(readFileSync(join(target, own()[0]!))), {})).toMatchObject({
       users: 3,
@@ -73,7 +88,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
       await backups.check()
     }
     expect(own().map((name) => name.split('-').at(-1))).toEqual([`20261122T220000Z${ends}`, `20261123T040000Z${ends}`])
-    expect(readdirSync(target).length).toBe(3)
+    expect(namesIn(target).length).toBe(3)
     expect(await state()).toMatchObject({ succeeded_at: clock.now, failures: 0 })
     expect(lines.filter((line) => line.startsWith('info Made a backup')).length).toBe(4)
   })
@@ -83,7 +98,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const target = newFolder()
     const nodes = [await open(url, { schedule: '1d', target }), await open(url, { schedule: '1d', target })]
     await Promise.all(nodes.map(({ backups }) => backups.check()))
-    expect(readdirSync(target).length).toBe(1)
+    expect(namesIn(target).length).toBe(1)
     const [{ storage, backups }] = nodes as [Awaited<ReturnType<typeof open>>]
     const leaseUntil = (micros: number) =>
       storage.db.run("UPDATE schedules SET writer = 'another', lease_expires_at = ?", micros)
@@ -105,7 +120,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const began = Date.now()
     let message = ''
     bucket.trouble = async (what) => {
-      if (what === 'PUT object') await others.run().catch((error: Error) => (message = error.message))
+      if (what === 'PUT object' && !message) await others.run().catch((error: Error) => (message = error.message))
       return undefined
     }
     await backups.run()
@@ -140,12 +155,44 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const target = newFolder()
     const { backups, clock } = await open(url, { schedule: '0 3 * * *', target })
     await backups.check()
-    expect(readdirSync(target)).toEqual([])
+    expect(namesIn(target)).toEqual([])
     clock.now += 4 * 24 * HOUR
     await backups.check()
     clock.now += HOUR
     await backups.check()
-    expect(readdirSync(target).length).toBe(1)
+    expect(namesIn(target).length).toBe(1)
+  })
+
+  it('are refused where the disk of the last one is not mounted, and go on once it is', async () => {
+    const target = newFolder()
+    const settings = { schedule: '6h', keep: 2 }
+    const url = await openUrl()
+    const { backups, clock, state, failures } = await open(url, { ...settings, target })
+    await backups.check()
+    renameSync(target, `${target}-away`)
+    mkdirSync(target)
+    clock.now += 6 * HOUR
+    await backups.check()
+    expect([readdirSync(target), failures(), wasMissing((await state())!)]).toEqual([[], 1, true])
+    await expect(backups.run()).rejects.toThrow('The place of the backups is missing')
+    rmSync(target, { recursive: true })
+    await expect(backups.run()).rejects.toThrow('The place of the backups is missing')
+    expect(existsSync(target)).toBe(false)
+    renameSync(`${target}-away`, target)
+    await backups.run()
+    expect([namesIn(target).length, wasMissing((await state())!)]).toEqual([2, false])
+    // One of marker and backups is enough.
+    for (const name of namesIn(target)) rmSync(join(target, name))
+    clock.now += HOUR
+    await backups.run()
+    for (const name of readdirSync(target)) if (name.startsWith('marker-')) rmSync(join(target, name))
+    clock.now += HOUR
+    await backups.run()
+    // Another place is a new one.
+    const other = await open(url, { ...settings, target: newFolder() })
+    other.clock.now = clock.now + HOUR
+    await other.backups.run()
+    expect(other.lines.join()).toContain('Backups are stored at another place from now on')
   })
 
   it('end quietly when the target or the service goes away in the middle', async () => {
@@ -175,7 +222,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const last = await open(url, { schedule: '1d', target })
     last.clock.now += HOUR
     await last.backups.check()
-    expect(readdirSync(target).length).toBe(1)
+    expect(namesIn(target).length).toBe(1)
   })
 
   it('follow a reload of the configuration', async () => {
@@ -187,7 +234,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const { backup } = parseConfig({ backup: { schedule: '1d', target } })
     expect(await service.chat.reload({ ...settings.current(), backup })).toMatchObject({ needs_restart: [] })
     await backups.check()
-    expect(readdirSync(target).length).toBe(1)
+    expect(namesIn(target).length).toBe(1)
   })
 
   it('that fail are logged, leave nothing, and are tried again later', async () => {
@@ -213,7 +260,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect(bucket.objects.size).toBe(0)
     clock.now += HOUR / 60
     await backups.check()
-    expect([...bucket.objects.keys()]).toEqual([expect.stringMatching(/^here\/chat-server-/)])
+    expect(keysIn(bucket)).toEqual([expect.stringMatching(/^here\/chat-server-/)])
     expect(await state()).toMatchObject({ failures: 0, error: null })
   })
 
@@ -225,15 +272,15 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const s3 = { endpoint, region, access_key_id, secret_access_key }
     const { backups, clock } = await open(url, { schedule: '1h', keep: 1, target: 's3://chat/here', s3 })
     await backups.check()
-    const [first] = bucket.objects.keys()
+    const [first] = keysIn(bucket)
     clock.now += HOUR
     bucket.trouble = (what) => {
       if (what === 'GET object')
-        for (const key of bucket.objects.keys()) if (key !== first) bucket.objects.set(key, Buffer.from('damaged'))
+        for (const key of keysIn(bucket)) if (key !== first) bucket.objects.set(key, Buffer.from('damaged'))
       return undefined
     }
     await backups.check()
-    expect([...bucket.objects.keys()]).toEqual([first])
+    expect(keysIn(bucket)).toEqual([first])
   })
 
   it('of the same second do not replace each other', async () => {
@@ -244,7 +291,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     clock.now += HOUR
     names.push((await backups.run()).name)
     expect(names.at(-1)).toContain('T110000Z')
-    expect(readdirSync(target)).toEqual(names)
+    expect(namesIn(target)).toEqual(names)
   })
 
   it('are never outlived by those with later names, which the log names', async () => {
@@ -255,11 +302,11 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     for (const hours of [1000, 1001, 0, 1, 2]) {
       clock.now = now + hours * HOUR
       const { name, deleted } = await backups.run()
-      expect(readdirSync(target)).toContain(name)
+      expect(namesIn(target)).toContain(name)
       expect(deleted.length).toBe(hours === 2 ? 1 : 0)
     }
     const ahead = [1000, 1001].map((hours) => nameOf('', now + hours * HOUR, ends).slice('chat-server--'.length))
-    expect(readdirSync(target).map((name) => name.split('-').at(-1))).toEqual([
+    expect(namesIn(target).map((name) => name.split('-').at(-1))).toEqual([
       `20261122T110000Z${ends}`,
       `20261122T120000Z${ends}`,
       ...ahead,
@@ -291,7 +338,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect([await overdue(), (await state())!.failures]).toEqual([1, 1])
     bucket.trouble = () => undefined
     await backups.check()
-    expect([await overdue(), bucket.objects.size]).toEqual([0, 2])
+    expect([await overdue(), keysIn(bucket).length]).toEqual([0, 2])
   })
 
   it.each<[string, (stop: () => void) => 403 | undefined, string]>([
@@ -329,7 +376,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect(await state()).toBe(undefined)
     clock.now += HOUR
     expect((await backups.run()).deleted).toEqual([])
-    expect(readdirSync(target)).toContain(name)
+    expect(namesIn(target)).toContain(name)
   })
 
   it('are encrypted for a passphrase or a public key', { timeout: 60_000 }, async () => {

@@ -185,7 +185,7 @@ it.each([
   ['backup.late', { succeeded_at: 1, error: 'S3 answers 500' }, 7_200_000_000],
   ['backup.late', { succeeded_at: null, error: null }, 7_200_000_000],
 ])('doctor finds %s', (code, state, late) => {
-  const common = { owner: 'x', created_at: 0, attempted_at: 0, failures: 0, detail: null }
+  const common = { owner: 'x', created_at: 0, attempted_at: 0, failures: 0, detail: null, target: null }
   const finding = judgeAge({ ...common, ...state }, late)
   expect(finding.code).toBe(code)
   if (state.error) expect(finding.message).toContain('the last attempt failed: S3 answers 500')

@@ -39,6 +39,7 @@ export const FROZEN = {
     '0046-conversation-salt': 'C-_J1wdFtA0ujTRAdxaVffm-Xpxiotsirf8M10dGkBg',
     '0047-clock': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0048-lost-files': 'xVGPerlH03SnT1XJH1PKwfM8_EbihoJ26vCGbardh4M',
+    '0049-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -79,5 +80,6 @@ export const FROZEN = {
     '0046-conversation-salt': '2WAg7dh6lTB3JYkrWOSoKSyLTzTQ94AglLRF9xw3QJ8',
     '0047-clock': 'b86nTc2kzU8vmiTIgZ-ZvGw6FDECVwAi6AwxXXth-Bo',
     '0048-lost-files': '5Ba4FcTeJszbHlcl_TIFlsFNWZdbiAsfKUxvs5x8aLs',
+    '0049-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
   },
 }

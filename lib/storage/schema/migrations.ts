@@ -37,6 +37,7 @@ import { auditFacts } from './0035-audit-facts.ts'
 import { conversationSalt } from './0046-conversation-salt.ts'
 import { clock } from './0047-clock.ts'
 import { lostFiles } from './0048-lost-files.ts'
+import { backupPlace } from './0049-backup-place.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -111,6 +112,7 @@ export const MIGRATIONS: readonly Migration[] = [
   conversationSalt,
   clock,
   lostFiles,
+  backupPlace,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -1,0 +1,44 @@
+import type { Objects } from '../storage/objects/objects.ts'
+import { isBackupName, prefixOf } from './rules.ts'
+import type { BackupState } from './store.ts'
+
+/** In the failure of a backup whose place is missing. */
+const MISSING = 'The place of the backups is missing'
+
+/** The key of the marker of a database at the place of its backups. */
+const markerOf = (owner: string) => `marker-${owner}`
+
+/** Whether the last attempt failed because the place was missing. */
+export function wasMissing({ error }: Pick<BackupState, 'error'>): boolean {
+  return error?.includes(MISSING) ?? false
+}
+
+type PlaceState = Pick<BackupState, 'owner' | 'succeeded_at' | 'target'>
+
+/**
+ * Whether the last backup was stored at this same place, and neither the marker nor any backup of the database is there: its
+ * disk may not be mounted. Another place is a new one.
+ */
+export async function isPlaceMissing(objects: Objects, { owner, succeeded_at, target }: PlaceState): Promise<boolean> {
+  if (succeeded_at === null || target !== objects.place) return false
+  if (await objects.head(markerOf(owner))) return false
+  const { objects: found } = await objects.list(prefixOf(owner), { limit: 100 })
+  return !found.some(({ key }) => isBackupName(key))
+}
+
+/** @throws Error if the place is missing */
+export async function assertPlace(objects: Objects, state: PlaceState): Promise<void> {
+  if (await isPlaceMissing(objects, state))
+    throw new Error(
+      `${MISSING}: ${objects.place} has none of the backups that were stored there. Mount its disk, or set another backup.target`,
+    )
+}
+
+/** Writes the marker anew, with every backup. */
+export async function markPlace(objects: Objects, owner: string, signal: AbortSignal): Promise<void> {
+  await objects.put(markerOf(owner), once(Buffer.from(`${JSON.stringify({ owner })}\n`)), { about_bytes: 100, signal })
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
