@@ -51,6 +51,8 @@ messages.messages_reply(str(posted.message_id), chat.MessageInput(content="It ru
 followed = []
 while len(followed) < 3:
     event = next(arriving)
+    if event.type == "presence.update":  # comes some time after the stream has begun
+        continue
     followed.append(event.payload.message.content if event.type == "message.new" else event.type)
 print("followed:", followed)
 stream.close()
