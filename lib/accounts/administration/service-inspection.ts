@@ -22,13 +22,15 @@ export const describe = useCase({
     return ctx.db.snapshot(async (db) => {
       const user = await findUser(db, userId)
       if (!user) throw new ChatError('not_found')
-      const ends = [accountOf(user.email, undefined), passwordAccountOf(userId)].map((each) => findPauseEnd(db, each))
+      const now = ctx.now()
+      const accounts = [accountOf(user.email, undefined), passwordAccountOf(userId)]
+      const ends = accounts.map((each) => findPauseEnd(db, each, now))
       const locked = Math.max(...(await Promise.all(ends)).map((end) => end ?? 0))
       return {
         user: await toAccount(db, user),
         has_password: user.password_hash !== null,
-        ...(locked > ctx.now() && { locked_until: toInstant(locked) }),
-        ...(await countBelongings(db, userId, ctx.now())),
+        ...(locked > 0 && { locked_until: toInstant(locked) }),
+        ...(await countBelongings(db, userId, now)),
       }
     })
   },

@@ -81,11 +81,13 @@ export async function clearFailures(tx: Queries, account: string): Promise<void>
   await tx.run('DELETE FROM login_failures WHERE account = ?', account)
 }
 
-/** The end of the account's pause. */
-export async function findPauseEnd(db: Queries, account: string): Promise<Micros | undefined> {
+/** The end of the account's pause, if it is paused: as {@link reserveAttempt}, which ignores what a stepped clock has left. */
+export async function findPauseEnd(db: Queries, account: string, now: Micros): Promise<Micros | undefined> {
   const row = await db.get<{ blocked_until: Micros }>(
-    'SELECT blocked_until FROM login_failures WHERE account = ?',
+    'SELECT blocked_until FROM login_failures WHERE account = ? AND blocked_until > ? AND blocked_until <= ?',
     account,
+    now,
+    now + MAX_PAUSE_SECONDS * SECOND,
   )
   return row?.blocked_until
 }
@@ -121,8 +123,10 @@ function pauseOf(failures: string): string {
 /** How many accounts are paused, at most `limit`. */
 export async function countPaused(db: Queries, now: Micros, limit: number): Promise<number> {
   const row = await db.get<{ count: number }>(
-    'SELECT count(*) AS count FROM (SELECT 1 FROM login_failures WHERE blocked_until > ? LIMIT ?) AS paused',
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM login_failures WHERE blocked_until > ? AND blocked_until <= ? LIMIT ?) AS paused`,
     now,
+    now + MAX_PAUSE_SECONDS * SECOND,
     limit,
   )
   return row!.count

@@ -82,7 +82,8 @@ export function createAttempts(db: Database, now: () => Micros): Attempts {
   }
 
   async function refusal(account: string): Promise<ChatError> {
-    const rest = ((await findPauseEnd(db, account)) ?? 0) - now()
+    const at = now()
+    const rest = ((await findPauseEnd(db, account, at)) ?? 0) - at
     const retry_after_seconds = Math.min(MAX_PAUSE_SECONDS, Math.max(1, Math.ceil(rest / SECOND)))
     return new ChatError('rate_limited', { retry_after_seconds })
   }

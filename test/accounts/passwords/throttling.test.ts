@@ -3,7 +3,7 @@ import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devi
 import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
 import type { Cutoff } from '../../../lib/core/clock.ts'
 import { SECOND } from '../../../lib/core/time.ts'
-import { ChatError } from '../../../lib/index.ts'
+import { ChatError, OPERATOR } from '../../../lib/index.ts'
 import { promised } from '../../storage/handles.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -213,7 +213,11 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
   it('stays limited when a clock steps back', async () => {
     later(3600)
     for (let i = 0; i < 10; i++) await login('zoe', 'wrong password')
+    const { id } = (await service.chat.context.db.get<{ id: string }>("SELECT id FROM users WHERE username = 'zoe'"))!
+    expect(await service.chat.users.describe(OPERATOR, id)).toHaveProperty('locked_until')
     later(-3600)
+    // What is shown is what holds: nothing locks it for an hour.
+    expect(await service.chat.users.describe(OPERATOR, id)).not.toHaveProperty('locked_until')
     expect((await login('zoe', PASSWORD)).status).toBe(200)
     later(3600)
   })
