@@ -260,6 +260,7 @@ async function endOwnStreams({ cluster }: Context): Promise<void> {
 function neighbourOf({ hub, poller, presence, cluster }: Context): Neighbour {
   return {
     countStreams: hub.size,
+    unheardFor: () => Math.max(poller.age(), cluster.age()),
     async receive(events) {
       if (hub.isIdle()) return
       // The events of the log come first: an ephemeral event may refer to one of them. A poll in progress may be older.

@@ -25,7 +25,7 @@ interface BeatDeps {
   db: Database
   clock: Clock
   config: { cluster: { beat_seconds: number; dead_seconds: number; instance: string } }
-  neighbour: Pick<Neighbour, 'countStreams' | 'reconsider' | 'renew'>
+  neighbour: Pick<Neighbour, 'countStreams' | 'unheardFor' | 'reconsider' | 'renew'>
 }
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
@@ -61,7 +61,11 @@ export function createBeat(id: string, { db, clock, config, neighbour }: BeatDep
     const began = monotonicMicros()
     const difference = clock.difference()
     const clock_difference = difference === undefined ? undefined : Math.round(difference)
-    const { has_row, at } = await store.beat(db, id, { streams: neighbour.countStreams(), clock_difference })
+    const { has_row, at } = await store.beat(db, id, {
+      streams: neighbour.countStreams(),
+      unheard_ms: neighbour.unheardFor(),
+      clock_difference,
+    })
     if (at !== undefined) clock.learn(began, at, monotonicMicros())
     return has_row
   }

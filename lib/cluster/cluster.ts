@@ -13,7 +13,7 @@ import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
-import { insertNode, removeNode } from './store.ts'
+import { anotherHears, insertNode, removeNode } from './store.ts'
 import { deleteSignals } from './store-signals.ts'
 import { tellOfUsers } from './telling.ts'
 
@@ -58,8 +58,7 @@ export function createCluster(given: ClusterDeps) {
     isAlone: receiver.isAlone,
     /** Whether other processes run, or have run recently: their users may still count. */
     hasCompany: () => neighbour !== undefined && receiver.hasCompany(),
-    /** Whether the signals of others could not be read for a while. */
-    isLate: () => neighbour !== undefined && !isApart && receiver.isLate(),
+    ...createHearing(id, db, receiver, () => neighbour !== undefined && !isApart),
     countNodes: receiver.countNodes,
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
@@ -92,6 +91,18 @@ export function createCluster(given: ClusterDeps) {
       }
       await publisher.close()
     },
+  }
+}
+
+/** Whether this process reads the signals of others. @param isExpected false for a process that need not */
+function createHearing(id: string, db: Database, receiver: Receiver, isExpected: () => boolean) {
+  return {
+    /** Whether the signals of others could not be read for a while. */
+    isLate: () => isExpected() && receiver.isLate(),
+    /** How long ago they were last read, in milliseconds. */
+    age: () => (isExpected() ? receiver.age() : 0),
+    /** Whether another process reads what others send while this one has not for so long, in milliseconds. */
+    anotherHears: (age_ms: number): Promise<boolean> => anotherHears(db, id, age_ms),
   }
 }
 

@@ -7,7 +7,7 @@ import { VERSION } from '../core/version.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import { createLook } from './look.ts'
+import { createLook, type Sight } from './look.ts'
 import { ownPlace } from './process-place.ts'
 import type { Signal } from './signals.ts'
 import { insertNode } from './store.ts'
@@ -22,6 +22,8 @@ const COMPANY_MS = 20_000
 export interface Neighbour {
   /** The number of open streams of this process. */
   countStreams(): number
+  /** How long ago this process has last seen what others have committed, in milliseconds. */
+  unheardFor(): number
   /** Delivers what other processes have committed, and then ephemeral events of theirs. */
   receive(events: Ephemeral[]): Promise<void>
   /** The place of a user's oldest stream whose client reads nothing, maybe of this process, was given to a new stream. */
@@ -65,8 +67,12 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     looked_at = performance.now()
     const found = await look()
     metrics.polled((performance.now() - looked_at) / 1000)
+    await lateness.act(() => react(found, isMissed(), neighbour))
+  }
+
+  async function react(found: Sight | undefined, isLongAgo: boolean, neighbour: Neighbour): Promise<void> {
     // Also those of the time that the look itself has taken: it may have waited for a connection.
-    const isFirst = found && (found.isFirst || isMissed())
+    const isFirst = found && (found.isFirst || isLongAgo)
     const wasAlone = others.size === 0
     if (found) others = new Set(found.others)
     if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
@@ -75,8 +81,8 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
       await insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
       await neighbour.renew()
     } else if (wasAlone && others.size > 0) await neighbour.meet()
-    if (!found || found.bodies.length === 0) return
-    const news = found.bodies.map((body) => JSON.parse(body) as Signal)
+    const news = (found?.bodies ?? []).map((body) => JSON.parse(body) as Signal)
+    if (news.length === 0) return
     // Not awaited: events do not wait for it. A failed answer is asked for again.
     for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
     await handleSignals(news, neighbour)
@@ -87,9 +93,7 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     /** Whether this is another process with the same database. */
     isNode: (nodeId: string) => others.has(nodeId),
     hasCompany: () => performance.now() < company_until,
-    expect: lateness.expect,
-    isLate: lateness.isLate,
-    countNodes: () => others.size + 1,
+    ...{ expect: lateness.expect, isLate: lateness.isLate, age: lateness.age, countNodes: () => others.size + 1 },
     /** This process may have removed others. */
     recount,
 

@@ -33,16 +33,22 @@ export async function listPlaces(db: Queries, id: string, limit: number): Promis
 /**
  * Reports that a process runs. PostgreSQL returns its time, which costs nothing here; SQLite has the clock of the machine.
  *
+ * @param unheard_ms how long ago this process has last heard others
  * @param clock_difference how far the clock of the process's machine is behind the database's, if it knows
  * @returns `has_row`: false if others took the process for dead
  */
 export async function beat(
   db: Queries,
   id: string,
-  { streams, clock_difference }: { streams: number; clock_difference?: Micros | undefined },
+  {
+    streams,
+    unheard_ms,
+    clock_difference,
+  }: { streams: number; unheard_ms: number; clock_difference?: Micros | undefined },
 ): Promise<{ has_row: boolean; at?: Micros }> {
-  const update = `UPDATE nodes SET beat_at = ${databaseNow(db.dialect)}, streams = ?, clock_difference = ? WHERE id = ?`
-  const params = [streams, clock_difference ?? null, id]
+  const now = databaseNow(db.dialect)
+  const update = `UPDATE nodes SET beat_at = ${now}, streams = ?, clock_difference = ?, heard_at = ${now} - CAST(? AS BIGINT) WHERE id = ?`
+  const params = [streams, clock_difference ?? null, Math.round(unheard_ms * 1000), id]
   if (db.dialect === 'sqlite') return { has_row: (await db.run(update, ...params)) === 1 }
   const row = await db.get<{ beat_at: Micros }>(`${update} RETURNING beat_at`, ...params)
   return row ? { has_row: true, at: Number(row.beat_at) } : { has_row: false }
@@ -64,6 +70,27 @@ export async function hasAgreeingNode(
     most,
   )
   return row !== undefined
+}
+
+/** The age of the notes of others that count, in microseconds. */
+const HEARD_LATELY = 5_000_000
+
+/** How much later than this process another one must have heard, in microseconds: what all of them miss is not its own failure. */
+const HEARD_LATER = 1_000_000
+
+/** How long the statement may take: a probe waits for it. */
+const HEARD_TIMEOUT_MS = 500
+
+/** Whether another process has heard others lately, and after this one, which has not for `unheard_ms`. */
+export async function anotherHears(db: Database, id: string, unheard_ms: number): Promise<boolean> {
+  const now = databaseNow(db.dialect)
+  const read = (tx: Queries) =>
+    tx.get(
+      `SELECT 1 FROM nodes WHERE id <> ? AND heard_at > ${now} - CAST(? AS BIGINT) LIMIT 1`,
+      id,
+      Math.min(HEARD_LATELY, Math.round(unheard_ms * 1000) - HEARD_LATER),
+    )
+  return (await db.snapshot(read, { timeout: HEARD_TIMEOUT_MS })) !== undefined
 }
 
 /** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */

@@ -26,7 +26,7 @@ interface PollerDeps {
 export type Poller = ReturnType<typeof createPoller>
 
 /** Delivers what other processes have committed since the last time, or whatever is new. */
-function createFollowing({ db, hub, metrics }: PollerDeps) {
+function createFollowing({ db, hub, metrics }: PollerDeps, lateness: ReturnType<typeof createLateness>) {
   const changes = createChanges(db)
   let mustLookAtAll = false
   return {
@@ -36,38 +36,57 @@ function createFollowing({ db, hub, metrics }: PollerDeps) {
       const began = performance.now()
       const found = await changes.find()
       metrics.polled((performance.now() - began) / 1000)
-      await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
-      hub.rights.knownAt(began)
-      await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
-      found.accept()
-      if (found.changes) metrics.foundNew(found.changes.conversations.length)
+      await lateness.act(() => deliver(found, began))
     },
     /** The next time looks at everything. */
     forget(): void {
       mustLookAtAll = true
     },
   }
+
+  async function deliver(found: Awaited<ReturnType<typeof changes.find>>, began: number): Promise<void> {
+    await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
+    hub.rights.knownAt(began)
+    await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
+    found.accept()
+    if (found.changes) metrics.foundNew(found.changes.conversations.length)
+  }
+}
+
+/** Looks up rights that may have ended. Not part of a poll: a lock on some sessions must not keep other readers from events. */
+function createRecheck({ hub, log }: PollerDeps) {
+  let checked = performance.now()
+  const fail = warnOnce((error: unknown) =>
+    log.warn('The rights of readers cannot be looked up', { cause: causeText(error) }),
+  )
+  return singleFlight(async () => {
+    try {
+      await hub.rights.recheckExpired()
+      const isDue = performance.now() - checked >= ROUND_MS
+      if (isDue) checked = performance.now()
+      if (isDue) await hub.rights.recheckNext()
+      fail.reset()
+    } catch (error) {
+      fail(error)
+    }
+  })
 }
 
 /** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
 export function createPoller(deps: PollerDeps) {
   const { hub, log, poll_ms } = deps
-  const { follow, forget } = createFollowing(deps)
   const lateness = createLateness(poll_ms)
+  const { follow, forget } = createFollowing(deps, lateness)
   let succeeded = Number.NEGATIVE_INFINITY
-  let checked = performance.now()
   let timer: NodeJS.Timeout | undefined
   const fail = warnOnce((error: unknown) =>
     log.warn('Changes of other processes cannot be seen', { cause: causeText(error) }),
   )
 
-  const poll = singleFlight(async () => {
+  const recheck = createRecheck(deps)
+
+  const follows = singleFlight(async () => {
     try {
-      await hub.rights.recheckExpired()
-      if (performance.now() - checked >= ROUND_MS) {
-        checked = performance.now()
-        await hub.rights.recheckNext()
-      }
       // What was missed is unknown, also which look-up of rights has failed.
       if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) forget()
       await follow()
@@ -81,29 +100,35 @@ export function createPoller(deps: PollerDeps) {
     }
   })
 
+  /** Looks up rights that may have ended, and delivers what is new. */
+  const poll = (): Promise<void> => recheck().then(follows)
+
   return {
     start(): void {
       timer ??= setInterval(() => {
         // After a failure it polls also without streams: the service is not ready until a poll succeeds.
         if (hub.isIdle() && !fail.isReported()) return
         lateness.expect()
-        void poll()
+        void recheck()
+        void follows()
       }, poll_ms).unref()
     },
     async stop(): Promise<void> {
       clearInterval(timer)
       timer = undefined
-      await poll.current()
+      await Promise.all([recheck.current(), follows.current()])
     },
     /** Polls now. */
-    poll,
+    poll: Object.assign(poll, { current: follows.current }),
     /** Polls now, and looks at everything: numbers of transactions may have come again. */
     async lookAtAll(): Promise<void> {
       forget()
       // One in progress has looked already.
-      await poll.current()
+      await follows.current()
       await poll()
     },
+    /** How long ago a poll has last succeeded, in milliseconds; 0 while none is needed. */
+    age: lateness.age,
     /** Whether no poll has succeeded for a while. */
     isLate: lateness.isLate,
   }

@@ -12,7 +12,7 @@ export const FAILURES = {
   database: 'does not answer',
   migrations: 'are not all applied',
   start: 'the service is not started',
-  bus: 'changes of other processes are not seen',
+  bus: 'changes of other processes are not seen, while another process sees them',
   clock: 'the clock of this machine is wrong',
   draining: 'the service is stopping',
 }
@@ -56,12 +56,22 @@ export function createReadiness(deps: {
     return check.found
   }
 
+  /** A lock that keeps all nodes from hearing each other must not take all of them out of a load balancer. */
+  async function isDeafAlone(): Promise<boolean> {
+    if (!poller.isLate() && !cluster.isLate()) return false
+    // Where the nodes cannot be read, that is not the failure of this one.
+    return cluster.anotherHears(Math.max(poller.age(), cluster.age())).catch(() => false)
+  }
+
   return {
     async failures() {
-      const found = await withDeadline(sharedCheck(), PROBE_MS, 'database')
+      const [found, isDeaf] = await Promise.all([
+        withDeadline(sharedCheck(), PROBE_MS, 'database' as const),
+        withDeadline(isDeafAlone(), PROBE_MS, false),
+      ])
       const failing: Failure[] = found ? [found] : []
       if (failing.length === 0 && lifecycle.state !== 'started') failing.push('start')
-      if (poller.isLate() || cluster.isLate()) failing.push('bus')
+      if (isDeaf) failing.push('bus')
       if (cluster.isClockWrong()) failing.push('clock')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')

@@ -26,7 +26,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
 
   /** A process; `told` returns the users of its signals. */
   function start(db: Db, id: string, renew = async () => {}) {
-    const neighbour = { countStreams: () => 0, reconsider() {}, renew }
+    const neighbour = { countStreams: () => 0, unheardFor: () => 0, reconsider() {}, renew }
     const beat = createBeat(id, {
       clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
       ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } } },

@@ -96,7 +96,7 @@ function startNode(id: string, storage: Storage) {
     now: () => currentMicros() + clock.ahead,
   })
   const neighbour: Neighbour = {
-    ...{ countStreams: () => streams.size, receive: async () => {}, endStalled() {} },
+    ...{ countStreams: () => streams.size, unheardFor: () => 0, receive: async () => {}, endStalled() {} },
     ...{ reconsider: presence.reconsider, meet: presence.renew, renew: presence.renew },
   }
   const held = createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} })

@@ -26,6 +26,7 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
     const note = async (step: string) => void steps.push(step)
     const neighbour: Neighbour = {
       countStreams: () => 0,
+      unheardFor: () => 0,
       reconsider: (userIds) => void steps.push(...userIds),
       receive: async () => {},
       endStalled() {},

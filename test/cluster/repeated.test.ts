@@ -32,6 +32,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const nothing = async () => {}
     await cluster.start({
       countStreams: () => 0,
+      unheardFor: () => 0,
       receive: nothing,
       reconsider() {},
       endStalled() {},

@@ -4,14 +4,17 @@ import { chmodSync, chownSync, copyFileSync, readFileSync, renameSync, rmSync } 
 import { connect, createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { Readable } from 'node:stream'
+import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Log } from '../../lib/context.ts'
+import type { Storage } from '../../lib/index.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { start as startProcess } from '../cli/process.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
-import { codeOf, startService, times } from '../support/service.ts'
+import { codeOf, PASSWORD, startService, startThread, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
 
 /** The deadline of a probe: far above its usual time, far below the timeouts of the databases. */
 const IN_TIME_MS = 4_000
@@ -24,7 +27,11 @@ async function probe(base_url: string): Promise<string[]> {
   expect((await checkedFetch(`${base_url}/healthz`)).status).toBe(200)
   const body = await response.json()
   if (response.status === 200) {
-    expect(body).toEqual({ status: 'ready', checks: { database: 'ok', migrations: 'ok', bus: 'ok', clock: 'ok' } })
+    expect(body).toMatchObject({
+      status: 'ready',
+      checks: { database: 'ok', migrations: 'ok', bus: 'ok', clock: 'ok' },
+    })
+    expect(new Set(Object.values(body.checks))).toEqual(new Set(['ok']))
     return []
   }
   expect(response.status).toBe(503)
@@ -186,19 +193,78 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     await service.signIn('ada')
   })
 
-  it('names the exchange with other processes while their signals cannot be read', async () => {
+  /** Two nodes on a database, and a connection of an operator. `isDeaf` keeps the first from reading signals. */
+  async function startPair() {
     const database = await createPostgresDatabase()
     onTestFinished(() => database.remove())
     const { log, of } = lines()
-    const service = await startService(database.url, { ports: { log } })
-    onTestFinished(() => service.close())
-    const { db } = service.chat.context
-    expect(await probe(service.base_url)).toEqual([])
-    await db.run('ALTER TABLE signals RENAME TO away')
-    await until(service.base_url, ['bus'])
-    await db.run('ALTER TABLE away RENAME TO signals')
-    await until(service.base_url, [])
+    const deaf = { is: false }
+    const wrap = (storage: Storage): Storage => {
+      const hearing = <T extends 'all' | 'get'>(name: T) =>
+        (async (...args: [string]) => {
+          if (deaf.is && /\bsignals\b/.test(args[0])) throw new Error('no signals')
+          return storage.db[name](...args)
+        }) as Storage['db'][T]
+      return { ...storage, db: { ...storage.db, all: hearing('all'), get: hearing('get') } }
+    }
+    const one = await startService(database.url, { ports: { log }, wrap })
+    onTestFinished(() => one.close())
+    const two = await startService(database.url)
+    onTestFinished(() => two.close())
+    const admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    await expect.poll(() => [one, two].every(({ chat }) => !chat.context.cluster.isAlone())).toBe(true)
+    return { one, two, admin, deaf, of }
+  }
+
+  it('names the exchange with other processes while another one hears, and this one does not', async () => {
+    const { one, two, deaf, of } = await startPair()
+    deaf.is = true
+    await until(one.base_url, ['bus'])
+    expect(await probe(two.base_url)).toEqual([])
+    deaf.is = false
+    await until(one.base_url, [])
     expect(of('Other processes cannot be heard')).toHaveLength(1)
+  })
+
+  it.each([
+    ['signals', 'ALTER TABLE signals RENAME TO away', 'ALTER TABLE away RENAME TO signals'],
+    ['nodes', 'BEGIN; LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE', 'COMMIT'],
+  ])('stays ready while no process hears, as %s cannot be read', async (_, harm, mend) => {
+    const { one, two, admin } = await startPair()
+    await admin.query(harm)
+    // Longer than notes of others count.
+    await expect
+      .poll(
+        async () => {
+          expect([await probe(one.base_url), await probe(two.base_url)]).toEqual([[], []])
+          return [one, two].every(({ chat }) => chat.context.cluster.isLate() && chat.context.cluster.age() > 6_000)
+        },
+        { timeout: 60_000, interval: 100 },
+      )
+      .toBe(true)
+    await admin.query(mend)
+    await expect
+      .poll(() => [one, two].some(({ chat }) => chat.context.cluster.isLate()), { timeout: 30_000 })
+      .toBe(false)
+  })
+
+  it('stays ready, and delivers what others commit, while the sessions are locked', async () => {
+    const { one, two, admin } = await startPair()
+    const { ada, conversation_id, root } = await startThread(one)
+    const { cookie } = await signInByHand(one.base_url, ada.email, PASSWORD)
+    const stream = await openStream(one.base_url, conversation_id, { cookie: cookie! })
+    onTestFinished(() => stream.close())
+    await stream.until('stream.ready')
+    await admin.query('BEGIN; LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE')
+    const actor = await two.chat.users.actor(ada.id)
+    for (const n of times(8, (index) => index)) {
+      await two.chat.messages.reply(actor, root.message_id, { content: `while it is locked ${n}` })
+      await stream.until('message.new')
+      expect([await probe(one.base_url), await probe(two.base_url)]).toEqual([[], []])
+    }
+    await admin.query('COMMIT')
   })
 
   it('does not report a busy event loop as a failure of the database', async () => {

@@ -40,6 +40,7 @@ export const FROZEN = {
     '0047-clock': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0048-lost-files': 'xVGPerlH03SnT1XJH1PKwfM8_EbihoJ26vCGbardh4M',
     '0049-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
+    '0049-heard-at': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -81,5 +82,6 @@ export const FROZEN = {
     '0047-clock': 'b86nTc2kzU8vmiTIgZ-ZvGw6FDECVwAi6AwxXXth-Bo',
     '0048-lost-files': '5Ba4FcTeJszbHlcl_TIFlsFNWZdbiAsfKUxvs5x8aLs',
     '0049-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
+    '0049-heard-at': 'PocWJwx0pqkG0_FLbMuDYI9m0Djsa6HF-JLj01uoRzw',
   },
 }

@@ -38,6 +38,7 @@ import { conversationSalt } from './0046-conversation-salt.ts'
 import { clock } from './0047-clock.ts'
 import { lostFiles } from './0048-lost-files.ts'
 import { backupPlace } from './0049-backup-place.ts'
+import { heardAt } from './0049-heard-at.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -113,6 +114,7 @@ export const MIGRATIONS: readonly Migration[] = [
   clock,
   lostFiles,
   backupPlace,
+  heardAt,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

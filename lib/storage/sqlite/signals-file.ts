@@ -36,6 +36,7 @@ const ADDED_COLUMNS = [
   ['nodes', 'place', 'TEXT'],
   ['nodes', 'clock_difference', 'INTEGER'],
   ['nodes', 'files', 'TEXT'],
+  ['nodes', 'heard_at', 'INTEGER'],
   ['node_presence', 'stalled_at', 'INTEGER'],
 ] as const
 
