@@ -64,9 +64,16 @@ async function bundlePage() {
   else process.stderr.write(`The web chat is not built: ${missing.join(', ')} is not installed.\n`)
 }
 
+/** The commit of a clone; empty elsewhere. */
+function commit() {
+  const { status, stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : ''
+}
+
 async function bundle() {
   const { build } = await import('esbuild')
   await build({
+    define: { CHAT_COMMIT: JSON.stringify(commit()) },
     entryPoints: ENTRY_POINTS,
     outdir: 'dist',
     outbase: '.',

@@ -78,7 +78,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { log = SILENT, id = newId, hooks = {} } = ports
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const live = createLive({ storage, ports, config, log, clock: time.clock, metrics })
+  const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics })
   const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = live
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
@@ -159,11 +159,13 @@ function afterCommits(ctx: () => Context, complete: (entry: AuditEntry) => Audit
 }
 
 /** The parts of the streams: what is open in this process, and how it meets the other processes. */
-function createLive(deps: Pick<Context, 'config' | 'log' | 'clock' | 'metrics'> & { storage: Storage; ports: Ports }) {
-  const { storage, ports, config, log, clock, metrics } = deps
+function createLive(
+  deps: Pick<Context, 'config' | 'settings' | 'log' | 'clock' | 'metrics'> & { storage: Storage; ports: Ports },
+) {
+  const { storage, ports, config, settings, log, clock, metrics } = deps
   const { now, sessionNow } = clock
   const { db, kv, signals } = storage
-  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, clock })
+  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, settings, log, metrics, clock })
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster
   const sources = createStreamSources({ db, config, now, sessionNow })

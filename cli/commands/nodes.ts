@@ -4,7 +4,7 @@ import { commonArgs, defineCommand } from '../args/command.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
-const HEADINGS = ['ID', 'VERSION', 'STARTED', 'LAST REPORT', 'STREAMS']
+const HEADINGS = ['ID', 'HOST', 'PID', 'PORT', 'VERSION', 'STARTED', 'LAST REPORT', 'STREAMS']
 
 const list = defineCommand({
   meta: { name: 'list', description: 'List the running processes that share the database' },
@@ -13,7 +13,10 @@ const list = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const { nodes } = await chat.nodes.list(OPERATOR)
-      const rows = nodes.map((each) => [each.id, each.version, each.started_at, each.beat_at, String(each.streams)])
+      const rows = nodes.map(({ id, host = '-', pid, port, ...each }) => [
+        ...[id, host, String(pid ?? '-'), String(port ?? '-')],
+        ...[each.version, each.started_at, each.beat_at, String(each.streams)],
+      ])
       print(args, { nodes }, table(HEADINGS, rows))
     }),
 })

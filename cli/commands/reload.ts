@@ -6,7 +6,7 @@ import { numberOf } from '../args/number.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
-const HEADINGS = ['NODE', 'RESULT', 'CHANGED', 'NEEDS A RESTART']
+const HEADINGS = ['NODE', 'HOST', 'RESULT', 'CHANGED', 'NEEDS A RESTART']
 
 export default defineCommand({
   meta: { name: 'reload', description: 'Have all running processes read their configuration again' },
@@ -23,7 +23,7 @@ export default defineCommand({
       if (nodes.length === 0) throw new Error('No service runs on this database')
       const ids = nodes.map(({ id }) => id)
       const answers = await requestReload(contextOf(chat).cluster.db, ids, { timeout_ms: seconds * 1000 })
-      const results = ids.map((node): NodeReload => answers.get(node) ?? silent(node, seconds))
+      const results = nodes.map(({ id, host = '-' }) => ({ host, ...(answers.get(id) ?? silent(id, seconds)) }))
       print(args, { nodes: results }, table(HEADINGS, results.map(rowOf)))
       if (results.some(({ reloaded }) => !reloaded)) process.exitCode = 1
     }),
@@ -33,8 +33,8 @@ function silent(node: string, seconds: number): NodeReload {
   return { node, reloaded: false, reasons: [`no answer within ${seconds} seconds`] }
 }
 
-function rowOf(result: NodeReload): string[] {
-  if (!result.reloaded) return [result.node, `refused: ${result.reasons.join('; ')}`, '', '']
+function rowOf(result: NodeReload & { host: string }): string[] {
+  if (!result.reloaded) return [result.node, result.host, `refused: ${result.reasons.join('; ')}`, '', '']
   const listed = (keys: string[]) => keys.join(', ') || '-'
-  return [result.node, 'reloaded', listed(result.changed), listed(result.needs_restart)]
+  return [result.node, result.host, 'reloaded', listed(result.changed), listed(result.needs_restart)]
 }

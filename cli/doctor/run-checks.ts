@@ -18,10 +18,13 @@ import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
 import { checkLeftovers } from './leftovers.ts'
 import { checkFailedMails, checkMailServer } from './mail.ts'
+import { checkNodes } from './nodes.ts'
 import { checkPasswords } from './passwords.ts'
 import { checkPooler } from './pooler.ts'
+import { judgeHeartbeat } from './proxy.ts'
 import { checkSearch } from './search.ts'
-import { checkServer } from './server.ts'
+import { checkServer, localUrlOf } from './server.ts'
+import { checkSettings } from './settings.ts'
 import { checkSignIns } from './sign-ins.ts'
 import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
@@ -34,7 +37,7 @@ import { checkUpstreams } from './upstreams.ts'
  */
 export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded
-  const here = [...checkConfiguration(loaded), ...checkAddresses(config)]
+  const here = [...checkConfiguration(loaded), ...checkAddresses(config), ...checkSettings(config)]
   const [leftovers, passwords, server, upstreams, mail] = await Promise.all([
     checkLeftovers(config),
     checkPasswords(),
@@ -43,10 +46,11 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
     checkMailServer(config),
   ])
   const database = await checkDatabase(loaded, options.readOnly, async (storage) => {
-    if (!server.url) return [skipped('stream', 'No service was found to test the event stream.')]
+    const untested = (reason: string) => [skipped('stream', reason), ...judgeHeartbeat(config)]
+    if (!server.url) return untested('No service was found to test the event stream.')
     if (!config.features.auth_v1) return [skipped('stream', 'features.auth_v1 is false: the event stream is off.')]
-    if (options.readOnly) return [skipped('stream', 'With --read-only no test user is created to open a stream.')]
-    return testStream(loaded, storage, server.url)
+    if (options.readOnly) return untested('With --read-only no test user is created to open a stream.')
+    return testStream(loaded, storage, { url: server.url, proxied: server.url !== localUrlOf(config) })
   })
   return [...here, ...passwords, ...server.findings, ...leftovers, ...database, ...upstreams, mail]
 }
@@ -102,6 +106,7 @@ async function checkDatabase(
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),
       ...(await checkAttachments(config, storage.db, read_only)),
+      ...(await checkNodes(config, storage)),
       ...(await next(storage)),
     ]
   } catch (error) {
@@ -137,10 +142,15 @@ function reasonOf(error: unknown): string {
   return error instanceof ChatError ? withCause(error) : (describeSystemError(error) ?? messageOf(error))
 }
 
-async function testStream({ config }: LoadedConfig, storage: Storage, url: string): Promise<Finding[]> {
+async function testStream(
+  { config }: LoadedConfig,
+  storage: Storage,
+  { url, proxied }: { url: string; proxied: boolean },
+): Promise<Finding[]> {
   const chat = createChatService(config, storage)
   try {
-    return await checkStream(chat, url)
+    // Without a proxy there is none to measure.
+    return [...(await checkStream(chat, url, { proxied })), ...(proxied ? [] : judgeHeartbeat(config))]
   } catch (error) {
     const remedy = 'Check the free space on its disk, and the write permissions of the file.'
     return [failure('database.not_writable', `The database refuses a write: ${reasonOf(error)}`, remedy)]

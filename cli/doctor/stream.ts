@@ -6,13 +6,20 @@ import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { describeFailure } from './http.ts'
+import { measureIdle, measureUpload } from './proxy.ts'
 
 /** How long an event may take. A buffered event arrives only at the end of the stream, which may take hours. */
 const EVENT_MS = 10_000
 
-/** Follows a real stream at `url` as a temporary user, and checks that events arrive as they happen. */
-export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
-  const probe = await chat.ops.probe(OPERATOR)
+/**
+ * Follows a real stream at `url` as a temporary user, and checks that events arrive as they happen.
+ *
+ * @param proxied whether a proxy may be on the way: then its limits are measured as well
+ */
+export async function checkStream(chat: Chat, url: string, { proxied = false } = {}): Promise<Finding[]> {
+  const { config } = contextOf(chat)
+  const may_upload = proxied && config.attachments.enabled === true
+  const probe = await chat.ops.probe(OPERATOR, { may_upload })
   if (!probe)
     return [
       skipped('stream', 'The service is not set up yet, so no user can open a stream.', 'Run "chat-server setup".'),
@@ -22,7 +29,7 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
   const removeAndExit = () => probe.remove().finally(() => process.exit(130))
   for (const signal of INTERRUPTS) process.once(signal, removeAndExit)
   try {
-    return await follow(chat, url, probe, abort.signal)
+    return await follow(chat, { url, probe, proxied, signal: abort.signal })
   } catch (error) {
     return [
       failure(
@@ -40,8 +47,12 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal): Promise<Finding[]> {
-  const { session_cookie_name } = contextOf(chat).config.session
+async function follow(
+  chat: Chat,
+  { url, probe, proxied, signal }: { url: string; probe: Probe; proxied: boolean; signal: AbortSignal },
+): Promise<Finding[]> {
+  const { config } = contextOf(chat)
+  const { session_cookie_name } = config.session
   const began = performance.now()
   // A proxy that buffers the body may buffer the headers as well, so their time is part of the test.
   const reader = open(`${url}/api/stream/conversations/${probe.conversation_id}`, {
@@ -62,13 +73,23 @@ async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal
   const second = await withDeadline(reader.until('conversation.updated'), EVENT_MS, 'late')
   if (second === 'arrived') {
     const times = `the first after ${Math.round(readyMs)} ms, a new one after ${Math.round(performance.now() - nudged)} ms`
-    return [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
+    const flows = [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
+    if (!proxied) return flows
+    const ended = reader.until(NEVER)
+    return [
+      ...flows,
+      ...(await measureUpload(config, { url, probe, signal })),
+      ...(await measureIdle(config, url, ended)),
+    ]
   }
   if (second === 'ended')
     return [failure('stream.cut', `The event stream at ${url} ends right after its start.`, PROXY_REMEDY)]
   await probe.remove()
   return [await describeDelay(reader, url)]
 }
+
+/** No event has this type: what waits for it waits for the end of the stream. */
+const NEVER = ''
 
 const PROXY_REMEDY =
   'Turn off response buffering in the proxy (nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering; Caddy: no flush_interval, as it does not buffer by itself), and compression of text/event-stream.'

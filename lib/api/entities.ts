@@ -112,6 +112,7 @@ export type {
   Finding,
   Health,
   Probe,
+  ProbeOptions,
   Pruned,
   Readiness,
   ReadinessChecks,

@@ -20,7 +20,14 @@ export interface NodeList {
 /** A running process of the service, as an administrator reads it. */
 export interface NodeRecord {
   id: string
+  /** With the commit that was built, if that is known: 1.2.3+0a1b2c3d4e5f */
   version: string
+  /** The name of its machine */
+  host?: string
+  /** The id of the process on its machine */
+  pid?: number
+  /** The TCP port, if it listens on one */
+  port?: number
   started_at: string
   /** When it last reported that it runs */
   beat_at: string

@@ -9,6 +9,7 @@ import type {
   FileCheckup,
   Health,
   Probe,
+  ProbeOptions,
   Pruned,
   Readiness,
   RecoveredFiles,
@@ -102,12 +103,12 @@ export interface OpsUseCases {
   recoverFiles(): Promise<RecoveredFiles>
 
   /**
-   * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of
-   * it, as they would of a session of theirs. Probes left by earlier runs are deleted with it, or by
-   * `deleteLeftovers`.
+   * Creates a probe: a user who may only read, or also upload files, alone in one conversation. So no other user
+   * gets presence events of it, as they would of a session of theirs. Probes left by earlier runs are deleted with
+   * it, or by `deleteLeftovers`.
    *
    * @returns `undefined` before set-up: the probe must not be the first user
    * @throws ChatError `forbidden`
    */
-  probe(actor: Actor): Promise<Probe | undefined>
+  probe(actor: Actor, options?: ProbeOptions): Promise<Probe | undefined>
 }

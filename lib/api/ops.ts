@@ -146,11 +146,18 @@ export interface RecoveredFiles {
   recovered: number
 }
 
+/** Options of a probe. */
+export interface ProbeOptions {
+  /** Whether it may upload a file, and not only read. */
+  may_upload?: boolean
+}
+
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
   conversation_id: string
-  /** The token of its session. */
+  /** The token of its session, and the one that its changes repeat. */
   token: string
+  csrf_token: string
   /** Publishes one event in the conversation: `conversation.updated`. */
   nudge(): Promise<void>
   /** Deletes everything but the audit entries; its streams close. A second call does nothing. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { createSteadiness } from '../core/steadiness.ts'
 import { monotonicMicros } from '../core/time.ts'
-import { VERSION } from '../core/version.ts'
+import { BUILD } from '../core/version.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { ownPlace } from './process-place.ts'
 import type { Neighbour } from './receiver.ts'
@@ -26,10 +26,12 @@ interface BeatDeps {
   clock: Clock
   config: { cluster: { beat_seconds: number; dead_seconds: number; instance: string } }
   neighbour: Pick<Neighbour, 'countStreams' | 'unheardFor' | 'reconsider' | 'renew'>
+  /** Writes what this process notes of itself to its row. */
+  noteDetails: () => Promise<void>
 }
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
-export function createBeat(id: string, { db, clock, config, neighbour }: BeatDeps): () => Promise<void> {
+export function createBeat(id: string, { db, clock, config, neighbour, noteDetails }: BeatDeps): () => Promise<void> {
   const { beat_seconds, dead_seconds } = config.cluster
   const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
@@ -45,7 +47,8 @@ export function createBeat(id: string, { db, clock, config, neighbour }: BeatDep
     const mayRemove = isSteady()
     mustRenew ||= !hasRow
     // First: what a process without a row knows of users does not count, and may be deleted.
-    if (!hasRow) await store.insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
+    if (!hasRow) await store.insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
+    if (!hasRow) await noteDetails()
     if (mustRenew) await neighbour.renew()
     mustRenew = false
     if (mayRemove) await remove(store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))

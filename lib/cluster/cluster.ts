@@ -1,13 +1,15 @@
+import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../context.ts'
 import type { Clock } from '../core/clock.ts'
 import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
-import { VERSION } from '../core/version.ts'
+import { BUILD } from '../core/version.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createBeat } from './beat.ts'
 import { createClockCheck } from './clock-check.ts'
+import { createDetails } from './details.ts'
 import { removeEnded } from './ended.ts'
 import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
@@ -32,6 +34,7 @@ interface ClusterDeps extends PublisherDeps {
   /** Where the processes of a SQLite file meet. Its failure harms nothing: a process is then alone. */
   signals?: SignalsFile | undefined
   clock: Clock
+  settings: Pick<LiveConfig, 'current'>
 }
 
 /** Makes a process known to the others that share the database, and passes ephemeral events on. */
@@ -39,7 +42,8 @@ export function createCluster(given: ClusterDeps) {
   const { signals, clock } = given
   const id = newId()
   const db: Database = signals ?? given.db
-  const deps = { ...given, db }
+  const details = createDetails(id, { ...given, db, main: given.db })
+  const deps = { ...given, db, noteDetails: details.write }
   const isApart = signals !== undefined
   // A database in memory has one process.
   const isShared = isApart || db.dialect === 'postgresql'
@@ -52,7 +56,7 @@ export function createCluster(given: ClusterDeps) {
   const publisher = createPublisher(id, receiver, deps)
 
   return {
-    ...{ id, db, isShared, isApart, isClockWrong: clockCheck.isWrong },
+    ...{ id, db, isShared, isApart, details, isClockWrong: clockCheck.isWrong },
     /** Whether processes have met: the first that serves creates the file of signals. */
     hasMet: () => signals?.exists() ?? isShared,
     isAlone: receiver.isAlone,
@@ -106,9 +110,12 @@ function createHearing(id: string, db: Database, receiver: Receiver, isExpected:
   }
 }
 
-async function register(id: string, { db, signals, config }: ClusterDeps): Promise<void> {
+type Registering = ClusterDeps & { noteDetails: () => Promise<void> }
+
+async function register(id: string, { db, signals, config, noteDetails }: Registering): Promise<void> {
   try {
-    await insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
+    await insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
+    await noteDetails()
   } catch (error) {
     // The next beat tries again.
     if (!signals) throw error
@@ -118,7 +125,7 @@ async function register(id: string, { db, signals, config }: ClusterDeps): Promi
 /** Listens, and reports that this process lives, at intervals. */
 function startRepeated(
   id: string,
-  deps: ClusterDeps,
+  deps: Registering,
   neighbour: Neighbour,
   { receiver, publisher, checkClock }: { receiver: Receiver; publisher: Publisher; checkClock: () => Promise<void> },
 ): Repeated[] {

@@ -3,7 +3,7 @@ import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { createLateness } from '../core/lateness.ts'
 import { warnOnce } from '../core/once.ts'
-import { VERSION } from '../core/version.ts'
+import { BUILD } from '../core/version.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
@@ -46,12 +46,14 @@ interface ReceiverDeps {
   config: { cluster: Pick<Config['cluster'], 'poll_ms' | 'instance'> }
   log: Log
   metrics: Pick<Metrics, 'polled'>
+  /** Writes what this process notes of itself to its row. */
+  noteDetails: () => Promise<void>
   /** Reads the configuration of this process again. */
   reload: (request: string) => Promise<void>
 }
 
 /** Reads what the other processes have sent, and counts them. */
-export function createReceiver(id: string, { db, isApart, config, log, metrics, reload }: ReceiverDeps) {
+export function createReceiver(id: string, { db, isApart, config, log, metrics, reload, noteDetails }: ReceiverDeps) {
   const { look, recount, forget } = createLook(db, id)
   let others: ReadonlySet<string> = new Set()
   const lateness = createLateness(config.cluster.poll_ms)
@@ -78,7 +80,8 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
     if (isFirst || found?.hasOwnRow === false) {
       // First: after a crash of PostgreSQL the row is gone, and the users of a process without one count as offline.
-      await insertNode(db, id, VERSION, ownPlace(config.cluster.instance))
+      await insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
+      await noteDetails()
       await neighbour.renew()
     } else if (wasAlone && others.size > 0) await neighbour.meet()
     const news = (found?.bodies ?? []).map((body) => JSON.parse(body) as Signal)

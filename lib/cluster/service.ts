@@ -2,7 +2,8 @@ import type { Context } from '../context.ts'
 import { assertAdmin } from '../core/actor.ts'
 import { SECOND, toInstant } from '../core/time.ts'
 import { useCase } from '../core/use-case.ts'
-import { VERSION } from '../core/version.ts'
+import { BUILD } from '../core/version.ts'
+import { type NodePlace, toDetails } from './details.ts'
 import type { NodeList } from './schema.ts'
 import { listNodes, type NodeRow } from './store.ts'
 
@@ -20,9 +21,10 @@ export const list = useCase({
     assertAdmin(actor)
     const rows = await findNodes(ctx)
     return {
-      nodes: rows.map(({ id, version, started_at, beat_at, streams }) => ({
+      nodes: rows.map(({ id, version, started_at, beat_at, streams, details }) => ({
         id,
         version,
+        ...placeOf(details),
         started_at: toInstant(started_at),
         beat_at: toInstant(beat_at),
         streams,
@@ -31,6 +33,12 @@ export const list = useCase({
     }
   },
 })
+
+/** Without the digests of its configuration, which no response has. */
+function placeOf(details: string | null): Partial<NodePlace> {
+  const { values: _, ...place } = toDetails(details) ?? {}
+  return place
+}
 
 async function findNodes(ctx: Context): Promise<NodeRow[]> {
   const { cluster, config } = ctx
@@ -47,5 +55,14 @@ function listThisProcess({ cluster, hub, now }: Context): NodeRow[] {
   const started_at = cluster.startedAt()
   // A command beside the service is no node.
   if (started_at === undefined) return []
-  return [{ id: cluster.id, version: VERSION, started_at, beat_at: now(), streams: hub.size() }]
+  return [
+    {
+      id: cluster.id,
+      version: BUILD,
+      started_at,
+      beat_at: now(),
+      streams: hub.size(),
+      details: JSON.stringify(cluster.details.place()),
+    },
+  ]
 }

@@ -11,6 +11,8 @@ export interface NodeRow {
   started_at: Micros
   beat_at: Micros
   streams: number
+  /** As JSON: see `details.ts`. */
+  details: string | null
 }
 
 /** Adds a process; a repeated call changes nothing but its beat. */
@@ -23,6 +25,11 @@ export async function insertNode(db: Queries, id: string, version: string, place
     version,
     place ? JSON.stringify(place) : null,
   )
+}
+
+/** Writes what a process notes of itself. */
+export async function updateDetails(db: Queries, id: string, details: string): Promise<void> {
+  await db.run('UPDATE nodes SET details = ? WHERE id = ?', details, id)
 }
 
 /** The other processes, with where they run. */
@@ -96,7 +103,7 @@ export async function anotherHears(db: Database, id: string, unheard_ms: number)
 /** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */
 export function listNodes(db: Queries, silence: Micros, limit: number): Promise<NodeRow[]> {
   return db.all<NodeRow>(
-    `SELECT id, version, started_at, beat_at, streams FROM nodes
+    `SELECT id, version, started_at, beat_at, streams, details FROM nodes
       WHERE beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
     silence,
     limit,

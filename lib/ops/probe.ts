@@ -9,19 +9,30 @@ import type { Context } from '../context.ts'
 import { type Actor, assertAdmin } from '../core/actor.ts'
 import type { Cutoff } from '../core/clock.ts'
 import { digest, newToken } from '../core/ids.ts'
+import type { NamesOf } from '../core/known-names.ts'
 import { SECOND } from '../core/time.ts'
+import { assertKnown } from '../core/use-case.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
   conversation_id: string
-  /** The token of its session. */
+  /** The token of its session, and the one that its changes repeat. */
   token: string
+  csrf_token: string
   /** Publishes one event in the conversation: `conversation.updated`. */
   nudge(): Promise<void>
   /** Deletes everything but the audit entries; its streams close. A second call does nothing. */
   remove(): Promise<void>
 }
+
+/** Options of a probe. */
+export interface ProbeOptions {
+  /** Whether it may upload a file, and not only read. */
+  may_upload?: boolean
+}
+
+const PROBE_OPTIONS: NamesOf<ProbeOptions> = { may_upload: 0 }
 
 /** The session expires by itself: a test takes seconds, and the process that started it may have been killed. */
 const LIFETIME_SECONDS = 120
@@ -30,15 +41,17 @@ const LIFETIME_SECONDS = 120
 const MANY = 100
 
 /**
- * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of it, as
+ * Creates a probe: a user who may only read, or also upload files, alone in one conversation. So no other user gets presence events of it, as
  * they would of a session of theirs. Probes left by earlier runs are deleted with it, or by {@link deleteLeftovers}.
  *
  * @returns `undefined` before set-up: the probe must not be the first user
  * @throws ChatError `forbidden`
  */
-export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefined> {
+export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = {}): Promise<Probe | undefined> {
   assertAdmin(actor)
-  const [user_id, conversation_id, token, now] = [ctx.id(), ctx.id(), newToken(), ctx.now()]
+  assertKnown(options, PROBE_OPTIONS)
+  const [user_id, conversation_id, token, csrf_token] = [ctx.id(), ctx.id(), newToken(), newToken()]
+  const now = ctx.now()
   const name = `doctor-${user_id}`
   const until = now + LIFETIME_SECONDS * SECOND
   const made = await ctx.write(async (tx) => {
@@ -51,7 +64,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
       email_verified_at: null,
       username: name,
       display_name: null,
-      roles: 'read_only',
+      roles: options.may_upload ? 'member' : 'read_only',
       password_hash: null,
       disabled_at: null,
       created_at: now,
@@ -60,7 +73,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
       id: ctx.id(),
       user_id,
       token_hash: digest(token),
-      csrf_hash: digest(newToken()),
+      csrf_hash: digest(csrf_token),
       issued_at: now,
       confirmed_at: now,
       last_seen_at: now,
@@ -86,6 +99,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
   return {
     conversation_id,
     token,
+    csrf_token,
     nudge: () =>
       ctx.write(async (tx) => {
         await updateConversation(tx, conversation_id, { title: 'Nudged' })
@@ -104,7 +118,7 @@ export async function deleteLeftovers(tx: Queries, now: Cutoff, limit: number): 
   const rows = await tx.all<{ id: string }>(
     `SELECT id FROM users
       WHERE email_key >= 'doctor-' AND email_key < 'doctor.' AND email_key LIKE '%@${PLACEHOLDER_DOMAINS.probe}'
-        AND roles = 'read_only' AND password_hash IS NULL AND created_at < ?
+        AND roles IN ('read_only', 'member') AND password_hash IS NULL AND created_at < ?
       LIMIT ?`,
     now - LIFETIME_SECONDS * SECOND,
     limit,

@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 
 /** Reloads the configuration of a service, one call after the other. */
 export function createReload(
-  ctx: Pick<Context, 'settings' | 'assertUsable' | 'db' | 'log'>,
+  ctx: Pick<Context, 'settings' | 'assertUsable' | 'db' | 'log' | 'cluster'>,
 ): (config: Config) => Promise<Reloaded> {
   let last: Promise<unknown> = Promise.resolve()
 
@@ -16,6 +16,7 @@ export function createReload(
     await ctx.assertUsable(next)
     if (changed.includes('database.url')) await renewCredentials(ctx.db, next.database.url)
     ctx.settings.replace(next)
+    await ctx.cluster.details.changed()
     ctx.log.info('Reloaded the configuration.', { changed, needs_restart })
     return { changed, needs_restart }
   }

@@ -1,13 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
+
+/** The secret of the service, if it was needed already. Writes nothing. */
+export async function readSecret(db: Queries): Promise<Uint8Array | undefined> {
+  const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'secret_key'")
+  return row && Buffer.from(row.value, 'base64')
+}
 
 /**
  * The secret of the service: 32 random bytes, made when they are needed first, and kept in the database.
  */
 export async function findSecret(db: Database): Promise<Uint8Array> {
-  const find = async () => (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'secret_key'"))?.value
-  const known = await find()
-  if (known !== undefined) return Buffer.from(known, 'base64')
+  const known = await readSecret(db)
+  if (known !== undefined) return known
   await db.write((tx) =>
     // Another process may make one at the same time: the first one stays.
     tx.run(
@@ -15,5 +20,5 @@ export async function findSecret(db: Database): Promise<Uint8Array> {
       randomBytes(32).toString('base64'),
     ),
   )
-  return Buffer.from((await find())!, 'base64')
+  return (await readSecret(db))!
 }

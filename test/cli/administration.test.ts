@@ -161,6 +161,6 @@ describe('commands that administer', () => {
     const [, list] = await say('audit list --user ada')
     expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+\n$/)
     expect(await say('session list')).toEqual([0, 'USERNAME  LAST SEEN  ADDRESS  ID\n', ''])
-    expect(await say('nodes list')).toEqual([0, 'ID  VERSION  STARTED  LAST REPORT  STREAMS\n', ''])
+    expect(await say('nodes list')).toEqual([0, 'ID  HOST  PID  PORT  VERSION  STARTED  LAST REPORT  STREAMS\n', ''])
   })
 })

@@ -14,13 +14,20 @@ import { folder } from './process.ts'
 
 /** The doctor's findings for this configuration, by code. */
 export async function runDoctor(config: object, options = { readOnly: false }): Promise<Map<string, Finding>> {
-  const findings = await runChecks({ config: parseConfig(config), warnings: [] }, options)
+  // It waits for one, behind a proxy.
+  const quick = { sse: { heartbeat_seconds: 1 }, ...config }
+  const findings = await runChecks({ config: parseConfig(quick), warnings: [] }, options)
   return new Map(findings.map((finding) => [finding.code, finding]))
 }
 
-/** The codes of its warnings and errors. */
+/**
+ * The codes of its warnings and errors, without those of nodes with another configuration: services of tests have settings
+ * of their own, and `doctor-nodes.test.ts` has these findings.
+ */
 export function wrong(findings: Iterable<Finding>): string[] {
-  return [...findings].flatMap(({ severity, code }) => (severity === 'error' || severity === 'warning' ? code : []))
+  return [...findings].flatMap(({ severity, code }) =>
+    (severity === 'error' || severity === 'warning') && !code.startsWith('nodes.') ? code : [],
+  )
 }
 
 /** A server that forwards everything to `target`, and each response with `pass`. @returns its address */

@@ -29,7 +29,12 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     const neighbour = { countStreams: () => 0, unheardFor: () => 0, reconsider() {}, renew }
     const beat = createBeat(id, {
       clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
-      ...{ db, neighbour, config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } } },
+      ...{
+        db,
+        neighbour,
+        noteDetails: async () => {},
+        config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } },
+      },
     })
     const told = async () => {
       const rows = await db.all<{ body: string }>('SELECT body FROM signals WHERE node_id = ?', id)

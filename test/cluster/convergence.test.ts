@@ -88,7 +88,15 @@ function startNode(id: string, storage: Storage) {
     publishAbout: (_: unknown, { payload }: { payload: { user_id: string; status: string } }) =>
       void shown.set(payload.user_id, payload.status),
   }
-  const receiver = createReceiver(id, { db, isApart, config, log: LOG, metrics, reload: async () => {} })
+  const receiver = createReceiver(id, {
+    db,
+    isApart,
+    config,
+    log: LOG,
+    metrics,
+    reload: async () => {},
+    noteDetails: async () => {},
+  })
   const publisher = createPublisher(id, receiver, { db, isEphemeral: () => true, config, log: LOG, metrics })
   const presence = createPresenceWatch({
     ...{ db: storage.db, kv: storage.kv, hub: hub as never, log: LOG, broadcast_participants: 200, dead_seconds: 10 },
@@ -100,7 +108,7 @@ function startNode(id: string, storage: Storage) {
     ...{ reconsider: presence.reconsider, meet: presence.renew, renew: presence.renew },
   }
   const held = createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} })
-  const beat = createBeat(id, { db, clock: held, config, neighbour })
+  const beat = createBeat(id, { db, clock: held, config, neighbour, noteDetails: async () => {} })
   const listens = () => receiver.listen(neighbour)
   const beats = async () => {
     await beat().catch(() => {})

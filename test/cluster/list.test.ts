@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { VERSION } from '../../lib/core/version.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
@@ -20,7 +21,16 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
     const { nodes } = await ada.nodes.list()
     const { id } = service.chat.context.cluster
     expect(nodes).toEqual([
-      { id, version: VERSION, started_at: expect.any(String), beat_at: expect.any(String), streams: 0, self: true },
+      {
+        id,
+        version: VERSION,
+        host: hostname(),
+        pid: process.pid,
+        started_at: expect.any(String),
+        beat_at: expect.any(String),
+        streams: 0,
+        self: true,
+      },
     ])
     expect(Date.parse(nodes[0]!.beat_at)).toBeGreaterThanOrEqual(Date.parse(nodes[0]!.started_at))
     expect(await codeOf((await service.signIn('grace')).nodes.list())).toBe('forbidden')

@@ -40,7 +40,12 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
     }
     const receiver = createReceiver('here', {
       ...{ db: { ...db, all }, isApart, config: { cluster: { poll_ms: 10, instance: '' } } },
-      ...{ metrics: { polled() {} }, log: { debug() {}, info() {}, warn() {}, error() {} }, reload: async () => {} },
+      ...{
+        metrics: { polled() {} },
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+        reload: async () => {},
+        noteDetails: async () => {},
+      },
     })
     const look = async (meanwhile = async () => {}) => {
       work = meanwhile

@@ -23,9 +23,13 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const run: Database['run'] = async (sql, ...params) => (await intercept(sql, () => shared.run(sql, ...params))) ?? 0
     const get: Database['get'] = (sql, ...params) => intercept(sql, () => shared.get(sql, ...params))
     const methods = { run, get }
+    const config = parseConfig({ cluster: { beat_seconds: 1 } })
     const cluster = createCluster({
-      ...{ db: { ...storage.db, ...methods }, signals: storage.signals && { ...storage.signals, ...methods } },
-      ...{ config: parseConfig({ cluster: { beat_seconds: 1 } }), metrics: createMetrics('sqlite', []) },
+      ...{
+        db: storage.signals ? storage.db : { ...storage.db, ...methods },
+        signals: storage.signals && { ...storage.signals, ...methods },
+      },
+      ...{ config, settings: { current: () => config }, metrics: createMetrics('sqlite', []) },
       ...{ log: { debug() {}, info() {}, warn() {}, error() {} }, isEphemeral: () => true },
       clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
     })
@@ -48,7 +52,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const reached = new Promise<void>((resolve) => (reach = resolve))
     const released = new Promise<void>((resolve) => (release = resolve))
     const { shared, cluster } = await start(async (sql, run) => {
-      if (!sql.startsWith('UPDATE nodes')) return run()
+      if (!sql.startsWith('UPDATE nodes SET beat_at')) return run()
       // The report finds no row, after a while.
       reach()
       await released

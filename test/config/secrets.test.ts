@@ -195,6 +195,8 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     await reload(withUrl(smtp.url))
     await forgot(service.base_url, ada.email)
     await vi.waitUntil(() => smtp.mails.length > 0, { timeout: 30_000 })
+    // Until the server has answered.
+    await service.idle()
     expect(smtp.mails[0]!.user).toBe('chat')
     return isSignedIn()
   },

@@ -41,6 +41,7 @@ export const FROZEN = {
     '0048-lost-files': 'xVGPerlH03SnT1XJH1PKwfM8_EbihoJ26vCGbardh4M',
     '0049-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
     '0049-heard-at': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+    '0050-node-details': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -83,5 +84,6 @@ export const FROZEN = {
     '0048-lost-files': '5Ba4FcTeJszbHlcl_TIFlsFNWZdbiAsfKUxvs5x8aLs',
     '0049-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
     '0049-heard-at': 'PocWJwx0pqkG0_FLbMuDYI9m0Djsa6HF-JLj01uoRzw',
+    '0050-node-details': 'fw2bZJ8_f2zKyvKTGe2idmALqoo2iY8nS8YKo2gy1jQ',
   },
 }

@@ -75,6 +75,7 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
   const server = await listen(requests.handle, place)
   const real = placeOf(server)
   isSocket = real.port === 0
+  if (real.port > 0) await contextOf(chat).cluster.details.listensOn(real.port)
   applyLimits(server, limitsOf(config))
   logRefusedConnections(server, config, log)
 

@@ -39,6 +39,7 @@ import { clock } from './0047-clock.ts'
 import { lostFiles } from './0048-lost-files.ts'
 import { backupPlace } from './0049-backup-place.ts'
 import { heardAt } from './0049-heard-at.ts'
+import { nodeDetails } from './0050-node-details.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -115,6 +116,7 @@ export const MIGRATIONS: readonly Migration[] = [
   lostFiles,
   backupPlace,
   heardAt,
+  nodeDetails,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

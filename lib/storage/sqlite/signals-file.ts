@@ -37,6 +37,7 @@ const ADDED_COLUMNS = [
   ['nodes', 'clock_difference', 'INTEGER'],
   ['nodes', 'files', 'TEXT'],
   ['nodes', 'heard_at', 'INTEGER'],
+  ['nodes', 'details', 'TEXT'],
   ['node_presence', 'stalled_at', 'INTEGER'],
 ] as const
 

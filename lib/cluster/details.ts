@@ -1,0 +1,78 @@
+import { hkdfSync } from 'node:crypto'
+import { hostname } from 'node:os'
+import { type Fingerprints, fingerprintsOf } from '../config/fingerprints.ts'
+import type { LiveConfig } from '../config/live.ts'
+import type { Log } from '../context.ts'
+import { causeText } from '../core/errors.ts'
+import type { Database } from '../storage/database.ts'
+import { findSecret } from '../storage/secret.ts'
+import { updateDetails } from './store.ts'
+
+/** Where a process runs and listens, for people. */
+export interface NodePlace {
+  host: string
+  pid: number
+  /** The TCP port, once it listens on one. */
+  port?: number
+}
+
+/** What a process notes of itself in its row. */
+export interface NodeDetails extends NodePlace {
+  /** Of each value of its configuration. They are in the database only: no response has them. */
+  values: Fingerprints
+}
+
+/** The key of the digests of values. @param secret of the database, which all its processes have */
+export function valuesKey(secret: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', 'chat-server values of nodes', 32))
+}
+
+/** @returns `undefined` for the row of another version, or one that is not complete yet */
+export function toDetails(text: string | null | undefined): NodeDetails | undefined {
+  try {
+    const { host, pid, port, values } = JSON.parse(text ?? '')
+    return { host, pid, ...(port && { port }), values }
+  } catch {
+    return undefined
+  }
+}
+
+interface DetailsDeps {
+  /** Where the rows of processes are. */
+  db: Database
+  /** Where the secret is. */
+  main: Database
+  settings: Pick<LiveConfig, 'current'>
+  log: Log
+}
+
+/** The details of this process, which are written when its row is new, and when they change. */
+export function createDetails(id: string, { db, main, settings, log }: DetailsDeps) {
+  const place: NodePlace = { host: hostname(), pid: process.pid }
+  let hasRow = false
+
+  /** Writes them to the row of the process. It never rejects: they are for the operator only. */
+  async function write(): Promise<void> {
+    hasRow = true
+    try {
+      const values = fingerprintsOf(settings.current(), valuesKey(await findSecret(main)))
+      await updateDetails(db, id, JSON.stringify({ ...place, values } satisfies NodeDetails))
+    } catch (error) {
+      log.debug('The details of this process could not be written', { cause: causeText(error) })
+    }
+  }
+
+  return {
+    write,
+    place: (): NodePlace => place,
+    /** Notes the port on which this process listens; one that a host serves may have none. */
+    async listensOn(port: number): Promise<void> {
+      place.port = port
+      if (hasRow) await write()
+    },
+    /** Notes another configuration. */
+    async changed(): Promise<void> {
+      if (hasRow) await write()
+    },
+  }
+}
