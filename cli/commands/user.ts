@@ -19,6 +19,7 @@ import {
   show,
   unlock,
 } from './user-changes.ts'
+import exportOfUser from './user-export.ts'
 import importUsers from './user-import.ts'
 import { invite, invites, revokeInvite } from './user-invites.ts'
 
@@ -97,6 +98,7 @@ export default defineGroup({
     show,
     create,
     import: importUsers,
+    export: exportOfUser,
     'set-password': setPassword,
     'set-email': setEmail,
     'set-username': setUsername,

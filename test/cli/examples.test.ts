@@ -35,7 +35,7 @@ const ORDER: string[][] = [
   ],
   ['invite create', 'invite list', 'invite revoke', 'limits profiles update', 'user set-roles', 'session revoke'],
   ['mail queue retry', 'user invite'],
-  ['user invites', 'user revoke-invite', 'user show', 'user unlock', 'conversation list', 'conversation show'],
+  ['user invites', 'user revoke-invite', 'user show', 'user export', 'user unlock', 'conversation list', 'conversation show'],
   ['mail queue drop'],
   ['limits profiles delete', 'backup', 'backup run', 'export', 'events prune', 'events renew-epoch'],
   ['limits profiles create', 'backup list', 'backup verify', 'restore', 'import', 'fsck', 'doctor', 'user disable'],

@@ -12,7 +12,7 @@ COMMANDS.push('config init', 'config check', 'config print', 'session list', 'se
 COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
 COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'reload', 'init nginx', 'init prometheus')
 COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
-COMMANDS.push('user show', 'user unlock', 'user set-username')
+COMMANDS.push('user show', 'user export', 'user unlock', 'user set-username')
 COMMANDS.push('conversation list', 'conversation show', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 

@@ -1,0 +1,104 @@
+import type { OwnRows } from './store.ts'
+
+const SELF = 'user_id = ?'
+
+/** What an export of a user reads of these tables, a file each. */
+export const OWN_ROWS: Record<string, OwnRows> = {
+  account: {
+    table: 'users',
+    columns:
+      'id, username, display_name, email, email_verified_at, roles, receipts, disabled_at, created_at, updated_at',
+    of: 'id = ?',
+    key: ['id'],
+  },
+  sessions: {
+    table: 'sessions',
+    columns: 'id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip',
+    of: SELF,
+    key: ['id'],
+  },
+  identities: {
+    table: 'identities',
+    columns: 'provider, issuer, subject, created_at',
+    of: SELF,
+    key: ['provider', 'issuer', 'subject'],
+  },
+  keys: { table: 'api_keys', columns: 'id, name, created_at, expires_at, last_used_at', of: SELF, key: ['id'] },
+  conversations: {
+    table: 'participants',
+    columns: 'conversation_id, role, joined_at, level, muted_until, archived, receipts',
+    of: SELF,
+    key: ['conversation_id'],
+  },
+  read_markers: { table: 'thread_members', columns: 'root_id, read_at', of: SELF, key: ['root_id'] },
+  reactions: { table: 'reactions', columns: 'message_id, emoji, at', of: SELF, key: ['message_id', 'emoji_key'] },
+  pins: { table: 'messages', columns: 'id AS message_id, pinned_at', of: 'pinned_by = ?', key: ['id'] },
+  invites: {
+    table: 'invites',
+    columns: 'id, conversation_id, role, uses, max_uses, created_at, expires_at, revoked_at',
+    of: 'created_by = ?',
+    key: ['id'],
+  },
+  notifications: {
+    table: 'notifications',
+    columns: 'id, kind, at, read_at, conversation_id, root_id, message_id, count',
+    of: SELF,
+    key: ['id'],
+  },
+  address_requests: {
+    table: 'email_requests',
+    columns: 'id, kind, email, created_at, expires_at',
+    of: SELF,
+    key: ['id'],
+  },
+}
+
+/**
+ * For each other table of the schema, why an export of a user leaves it out; for those that are read in another way, where
+ * they are. A new table needs a line here or above.
+ */
+export const OTHER_TABLES: Record<string, string> = {
+  messages: 'conversations/, without those that are deleted',
+  message_revisions: 'conversations/, as earlier texts',
+  attachments: 'files.json and files/',
+  audit_log: 'audit.json, without details, which may name others',
+  blobs: 'the bytes in files/',
+  attachment_parts: 'the bytes in files/',
+  rotated_tokens: 'digests of random tokens',
+  password_resets: 'digests of random tokens, for an hour',
+  email_verifications: 'digests of random tokens, for a few days',
+  email_request_tokens: 'digests of random tokens',
+  known_devices: 'digests of random tokens',
+  oauth_states: 'started sign-ins, for minutes',
+  login_failures: 'digests of addresses',
+  idempotency_keys: 'names that a program chose, for a day',
+  erased_authors: 'users who are being erased, and have no account',
+  events: 'ids of what is exported from its own table',
+  revocations: 'signals between processes, for minutes',
+  node_presence: 'who is online, for a day',
+  tasks: 'work in progress',
+  conversations: 'titles, which others may have written; their ids are in conversations.json',
+  threads: 'counts',
+  message_chunks: 'answers of the assistant',
+  answers_under_way: 'answers of the assistant',
+  search_changes: 'the search index, made of messages',
+  search_docs: 'the search index, made of messages',
+  search_words: 'the search index, made of messages',
+  search_gone: 'the search index, made of messages',
+  migrations: 'names no user',
+  meta: 'names no user',
+  setup: 'names no user',
+  limit_profiles: 'names no user',
+  limit_assignments: 'names no user',
+  limit_buckets: 'counts of requests, for minutes',
+  nodes: 'names no user',
+  signals: 'signals between processes, for seconds',
+  schedules: 'names no user',
+  blob_sizes: 'names no user',
+}
+
+/** Entries of the audit log that a user made, and those about the user. The address is of the one who made them. */
+export const AUDIT_ROWS: Record<'made' | 'about', OwnRows> = {
+  made: { table: 'audit_log', columns: 'id, at, act, ip', of: 'actor_id = ?', key: ['id'] },
+  about: { table: 'audit_log', columns: 'id, at, act', of: 'subject_id = ?', key: ['id'] },
+}
