@@ -34,12 +34,12 @@ import { blobOwners } from './0032-blob-owners.ts'
 import { inviteDelivery } from './0033-invite-delivery.ts'
 import { systemDirect } from './0034-system-direct.ts'
 import { auditFacts } from './0035-audit-facts.ts'
-import { conversationSalt } from './0046-conversation-salt.ts'
-import { clock } from './0047-clock.ts'
-import { lostFiles } from './0048-lost-files.ts'
-import { backupPlace } from './0049-backup-place.ts'
-import { heardAt } from './0049-heard-at.ts'
-import { nodeDetails } from './0050-node-details.ts'
+import { conversationSalt } from './0036-conversation-salt.ts'
+import { clock } from './0037-clock.ts'
+import { lostFiles } from './0038-lost-files.ts'
+import { backupPlace } from './0039-backup-place.ts'
+import { heardAt } from './0040-heard-at.ts'
+import { nodeDetails } from './0041-node-details.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {

@@ -5,7 +5,7 @@ import type { Migration } from './migrations.ts'
  * of files: a disk may be mounted on some machines only.
  */
 export const lostFiles: Migration = {
-  name: '0048-lost-files',
+  name: '0038-lost-files',
   statements: (_, dialect) => [
     // `lost_at`: when a repair has marked the file as gone; `lost_status`: what it was before.
     'ALTER TABLE attachments ADD COLUMN lost_at BIGINT',

@@ -2,6 +2,6 @@ import type { Migration } from './migrations.ts'
 
 /** Where the last backup was stored: if it is not there any more, the next one does not begin anew on another disk. */
 export const backupPlace: Migration = {
-  name: '0049-backup-place',
+  name: '0039-backup-place',
   statements: () => ['ALTER TABLE schedules ADD COLUMN target TEXT'],
 }
