@@ -130,7 +130,7 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/limits/{auth-failures,routes,status}.test.ts',
     'test/live/{changes,closing,feed,follow,join,read-then-follow,stream,turns,typings}.test.ts',
     'test/mail/sending.test.ts',
-    'test/ops/{files,fsck,fsck-attachments,lost-files,retention,routes}.test.ts',
+    'test/ops/{files,fsck,fsck-attachments,lost-files,retention,routes,user-export}.test.ts',
     'test/tasks/*.test.ts',
   ],
 }

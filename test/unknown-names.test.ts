@@ -69,6 +69,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
   'Chat.ops.fsck(options)': (bad) => chat.ops.fsck(bad),
   'Chat.ops.fsckFiles(options)': (bad) => chat.ops.fsckFiles(bad),
+  'Chat.ops.probe(options)': (bad) => chat.ops.probe(OPERATOR, bad),
   'Chat.ops.collectFiles(options)': (bad) => chat.ops.collectFiles(bad),
   'openStorage(options)': (bad) => openStorage(bad),
   'Storage.backup(options)': (bad) => storage.backup(join(tmpdir(), 'x'), bad),

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createPostgresDatabase } from '../support/databases.ts'
@@ -63,7 +64,7 @@ describe('a running service', () => {
     const done = await run(['reload', '--json'], { cwd, env })
     expect([done.code, JSON.parse(done.stdout)]).toEqual([
       0,
-      { nodes: [{ node: expect.any(String), reloaded: true, ...CHANGED }] },
+      { nodes: [{ node: expect.any(String), host: hostname(), reloaded: true, ...CHANGED }] },
     ])
     expect(await metricsStatus(server)).toBe(401)
     const again = await run(['reload'], { cwd, env })
