@@ -23,7 +23,15 @@ export type Models = v.InferOutput<typeof Models>
 const Said = opaque(LONGEST.echo)
 
 export const TextPart = v.object({ type: v.literal('text'), text: Said })
-export const OtherPart = v.object({ type: v.pipe(v.string(), v.maxLength(64), v.notValue('text')) })
+/** Its length is that of JSON Schema, in characters: clients of others know no other. */
+export const OtherPart = v.object({
+  type: v.pipe(
+    v.string(),
+    v.check((type) => type.length <= 128 && [...type].length <= 64, 'must be at most 64 characters'),
+    v.metadata({ maxLength: 64 }),
+    v.notValue('text'),
+  ),
+})
 
 /** A part of a content: text is echoed; images, sounds and files are not. */
 export const Part = v.variant('type', [TextPart, OtherPart])
