@@ -67,7 +67,8 @@ function add(parts: Reading[][]): Reading[] {
 }
 
 function join({ type, together }: Reading, one: number, other: number): number {
-  return type === 'gauge' && together === 'max' ? Math.max(one, other) : one + other
+  if (type !== 'gauge' || together === undefined) return one + other
+  return together === 'max' ? Math.max(one, other) : Math.min(one, other)
 }
 
 function keyOf({ suffix = '', labels = {} }: Reading['samples'][number]): string {

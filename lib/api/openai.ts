@@ -84,6 +84,7 @@ export interface TextPart {
   text: string
 }
 
+/** Its length is that of JSON Schema, in characters: clients of others know no other. */
 export interface OtherPart {
   type: string
 }

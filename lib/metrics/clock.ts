@@ -1,4 +1,4 @@
-import type { Family } from './page.ts'
+import { type Family, sharedGauge } from './page.ts'
 
 /** The clock of a service, in seconds. */
 export interface ClockLevels {
@@ -10,20 +10,9 @@ export interface ClockLevels {
 
 /** The families of the clock. */
 export function clockFamilies({ step, difference }: ClockLevels): Family[] {
-  const gauge = (name: string, help: string, value: number): Family => ({
-    ...{ name, help, type: 'gauge', together: 'max' },
-    read: () => [{ value }],
-  })
+  const differs = 'How far the clock of this machine is behind the clock of PostgreSQL'
   return [
-    gauge('chat_clock_step_seconds', 'How far the clock has stepped; 0 while it is trusted', step),
-    ...(difference === undefined
-      ? []
-      : [
-          gauge(
-            'chat_clock_difference_seconds',
-            'How far the clock of this machine is behind the clock of the database',
-            difference,
-          ),
-        ]),
+    sharedGauge('chat_clock_step_seconds', 'How far the clock has stepped; 0 while it is trusted', step),
+    sharedGauge('chat_clock_difference_seconds', differs, difference),
   ]
 }

@@ -12,10 +12,10 @@ interface FamilyHead {
   help: string
   type: 'counter' | 'gauge' | 'histogram'
   /**
-   * How the gauges of several processes become one: `max` if each has the same value, or the worst one matters. Default:
-   * `sum`, which counters and histograms always are.
+   * How the gauges of several processes become one: `max` or `min` if each has the same value, or the worst one matters.
+   * Default: `sum`, which counters and histograms always are.
    */
-  together?: 'max'
+  together?: 'max' | 'min'
 }
 
 /** A metric family of Prometheus: all series of one name. */

@@ -87,6 +87,10 @@ export interface Levels {
   database: DatabaseLevels
   /** Whether the storage of files is missing. Default false. */
   files_missing?: boolean
+  /** What `/readyz` would say at this moment, by check; `undefined` if the checks take too long. */
+  ready?: Record<string, boolean> | undefined
+  /** The free bytes of the disks of this machine, by what is on them. */
+  disks?: Record<string, number>
   /** Changes of messages that the search index does not have yet. */
   search_waiting: number | undefined
   /** When the last backup was made, in seconds since 1970, and how long the next is due; 0 unless they are made by themselves. */
@@ -148,6 +152,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...files.families(levels),
     ...cluster.families(levels),
     ...clockFamilies(levels.clock ?? { step: 0 }),
+    ...machineFamilies(levels),
     ...logAndBuildFamilies(levels, build),
     ...processMetrics.families,
   ]
@@ -185,6 +190,24 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     render: async (levels) => formatPage(await (source ? source() : read(await levels()))),
     close: processMetrics.close,
   }
+}
+
+/** Whether the process is ready, and what room its disks have. */
+function machineFamilies({ ready = {}, disks = {} }: Levels): Family[] {
+  const samples = (values: Record<string, number | boolean>, label: string) => () =>
+    Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value: Number(value) }))
+  return [
+    {
+      name: 'chat_ready',
+      help: 'Whether each check of /readyz succeeds at this moment',
+      ...{ type: 'gauge', together: 'min', read: samples(ready, 'check') },
+    },
+    {
+      name: 'chat_disk_free_bytes',
+      help: 'Room on the disks of this machine: none for buckets, and for PostgreSQL',
+      ...{ type: 'gauge', together: 'min', read: samples(disks, 'of') },
+    },
+  ]
 }
 
 function createStorageMetrics() {

@@ -27,7 +27,8 @@ export const TextPart = v.object({ type: v.literal('text'), text: Said })
 export const OtherPart = v.object({
   type: v.pipe(
     v.string(),
-    v.check((type) => type.length <= 128 && [...type].length <= 64, 'must be at most 64 characters'),
+    v.maxLength(128),
+    v.check((type) => [...type].length <= 64, 'must be at most 64 characters'),
     v.metadata({ maxLength: 64 }),
     v.notValue('text'),
   ),

@@ -1,3 +1,6 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { openTarget } from '../backups/backups.ts'
 import { wasMissing } from '../backups/place.ts'
 import { overdueFor } from '../backups/rules.ts'
 import { findState } from '../backups/store.ts'
@@ -7,7 +10,9 @@ import { withDeadline } from '../core/deadline.ts'
 import { parseSchedule } from '../core/schedule.ts'
 import { SECOND } from '../core/time.ts'
 import type { Levels } from '../metrics/registry.ts'
+import { fileOf } from '../storage/place.ts'
 import { countDueTasks } from '../tasks/store.ts'
+import { FAILURES } from './readiness.ts'
 
 /** A database that does not respond must not delay the page for longer; a worker has a second for all of it. */
 const DATABASE_MS = 500
@@ -28,15 +33,50 @@ function differenceOf({ clock }: Context): number | undefined {
   return difference === undefined ? undefined : difference / SECOND
 }
 
+/** The check of the database has a deadline of its own, and it is the failure that must show. */
+const READY_MS = 900
+
+async function readReady(ctx: Context): Promise<Record<string, boolean>> {
+  const failing: readonly string[] = await ctx.readiness.failures()
+  const checks = Object.keys(FAILURES).map((check): [string, boolean] => [check, !failing.includes(check)])
+  if (ctx.config.attachments.enabled) checks.push(['attachments', !ctx.filesPlace.isMissing()])
+  return Object.fromEntries(checks)
+}
+
+/** The free bytes of the disks of this machine. A bucket has none, and where PostgreSQL stores is not known. */
+async function readDisks({ db, config, files }: Context): Promise<Record<string, number>> {
+  const { target } = config.backup
+  const spaces = {
+    database: db.dialect === 'sqlite' ? fileOf(db).then(spaceOfFile) : undefined,
+    files: config.attachments.enabled ? files().then((store) => store.space()) : undefined,
+    backups: target === undefined ? undefined : openTarget(config).space?.(),
+  }
+  const found = await Promise.all(
+    Object.entries(spaces).map(async ([of, space]) => {
+      const free = (await withDeadline(Promise.resolve(space), DATABASE_MS, undefined).catch(() => undefined))?.free
+      return free === undefined ? [] : [[of, free] as const]
+    }),
+  )
+  return Object.fromEntries(found.flat())
+}
+
+async function spaceOfFile(file: string): Promise<{ free: number } | undefined> {
+  if (file === '') return undefined
+  const { bavail, bsize } = await statfs(dirname(file))
+  return { free: bavail * bsize }
+}
+
 /** The values that are read for a page of metrics; those that cannot be read in time are `undefined`. */
 export async function readLevels(ctx: Context): Promise<Levels> {
   // The page returns all other metrics while the storage fails.
   const inTime = <T>(level: Promise<T>) => withDeadline(level, DATABASE_MS, undefined).catch(() => undefined)
-  const [tasks, backups, search_waiting, database] = await Promise.all([
+  const [tasks, backups, search_waiting, database, ready, disks] = await Promise.all([
     inTime(countDueTasks(ctx.db)),
     inTime(readBackups(ctx)),
     inTime(countWaiting(ctx.db)),
     ctx.databaseLevels(),
+    withDeadline(readReady(ctx), READY_MS, undefined),
+    readDisks(ctx),
   ])
   return {
     clock: { step: ctx.clock.step() / SECOND, difference: differenceOf(ctx) },
@@ -48,6 +88,8 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     database,
     search_waiting,
     files_missing: ctx.filesPlace.isMissing(),
+    ready,
+    disks,
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   }
 }

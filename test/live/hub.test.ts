@@ -199,11 +199,11 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const stream = await openLive()
     const mend = held.fail(looksForChanges, new ChatError('unavailable'))
     await poll(service.chat)
-    await soon(async () => expect((await fetch(`${service.base_url}/readyz`)).status).toBe(503))
+    await soon(() => expect(service.chat.context.poller.isLate()).toBe(true))
     await stream.close()
     await soon(() => expect(service.chat.context.hub.size()).toBe(0))
     mend()
-    await soon(async () => expect((await fetch(`${service.base_url}/readyz`)).status).toBe(200))
+    await soon(() => expect(service.chat.context.poller.isLate()).toBe(false))
   })
 
   it('keep no place for a client that disconnects before its stream begins', async () => {

@@ -101,18 +101,25 @@ const COMPLETE = 'of withTemporary: deleted by its process, or found by the name
 const FOR_GOOD = 'is what was asked for, and is used again if its process dies'
 
 /** Every way in which this program creates files, and what becomes of one if its process is killed at that moment. */
+const UNFINISHED = 'in the folder that was named, which the next export refuses; the page is its last file'
+
 const DECISIONS: Record<string, string> = {
-  'cli/commands/export.ts openSync': COMPLETE,
-  'cli/commands/export.ts writeSync': COMPLETE,
+  'cli/archive-file.ts openSync': COMPLETE,
+  'cli/archive-file.ts writeSync': COMPLETE,
   'cli/commands/restore.ts openSync': 'reads',
   'cli/config/permissions.ts writeFile': COMPLETE,
   'cli/init/write.ts mkdirSync': FOR_GOOD,
   'cli/init/write.ts writeFile': COMPLETE,
+  'cli/logging/file.ts writeSync': 'appends to a log',
   'lib/backups/sqlite-copy.ts VACUUM INTO': COMPLETE,
   'lib/backups/verify.ts createWriteStream': 'in the folder of verify.ts mkdir',
   'lib/backups/verify.ts mkdir': 'of holdTemporary: as with withTemporary',
   'lib/backups/write.ts createWriteStream': COMPLETE,
   'lib/backups/write.ts writeFile': COMPLETE,
+  'lib/ops/user-export/export.ts appendFile': UNFINISHED,
+  'lib/ops/user-export/export.ts mkdir': UNFINISHED,
+  'lib/ops/user-export/export.ts open': UNFINISHED,
+  'lib/ops/user-export/page.ts open': UNFINISHED,
   'lib/storage/archive/backup.ts VACUUM INTO': COMPLETE,
   'lib/storage/archive/backup.ts createWriteStream': COMPLETE,
   'lib/storage/archive/copy.ts open': 'reads a file whose name is deleted then',
@@ -126,6 +133,10 @@ const DECISIONS: Record<string, string> = {
   'lib/storage/restore.ts mkdirSync': FOR_GOOD,
   'lib/storage/sqlite/file.ts mkdirSync': FOR_GOOD,
   'lib/storage/sqlite/file.ts openSync': FOR_GOOD,
+  'lib/storage/sqlite/reserve.ts openSync': 'by the name of its process: deleted as with withTemporary',
+  'lib/storage/sqlite/reserve.ts renameSync': 'gives a complete file its name',
+  'lib/storage/sqlite/reserve.ts truncateSync': FOR_GOOD,
+  'lib/storage/sqlite/reserve.ts writeSync': 'by the name of its process: deleted as with withTemporary',
   'lib/storage/sqlite/signals-file.ts openSync': FOR_GOOD,
   'lib/storage/temporary.ts openSync': COMPLETE,
   'lib/storage/vacuum.ts VACUUM':

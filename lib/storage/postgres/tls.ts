@@ -33,7 +33,8 @@ export async function checkOut(pool: PgPool): Promise<PgPoolClient> {
   try {
     return await pool.connect()
   } catch (error) {
-    if (error instanceof ChatError) throw error
+    // An address that cannot be read is an error of the configuration, which the opener names.
+    if (error instanceof ChatError || Object(error).code === 'ERR_INVALID_URL') throw error
     throw new ChatError('unavailable', { cause: explained(error), retry_after_seconds: 1 })
   }
 }
