@@ -57,8 +57,8 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
         db: {
           ...db,
           all: (sql, ...params) => pass(sql.includes('signals s') ? 'look' : undefined, () => db.all(sql, ...params)),
-          run: (sql, ...params) =>
-            pass(sql.startsWith('UPDATE nodes') ? 'report' : undefined, () => db.run(sql, ...params)),
+          get: (sql, ...params) =>
+            pass(sql.startsWith('UPDATE nodes') ? 'report' : undefined, () => db.get(sql, ...params)),
         },
       }
     }

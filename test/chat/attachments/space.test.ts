@@ -14,7 +14,8 @@ describeOnEachDatabase('the space of files', (openUrl) => {
     const { conversation_id } = await ada.conversations.create({ title: 'Files' })
     const sweep = (later = 0) => {
       const { context } = service.chat
-      return sweepFiles({ ...context, now: () => context.now() + later }, { after: '' })
+      const clock = { ...context.clock, before: (age: number) => context.clock.before(age - later) }
+      return sweepFiles({ ...context, clock, now: () => context.now() + later }, { after: '' })
     }
     return { service, ada, bytes, conversation_id, sweep }
   }
