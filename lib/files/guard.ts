@@ -22,6 +22,8 @@ export interface FilesPlace {
   isMissing(): boolean
   /** @throws ChatError `unavailable` if the last look found the place missing */
   assertThere(): void
+  /** The same before something is written: a place that was missing is looked at again. */
+  confirmThere(): Promise<void>
 }
 
 interface PlaceDeps {
@@ -41,6 +43,7 @@ export function createFilesPlace(deps: PlaceDeps): FilesPlace {
     mayDelete: async () => (await lookout.look()).may_delete,
     isMissing: () => lookout.seen()?.state === 'missing',
     assertThere: lookout.assertThere,
+    confirmThere: lookout.confirmThere,
   }
 }
 
@@ -66,6 +69,11 @@ function createLookout({ db, open, log }: PlaceDeps) {
     if (seen?.state === 'missing') throw missing()
   }
 
+  async function confirmThere(): Promise<void> {
+    if (seen?.state === 'missing') await look()
+    assertThere()
+  }
+
   /** A marker is compared without the database: only another one than before is a reason to look. */
   async function check(store: FileStore): Promise<void> {
     if (seen?.storage === undefined || (await store.marker())?.storage !== seen.storage) await look()
@@ -79,7 +87,7 @@ function createLookout({ db, open, log }: PlaceDeps) {
     assertThere()
   }
 
-  return { look, check, checkWrite, assertThere, seen: () => seen }
+  return { look, check, checkWrite, assertThere, confirmThere, seen: () => seen }
 }
 
 function guard(store: FileStore, { look, check, checkWrite, assertThere, seen }: Lookout): FileStore {

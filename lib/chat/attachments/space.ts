@@ -13,7 +13,7 @@ export async function assertSpace(
   { name }: { name: string },
   bytes: number,
 ): Promise<void> {
-  filesPlace.assertThere()
+  await filesPlace.confirmThere()
   const space = await (await files()).space()
   if (space && space.free - bytes < reserveOf(config.attachments.reserve_bytes, space))
     throw new ChatError('storage_full', {
