@@ -4,6 +4,11 @@ import { UsageError } from './command.ts'
 /** The flag of commands that ask before they do what cannot be undone. */
 export const yesArg = { yes: { type: 'boolean', description: 'Do not ask' } } as const
 
+/** @throws UsageError without a terminal */
+export function assertCanAsk(): void {
+  if (!process.stdin.isTTY) throw new UsageError('this cannot be undone: add --yes')
+}
+
 /**
  * Asks on a terminal.
  *
@@ -11,7 +16,7 @@ export const yesArg = { yes: { type: 'boolean', description: 'Do not ask' } } as
  * @throws UsageError without a terminal; Error for another answer
  */
 export async function confirm(question: string, expected: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError('this cannot be undone: add --yes')
+  assertCanAsk()
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   // Ctrl+D closes the interface.
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))

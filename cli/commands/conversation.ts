@@ -2,7 +2,7 @@ import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { confirm, yesArg } from '../args/confirm.ts'
+import { assertCanAsk, confirm, yesArg } from '../args/confirm.ts'
 import { named } from '../args/missing.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { userArg, userIdOf } from '../args/user.ts'
@@ -55,6 +55,7 @@ const remove = defineCommand({
   example: 'chat-server conversation delete 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --yes',
   args: { ...idArg, ...yesArg, ...commonArgs },
   run: async ({ args }) => {
+    if (!args.yes) assertCanAsk()
     await withChat(args, async (chat) => {
       if (!args.yes) await askFor(chat, args.id)
       await named('conversation', args.id, chat.conversations.removeAny(OPERATOR, args.id))

@@ -17,7 +17,7 @@ const LONG = { timeout: 300_000 }
 const COMMANDS: [line: string, files: RegExp][] = [
   ['backup x.db --files saved', /^x\.db(\.sha256)?$|^saved\/[\da-f-]+\/1$/],
   ['backup -', /^$/],
-  ['backup run', /^backups\/chat-server-[\w-]+\.db\.gz$/],
+  ['backup run', /^backups\/(chat-server-[\w-]+\.db\.gz|marker-\w+)$/],
   ['export x.jsonl', /^x\.jsonl$/],
   ['restore copy.db --database sqlite:restored.db', /^restored\.db$/],
   ['backup verify copy.db', /^$/],
