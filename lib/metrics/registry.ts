@@ -7,6 +7,7 @@ import { type DatabaseLevels, databaseFamilies } from './database.ts'
 import { createFileMetrics } from './files.ts'
 import { createHistogram } from './histogram.ts'
 import { createJobMetrics } from './jobs.ts'
+import { type MachineLevels, machineFamilies } from './machine.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
@@ -71,7 +72,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** Values that are read when the page is rendered. */
-export interface Levels {
+export interface Levels extends MachineLevels {
   /** Default: trusted. */
   clock?: ClockLevels
   /** The number of open streams. */
@@ -87,10 +88,6 @@ export interface Levels {
   database: DatabaseLevels
   /** Whether the storage of files is missing. Default false. */
   files_missing?: boolean
-  /** What `/readyz` would say at this moment, by check; `undefined` if the checks take too long. */
-  ready?: Record<string, boolean> | undefined
-  /** The free bytes of the disks of this machine, by what is on them. */
-  disks?: Record<string, number>
   /** Changes of messages that the search index does not have yet. */
   search_waiting: number | undefined
   /** When the last backup was made, in seconds since 1970, and how long the next is due; 0 unless they are made by themselves. */
@@ -190,24 +187,6 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     render: async (levels) => formatPage(await (source ? source() : read(await levels()))),
     close: processMetrics.close,
   }
-}
-
-/** Whether the process is ready, and what room its disks have. */
-function machineFamilies({ ready = {}, disks = {} }: Levels): Family[] {
-  const samples = (values: Record<string, number | boolean>, label: string) => () =>
-    Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value: Number(value) }))
-  return [
-    {
-      name: 'chat_ready',
-      help: 'Whether each check of /readyz succeeds at this moment',
-      ...{ type: 'gauge', together: 'min', read: samples(ready, 'check') },
-    },
-    {
-      name: 'chat_disk_free_bytes',
-      help: 'Room on the disks of this machine: none for buckets, and for PostgreSQL',
-      ...{ type: 'gauge', together: 'min', read: samples(disks, 'of') },
-    },
-  ]
 }
 
 function createStorageMetrics() {

@@ -52,7 +52,9 @@ export function followResponse(response: Response, leave: () => void = () => {})
       for (;;) {
         const received = await next()
         if (!received)
-          throw new Error(`The stream ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`)
+          throw new Error(
+            `The stream (${response.status}) ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`,
+          )
         seen.push(received)
         if (received.event.type === type && matches(received.event)) return seen
       }
