@@ -150,7 +150,7 @@ const HOW = {
   id: 'the same user',
   subject: 'by the id of the host',
   email: 'by the verified address',
-  placeholder: 'an account that nobody can use',
+  placeholder: 'a new account without a sign-in',
   erased: 'erased: no author',
 }
 

@@ -103,9 +103,15 @@ export async function importConversation(
     const ref_taken = await finish(ctx, conversation, options)
     return { ...files.done, ...(ref_taken !== undefined && { ref_taken }) }
   } catch (error) {
-    await ctx.write(async (tx) => tx.enqueue({ kind: 'conversation.remove', key: copy.id })).catch(() => {})
+    await ctx.write((tx) => removeHidden(tx, copy.id)).catch(() => {})
     throw error
   }
+}
+
+/** Not one that is shown: of a lost connection it is unknown whether the last transaction was stored. */
+async function removeHidden(tx: Tx, id: string): Promise<void> {
+  const place = await findPlace(tx, id)
+  if (place && place.deleted_at !== null) tx.enqueue({ kind: 'conversation.remove', key: id })
 }
 
 /** @throws Error */

@@ -24,7 +24,7 @@ export interface Standing {
 
 /**
  * Who stands for each user of an archive: the same user, else the one with the host's own id, else the one with the same
- * verified address. For others an account is made that nobody can sign in to. One user stands for one only.
+ * verified address. For others an account is made that no user can sign in to. One user stands for one only.
  */
 export async function findPeople(db: Queries, users: readonly CopiedUser[]): Promise<Standing[]> {
   const taken = new Set<string>()

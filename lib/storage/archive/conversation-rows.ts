@@ -22,7 +22,7 @@ export function usersIn(table: string, row: Row): string[] {
   )
 }
 
-/** The row with other users, without those of whom `toUser` knows none: a pair of one is none. */
+/** The row with other users, without those for which `toUser` has none: a pair of one is none. */
 export function withUsers(table: string, row: Row, toUser: (id: string) => string | undefined): Row {
   const changed: [string, Primitive][] = Object.entries(USER_COLUMNS[table] ?? {}).flatMap(([column, form]) => {
     const value = row[column]

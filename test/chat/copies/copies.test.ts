@@ -162,7 +162,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('names the users who are there by the id of the host or a verified address, else accounts that nobody uses', async () => {
+  it('names the users who are there by the id of the host or a verified address, else accounts without a sign-in', async () => {
     const service = await start()
     const engines = await startEngines(service)
     const { text } = await copyOf(service, engines.conversation_id)
@@ -225,6 +225,26 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     expect(await db.all('SELECT id FROM messages')).toEqual([{ id: taken.message_id }])
     await bringBack(service, text)
     expect((await readAll(engines)).threads).toHaveLength(2)
+  })
+
+  it('stays when the answer to its last transaction is lost', async () => {
+    const service = await start()
+    const engines = await startEngines(service)
+    const { text } = await copyOf(service, engines.conversation_id)
+    await remove(service, engines.conversation_id)
+    const ctx = contextOf(service.chat)
+    const copy = await readCopy(linesIn(text))
+    const people = await findPeople(ctx.db, copy.users)
+    const write: typeof ctx.write = async (work, options) => {
+      const value = await ctx.write(work, options)
+      if (await ctx.db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND deleted_at IS NULL', copy.id))
+        throw new Error('The connection is lost')
+      return value
+    }
+    const lost = importConversation({ ...ctx, write }, copy, () => linesIn(text), { people })
+    await expect(lost).rejects.toThrow('The connection is lost')
+    await service.idle()
+    expect((await readAll(engines)).trees.flat().length).toBeGreaterThan(4)
   })
 
   it('loses a ref that another conversation has, and a direct one of the same pair is refused', async () => {
