@@ -1,7 +1,7 @@
 import type { Cutoff } from '../core/clock.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { type Decision, networkOf, type Rate, spend, toDecision, windowAt } from './rules.ts'
+import { CLOCK_SKEW, type Decision, networkOf, type Rate, spend, toDecision, windowAt } from './rules.ts'
 
 /** A caller as buckets name it: a user, or the network of an address. */
 export function callerOf({ user_id, ip }: { user_id?: string | undefined; ip?: string | undefined }): string {
@@ -66,7 +66,7 @@ export function createLocalBuckets(maximum: number): LocalBuckets {
  * requests cannot exceed the limit; a refused request changes nothing.
  */
 export async function takeShared(db: Database, bucket: string, now: Micros, rate: Rate): Promise<Decision> {
-  const { interval, last, absurd } = windowAt(now, rate)
+  const { interval, last, absurd } = windowAt(now, rate, CLOCK_SKEW)
   const taken = await db.write((tx) =>
     tx.get<{ tat: Micros }>(
       `INSERT INTO limit_buckets (bucket, tat) VALUES (?, ?)

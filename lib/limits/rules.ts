@@ -22,7 +22,7 @@ export interface Decision {
 const SECOND = 1_000_000
 
 /** How far the clocks of two processes may differ. An instant further ahead was written before a clock stepped back. */
-const CLOCK_SKEW = 60 * SECOND
+export const CLOCK_SKEW = 60 * SECOND
 
 /** The parameters of a rate at an instant, in whole microseconds. */
 export interface Window {
@@ -43,11 +43,15 @@ function shapeOf({ requests_per_second, burst }: Rate): { interval: number; limi
   return { interval, limit: Math.min(burst, Math.max(1, Math.floor(LONGEST_REFILL / interval))) }
 }
 
-/** The values that GCRA compares arrival times with. */
-export function windowAt(now: number, rate: Rate): Window {
+/**
+ * The values that GCRA compares arrival times with.
+ *
+ * @param skew how far the clocks of those that write the bucket may differ: 0 for a bucket of one process
+ */
+export function windowAt(now: number, rate: Rate, skew: number): Window {
   const { interval, limit } = shapeOf(rate)
   const last = now + (limit - 1) * interval
-  return { interval, last, absurd: last + interval + CLOCK_SKEW }
+  return { interval, last, absurd: last + interval + skew }
 }
 
 /**
@@ -58,9 +62,10 @@ export function windowAt(now: number, rate: Rate): Window {
  * latest possible one, so that no caller waits for the clock to catch up.
  *
  * @param tat the stored state of the bucket; `undefined` for an unused one
+ * @param skew {@link CLOCK_SKEW} for a bucket that several processes write
  */
-export function spend(tat: number | undefined, now: number, rate: Rate): Decision {
-  const { interval, last, absurd } = windowAt(now, rate)
+export function spend(tat: number | undefined, now: number, rate: Rate, skew = 0): Decision {
+  const { interval, last, absurd } = windowAt(now, rate, skew)
   const from = tat === undefined || tat < now ? now : tat > absurd ? last : tat
   const allowed = from <= last
   return toDecision(allowed, allowed ? from + interval : from, now, rate)
@@ -68,7 +73,7 @@ export function spend(tat: number | undefined, now: number, rate: Rate): Decisio
 
 /** The result for a counted request, from the arrival time afterwards. */
 export function toDecision(allowed: boolean, tat: number, now: number, rate: Rate): Decision {
-  const { interval, last } = windowAt(now, rate)
+  const { interval, last } = windowAt(now, rate, 0)
   const { limit } = shapeOf(rate)
   const reset_seconds = Math.max(0, Math.ceil((tat - now) / SECOND))
   if (allowed) return { allowed, tat, limit, remaining: Math.floor((last + interval - tat) / interval), reset_seconds }

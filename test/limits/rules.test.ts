@@ -82,10 +82,10 @@ describe('a limit', () => {
     expect(bucket.take()).toMatchObject({ allowed: true, remaining: 2 })
   })
 
-  it('makes no caller wait for a clock that stepped back to catch up', () => {
+  it.each([20, 3600])('makes no caller wait for a clock that stepped back by %i s to catch up', (seconds) => {
     const bucket = createBucket({ requests_per_second: 1, burst: 10 })
     bucket.takeAll()
-    bucket.later(-3600)
+    bucket.later(-seconds)
     expect(bucket.takeAll()).toBe(1)
     bucket.later(10)
     expect(bucket.takeAll()).toBe(10)

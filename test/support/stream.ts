@@ -53,7 +53,9 @@ export function followResponse(response: Response, leave: () => void = () => {})
         const received = await next()
         if (!received)
           throw new Error(
-            `The stream (${response.status}) ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`,
+            response.ok
+              ? `The stream ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`
+              : `The stream was refused: ${response.status} ${await response.text()}`,
           )
         seen.push(received)
         if (received.event.type === type && matches(received.event)) return seen

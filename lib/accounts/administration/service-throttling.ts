@@ -5,7 +5,7 @@ import { SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { bucketOf, callerOf, partsOf } from '../../limits/buckets.ts'
 import { signInsOf } from '../../limits/limiter.ts'
-import { type Rate, spend } from '../../limits/rules.ts'
+import { CLOCK_SKEW, type Rate, spend } from '../../limits/rules.ts'
 import { LimitResetInput, type LimitStatus, LimitStatusQuery, type Throttled } from '../../limits/schema.ts'
 import { type BucketRow, deleteBuckets, findBuckets, listFullBuckets, listLimitRules } from '../../limits/store.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -101,7 +101,7 @@ function throttledIn({ bucket, tat }: BucketRow, limits: Map<string, Limit>, now
   const { rule, caller } = partsOf(bucket)
   const limit = limits.get(rule)
   if (!limit || bucketOf(limit, caller) !== bucket) return []
-  const { allowed, retry_after_seconds = 0 } = spend(tat, now, limit)
+  const { allowed, retry_after_seconds = 0 } = spend(tat, now, limit, CLOCK_SKEW)
   if (allowed) return []
   const [, kind, name] = /^(user|ip):(.*)$/s.exec(caller) ?? []
   return [
