@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants } from 'node:zlib'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCE = `${ROOT}examples/web-chat`
@@ -57,7 +57,7 @@ const LISTED = {
   },
 }
 
-/** Writes the module. @returns the files of the first screen, compressed, in bytes */
+/** Writes the module. */
 export async function buildWeb() {
   const { build } = await import('esbuild')
   const highlight = await buildHighlight(build)
@@ -104,10 +104,6 @@ export async function buildWeb() {
     await rm(written, { force: true })
     throw error
   })
-  return [chat.entry, chat.style, ...chat.imported].reduce(
-    (sum, path) => sum + Buffer.from(files[`/${path}`].gzip, 'base64').length,
-    0,
-  )
 }
 
 /** The worker that finds the colors of code, under a name that changes with it. */
@@ -174,7 +170,6 @@ function compressed(type, contents) {
   const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
   return {
     type,
-    gzip: gzipSync(contents, { level: 9 }).toString('base64'),
     br: brotliCompressSync(contents, quality).toString('base64'),
   }
 }

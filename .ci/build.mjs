@@ -86,10 +86,10 @@ async function bundle() {
     packages: 'external',
     // Written below, and loaded where it is served.
     external: ['#web-page'],
-    // Not minified: a stack trace names functions, and a comment above each part its source. `node --enable-source-maps`
-    // shows lines of the sources, which the maps hold.
+    // Not minified: a stack trace names functions, and a comment above each part its source. With `node --enable-source-maps`
+    // it names files and lines of the sources. The sources are not in the maps: they would be three times as large.
     sourcemap: 'linked',
-    sourcesContent: true,
+    sourcesContent: false,
     logLevel: 'warning',
   })
 }

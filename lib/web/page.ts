@@ -1,7 +1,6 @@
-/** A file of the page as it was built: base64 of its compressed forms. */
+/** A file of the page as it was built: `br` is base64 of its content, compressed by Brotli. */
 export interface BuiltFile {
   type: string
-  gzip: string
   br: string
 }
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliDecompress, gzip as compress } from 'node:zlib'
 import { fillHtml, manifestOf, type Place } from './document.ts'
 import { type BuiltFile, loadPage } from './page.ts'
 
@@ -11,13 +13,15 @@ const FOREVER = 'public, max-age=31536000, immutable'
 /** A browser asks each time, and gets 304 while nothing has changed. */
 const ASK = 'no-cache'
 
-/** Something that the page loads. */
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** A file that the page loads. */
 interface Resource {
   type: string
   cache: string
   etag: string
-  /** Its content in the forms that there are. */
-  bodies: { [encoding in 'br' | 'gzip' | 'identity']?: Uint8Array<ArrayBuffer> }
+  /** Its content by encoding. Without `br` and `gzip` it is only sent as it is. */
+  bodies: { identity(): Bytes | Promise<Bytes>; br?(): Bytes; gzip?(): Promise<Bytes> }
 }
 
 /** The files of a page by their path. */
@@ -49,8 +53,7 @@ export async function answer(
   const common = { ...always, 'cache-control': cache, etag, vary: 'accept-encoding' }
   if (matches(asked.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: common })
   const encoding = ENCODINGS.find((each) => bodies[each] && accepts(asked.get('accept-encoding'), each))
-  if (!encoding) bodies.identity ??= await inflate(bodies.gzip!)
-  const body = bodies[encoding ?? 'identity']!
+  const body = await bodies[encoding ?? 'identity']!()
   return new Response(method === 'HEAD' ? null : body, {
     headers: {
       ...common,
@@ -70,12 +73,22 @@ const SECURITY = {
 
 function textOf(text: string, type: string): Resource {
   const identity = new TextEncoder().encode(text)
-  return { type, cache: ASK, etag: etagOf(identity), bodies: { identity } }
+  return { type, cache: ASK, etag: etagOf(identity), bodies: { identity: () => identity } }
 }
 
-function fileOf(path: string, { type, gzip, br }: BuiltFile): Resource {
-  const bodies = { br: fromBase64(br), gzip: fromBase64(gzip) }
-  return { type, cache: path.startsWith('/assets/') ? FOREVER : ASK, etag: etagOf(bodies.gzip), bodies }
+/** The package holds the smallest form only; the others are made at the first request for one, once. */
+function fileOf(path: string, { type, br: text }: BuiltFile): Resource {
+  const br = fromBase64(text)
+  let plain: Promise<Bytes> | undefined
+  let zipped: Promise<Bytes> | undefined
+  const identity = () => (plain ??= inBackground(brotliDecompress, br))
+  const gzip = () => (zipped ??= identity().then((bytes) => inBackground(compress, bytes)))
+  const cache = path.startsWith('/assets/') ? FOREVER : ASK
+  return { type, cache, etag: etagOf(br), bodies: { identity, br: () => br, gzip } }
+}
+
+async function inBackground(convert: typeof brotliDecompress, bytes: Bytes): Promise<Bytes> {
+  return new Uint8Array(await promisify(convert)(bytes))
 }
 
 /** Weak: the forms of a content have the same. */
@@ -98,9 +111,4 @@ function accepts(asked: string | null, encoding: string): boolean {
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-}
-
-async function inflate(gzip: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([gzip]).stream().pipeThrough(new DecompressionStream('gzip'))
-  return new Uint8Array(await new Response(stream).arrayBuffer())
 }
