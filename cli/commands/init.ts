@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { defineCommand as defineGroup } from 'citty'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
+import type { Facts } from '../init/facts.ts'
 import type { Target } from '../init/target.ts'
 import { TARGETS } from '../init/targets.ts'
 import { fillIn, packageRoot, writeAll } from '../init/write.ts'
@@ -15,12 +16,23 @@ const forProgram = (name: string, target: Target) =>
       output: { type: 'string', valueHint: 'folder', default: '.', description: 'Target folder' },
       force: { type: 'boolean', description: 'Replace existing files' },
       stdout: { type: 'boolean', description: 'Print the file instead of writing it' },
+      ...(target.args as { user?: { type: 'boolean' }; nodes?: { type: 'string' } } | undefined),
       ...commonArgs,
     },
     run: async ({ args }) => {
       const { config, file, warnings } = loadConfig(args)
       warnings.forEach(printNote)
-      const facts = { config, file: file && resolve(file), output: resolve(args.output), root: packageRoot() }
+      const facts: Facts = {
+        config,
+        file: file && resolve(file),
+        output: resolve(args.output),
+        root: packageRoot(),
+        // Not `env node`: services have a PATH of their own.
+        program: [process.execPath, resolve(process.argv[1]!)],
+        nodes: nodesNamed(args.nodes),
+        user: args.user === true,
+      }
+      target.notes?.(facts).forEach(printNote)
       const files = fillIn(target, facts)
       const next = target.next(facts)
       if (args.stdout) {
@@ -41,6 +53,17 @@ const forProgram = (name: string, target: Target) =>
       print(args, { files: written, next }, lines.join('\n'))
     },
   })
+
+/** @throws UsageError for what is not a list of addresses */
+function nodesNamed(list: unknown): string[] | undefined {
+  if (typeof list !== 'string') return undefined
+  const nodes = list.split(',').map((each) => each.trim())
+  const wrong = nodes.find((each) => !NODE.test(each))
+  if (wrong !== undefined) throw new UsageError(`--nodes: "${wrong}" is not host:port`)
+  return nodes
+}
+
+const NODE = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}$/
 
 function indent(line: string): string {
   return `  ${line}`

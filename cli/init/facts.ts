@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { filesPlace } from '../../lib/config/attachments.ts'
 import { basePathOf, publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
@@ -16,10 +16,19 @@ export interface Facts {
   output: string
   /** The folder of this package. */
   root: string
+  /** Node, and the path by which this program was called. */
+  program: string[]
+  /** The addresses of the nodes, where the configuration does not tell all of them. */
+  nodes?: string[] | undefined
+  /** Whether the service belongs to the user that runs the command, not to the machine. */
+  user?: boolean
 }
 
 /** The folder of the service under systemd, which the unit lets it write to. */
 const HOME = '/var/lib/chat-server'
+
+/** That of the examples, where the configuration leaves the choice to the system. */
+const DEFAULT_PORT = 8080
 
 /** What each proxy writes before the path of a Unix domain socket. */
 const SOCKET_FORMS = { nginx: 'unix:', caddy: 'unix/', haproxy: 'unix@' } as const
@@ -27,7 +36,18 @@ const SOCKET_FORMS = { nginx: 'unix:', caddy: 'unix/', haproxy: 'unix@' } as con
 /** Where a proxy on the same machine reaches the service. */
 export function upstreamOf({ server: { host, port, socket } }: Config, proxy?: keyof typeof SOCKET_FORMS): string {
   if (socket !== undefined && proxy) return SOCKET_FORMS[proxy] + resolve(socket)
-  return addressText({ host: isAnyAddress(host) ? '127.0.0.1' : host, port })
+  return addressText({ host: isAnyAddress(host) ? '127.0.0.1' : host, port: port || DEFAULT_PORT })
+}
+
+/** The nodes behind a balancer: as named, else that of the configuration and, on PostgreSQL, one more on this machine. */
+export function nodesOf({ config, nodes }: Facts): string[] {
+  if (nodes) return nodes
+  const { server, cluster } = config
+  const first = upstreamOf(config, 'haproxy')
+  // Workers share the port.
+  if (isSingle(config) || cluster.workers > 1 || server.socket !== undefined) return [first]
+  const port = server.port || DEFAULT_PORT
+  return [first, upstreamOf({ ...config, server: { ...server, port: port < 65_535 ? port + 1 : port - 1 } })]
 }
 
 /** The address of clients. Without `server.public_url`, that of the example. */
@@ -56,9 +76,16 @@ function filesFolderOf(config: Config): string | undefined {
   return config.attachments.enabled === false ? undefined : /^fs:(.+)$/.exec(filesPlace(config))?.[1]
 }
 
-/** The folders outside /var/lib/chat-server into which the service writes: the database, files of messages, backups. */
+/** The folder directly in /run that has the socket: systemd makes it anew at each start. */
+export function runtimeFolderOf({ server }: Config): string | undefined {
+  return /^\/run\/([\w.-]+)\/[^/]+$/.exec(server.socket ?? '')?.[1]
+}
+
+/** The folders outside /var/lib/chat-server into which the service writes: the database, files, backups, the socket. */
 export function writableFoldersOf(config: Config): string[] {
-  const places = [databaseFolderOf(config), filesFolderOf(config), config.backup.target]
+  const { socket } = config.server
+  const socketFolder = socket === undefined || runtimeFolderOf(config) ? undefined : dirname(socket)
+  const places = [databaseFolderOf(config), filesFolderOf(config), config.backup.target, socketFolder]
   const folders = places.flatMap((place) => (place?.startsWith('/') ? resolve(place) : []))
   const outer = [HOME, ...folders]
   const isOutside = (folder: string) => folder !== HOME && !outer.some((each) => folder.startsWith(`${each}/`))

@@ -1,67 +1,8 @@
-import { extname } from 'node:path'
 import { basePathOf } from '../../lib/config/base-path.ts'
 import { kubernetes, prometheus } from './cluster-targets.ts'
-import {
-  type Facts,
-  idleOf,
-  isSingle,
-  keepAliveOf,
-  publicOf,
-  sourcesOf,
-  stopTimeoutOf,
-  upstreamOf,
-  writableFoldersOf,
-} from './facts.ts'
+import { type Facts, idleOf, keepAliveOf, nodesOf, publicOf, sourcesOf, upstreamOf } from './facts.ts'
+import { systemd } from './systemd.ts'
 import type { Replacement, Target } from './target.ts'
-
-const systemd: Target = {
-  description: 'Write a sandboxed unit for systemd',
-  files: (facts) => {
-    const folders = writableFoldersOf(facts.config)
-    return [
-      {
-        name: 'chat-server.service',
-        example: 'examples/deploy/chat-server.service',
-        replace: [
-          ['/etc/chat-server/chat-server.toml', configPath(facts)],
-          ['TimeoutStopSec=30', `TimeoutStopSec=${stopTimeoutOf(facts.config)}`],
-          ['(10000)', `(${facts.config.server.max_connections})`],
-          ['LimitNOFILE=20000', `LimitNOFILE=${2 * facts.config.server.max_connections}`],
-          ...(folders.length > 0
-            ? [['ProtectSystem=strict', `ProtectSystem=strict\nReadWritePaths=${folders.join(' ')}`] as const]
-            : []),
-        ],
-      },
-    ]
-  },
-  next: (facts) => [
-    'useradd --system --home-dir /var/lib/chat-server --shell /usr/sbin/nologin chat-server',
-    'install -d -m 755 /etc/chat-server',
-    // The unit does not start without them. One that exists may belong to another program.
-    ...writableFoldersOf(facts.config).map(
-      (folder) => `test -d ${folder} || install -d -m 700 -o chat-server -g chat-server ${folder}`,
-    ),
-    ...(facts.file === undefined
-      ? [
-          `chat-server config init --output ${configPath(facts)}`,
-          // It is root's alone so far, and the service reads it as its own user.
-          `chgrp chat-server ${configPath(facts)}`,
-          `chmod 640 ${configPath(facts)}`,
-        ]
-      : [`install -m 640 -g chat-server ${facts.file} ${configPath(facts)}`]),
-    // One that exists has secrets.
-    'test -e /etc/chat-server/environment || install -m 600 /dev/null /etc/chat-server/environment',
-    'install -m 644 chat-server.service /etc/systemd/system/',
-    'systemd-analyze verify /etc/systemd/system/chat-server.service',
-    'systemctl daemon-reload',
-    'systemctl enable --now chat-server',
-  ],
-}
-
-/** The unit reads the configuration where the guide puts it: it may not read the home folders. */
-function configPath({ file }: Facts): string {
-  return `/etc/chat-server/chat-server${file === undefined ? '.toml' : extname(file)}`
-}
 
 const docker: Target = {
   description: 'Write a Dockerfile, and a compose file with PostgreSQL, two nodes and HAProxy',
@@ -178,8 +119,17 @@ const caddy: Target = {
 
 const haproxy: Target = {
   description: 'Write a configuration for HAProxy',
+  args: {
+    nodes: {
+      type: 'string',
+      valueHint: 'host:port,…',
+      description:
+        'Addresses of the nodes (default: that of the configuration, and on PostgreSQL a second with the next port)',
+    },
+  },
   files: (facts) => {
     const { config } = facts
+    const nodes = nodesOf(facts)
     const { hostname, protocol, port } = publicOf(config)
     const base = basePathOf(config)
     const secure = `bind :${port || 443} ssl crt /etc/haproxy/${hostname}.pem alpn h2,http/1.1`
@@ -200,15 +150,26 @@ const haproxy: Target = {
           ],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
           ['pool-purge-delay 2s', `pool-purge-delay ${Math.max(1, Math.floor(keepAliveOf(config) / 2))}s`],
-          ['server one 127.0.0.1:8080', `server one ${upstreamOf(config, 'haproxy')}`],
-          ...(isSingle(config)
+          ...(nodes.length === 1
             ? ([
                 ['# Two chat-servers on one PostgreSQL database', '# chat-server'],
                 ['Set server.drain_delay_seconds = 5 in both', 'Set server.drain_delay_seconds = 5'],
                 ['# Both need the same attachments.storage: the parts of an upload reach either of them.', ''],
-                ['  server two 127.0.0.1:8081', ''],
               ] as const)
-            : []),
+            : ([
+                ['# Two chat-servers', `# ${nodes.length === 2 ? 'Two' : nodes.length} chat-servers`],
+                ...(nodes.length === 2
+                  ? []
+                  : ([
+                      ['drain_delay_seconds = 5 in both', 'drain_delay_seconds = 5 in all'],
+                      ['# Both need', '# All need'],
+                      ['reach either of them', 'reach any of them'],
+                    ] as const)),
+              ] as const)),
+          [
+            '  server one 127.0.0.1:8080\n  server two 127.0.0.1:8081',
+            nodes.map((address, i) => `  server ${['one', 'two'][i] ?? `node${i + 1}`} ${address}`).join('\n'),
+          ],
         ],
       },
     ]

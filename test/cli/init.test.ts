@@ -1,13 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseYAML } from 'confbox/yaml'
 import { describe, expect, it } from 'vitest'
+import type { Facts } from '../../cli/init/facts.ts'
 import { TARGETS } from '../../cli/init/targets.ts'
 import { fillIn } from '../../cli/init/write.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import { ROOT } from '../support/example.ts'
-import { folder, run } from './process.ts'
+import { commandOf, folder, run } from './process.ts'
 
 /** A configuration of which each value differs from the examples. */
 const OTHER = {
@@ -33,10 +34,25 @@ const CONFIGS: [string, object][] = [
 
 type Name = keyof typeof TARGETS
 
+const PROGRAM = [process.execPath, '/usr/local/bin/chat-server']
+
+/** What the files take from a configuration that the program above was called with. */
+const factsOf = (input: object, more: Partial<Facts> = {}): Facts => ({
+  config: parseConfig(input),
+  output: '.',
+  root: ROOT,
+  program: PROGRAM,
+  ...more,
+})
+
 /** Writes the files of a target into a new folder. */
-function written(name: Name, input: object): { cwd: string; text: (name: string) => string } {
+function written(
+  name: Name,
+  input: object,
+  more: Partial<Facts> = {},
+): { cwd: string; text: (name: string) => string } {
   const cwd = folder()
-  for (const { path, text } of fillIn(TARGETS[name], { config: parseConfig(input), output: cwd, root: ROOT }))
+  for (const { path, text } of fillIn(TARGETS[name], factsOf(input, { output: cwd, ...more })))
     writeFileSync(path, text)
   return { cwd, text: (name) => readFileSync(join(cwd, name), 'utf8') }
 }
@@ -45,6 +61,16 @@ function written(name: Name, input: object): { cwd: string; text: (name: string)
 function check(program: string, args: string[], cwd: string): void {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' })
   expect(status, stdout + stderr).toBe(0)
+}
+
+/** Lets systemd judge the unit of a folder: it also complains about what it ignores. */
+function verifyUnit(cwd: string, user = false): void {
+  const args = [...(user ? ['--user'] : []), 'verify', './chat-server.service']
+  // Set in a session of a user, without which the manager of a user cannot start.
+  const env = { ...process.env, XDG_RUNTIME_DIR: cwd }
+  const { status, stderr } = spawnSync('systemd-analyze', args, { cwd, env, encoding: 'utf8' })
+  const complaints = stderr.split('\n').filter((line) => line.includes('chat-server.service'))
+  expect({ status, complaints }).toEqual({ status: 0, complaints: [] })
 }
 
 const missing = (program: string, args = ['--version']) => {
@@ -65,12 +91,10 @@ function certificate(cwd: string): string {
 
 describe.each(CONFIGS)('with %s, the program of each file accepts it', (_, input) => {
   it.skipIf(missing('systemd-analyze'))('systemd', () => {
-    const { cwd, text } = written('systemd', input)
-    writeFileSync(
-      join(cwd, 'chat-server.service'),
-      text('chat-server.service').replace('/usr/local/bin/chat-server', process.execPath),
-    )
-    check('systemd-analyze', ['verify', './chat-server.service'], cwd)
+    for (const user of [false, true]) {
+      const { cwd } = written('systemd', input, { user })
+      verifyUnit(cwd, user)
+    }
   })
 
   it.skipIf(missing('nginx', ['-v']) || missing('openssl', ['version']))('nginx', () => {
@@ -149,7 +173,7 @@ it('systemd lets the service write the files of messages, into a folder that the
   const unit = (input: object) => written('systemd', input).text('chat-server.service')
   const elsewhere = { ...OTHER, attachments: { storage: 'fs:/srv/chat-files' } }
   expect(unit(elsewhere)).toMatch(/^ReadWritePaths=\/srv\/talk \/srv\/chat-files$/m)
-  const steps = TARGETS.systemd.next({ config: parseConfig(elsewhere), output: '.', root: ROOT }).join('\n')
+  const steps = TARGETS.systemd.next(factsOf(elsewhere)).join('\n')
   expect(steps).toContain('install -d -m 700 -o chat-server -g chat-server /srv/chat-files')
 
   expect(unit({ ...OTHER, attachments: { storage: 'fs:/srv/talk/media/' } })).toMatch(/^ReadWritePaths=\/srv\/talk$/m)
@@ -171,7 +195,7 @@ it('supervisors wait for answers as long as the service does', () => {
 it('systemd lets the service write the backups, into a folder that the steps create', () => {
   const at = (input: object) => ({
     unit: written('systemd', input).text('chat-server.service'),
-    steps: TARGETS.systemd.next({ config: parseConfig(input), output: '.', root: ROOT }).join('\n'),
+    steps: TARGETS.systemd.next(factsOf(input)).join('\n'),
   })
   const both = at({ ...OTHER, backup: { target: '/var/backups/chat/' } })
   expect(both.unit).toMatch(/^ReadWritePaths=\/srv\/talk \/var\/backups\/chat\/?$/m)
@@ -228,4 +252,116 @@ it('writes the socket of the service for proxies', () => {
   expect(nginx).toContain('server unix:/run/chat-server/chat.sock;')
   expect(caddy).toContain('reverse_proxy unix//run/chat-server/chat.sock {')
   expect(haproxy).toContain('server one unix@/run/chat-server/chat.sock')
+})
+
+describe('systemd runs', () => {
+  const unit = (more: Partial<Facts>) => written('systemd', {}, more)
+
+  it('Node and the path by which the command was called', async () => {
+    const cwd = folder()
+    const called = join(cwd, 'chat-server')
+    symlinkSync(resolve(commandOf([]).at(-1)!), called)
+    const { stdout, stderr } = spawnSync(process.execPath, [called, 'init', 'systemd', '--stdout'], {
+      cwd,
+      encoding: 'utf8',
+    })
+    expect(stdout, stderr).toContain(
+      `\nExecStart=${process.execPath} ${called} serve --wait 60 --config /etc/chat-server/chat-server.toml\n`,
+    )
+  })
+
+  it.skipIf(missing('systemd-analyze'))('a program and folders whose names have signs of systemd', () => {
+    const bin = join(folder(), '50% of $HOME, or more')
+    mkdirSync(bin)
+    const node = join(bin, 'node')
+    copyFileSync(process.execPath, node)
+    chmodSync(node, 0o755)
+    const { cwd, text } = written(
+      'systemd',
+      { database: { url: `sqlite:${bin}/data/chat.db` } },
+      { program: [node, join(bin, 'main.js')] },
+    )
+    verifyUnit(cwd)
+    const quoted = bin.replace('%', '%%')
+    const script = quoted.replace('$', '$$$$')
+    expect(text('chat-server.service')).toContain(`ExecStart="${quoted}/node" "${script}/main.js" serve`)
+    expect(text('chat-server.service')).toContain(`ReadWritePaths="${quoted}/data"`)
+    const steps = TARGETS.systemd.next(factsOf({ database: { url: `sqlite:${bin}/data/chat.db` } }))
+    const step = steps.find((each) => each.startsWith('test -d'))!
+    execFileSync('sh', ['-c', step.replace('-o chat-server -g chat-server ', '')])
+    expect(readdirSync(bin).sort()).toEqual(['data', 'node'])
+  })
+
+  it('nothing of a home folder without a word, as the unit cannot read it', () => {
+    const facts = factsOf({}, { program: ['/home/ada/.nvm/node', '/home/ada/bin/chat-server'] })
+    expect(TARGETS.systemd.notes!(facts)).toEqual([expect.stringContaining('/home/ada/bin/chat-server')])
+    expect(TARGETS.systemd.notes!({ ...facts, user: true })).toEqual([])
+    expect(TARGETS.systemd.notes!(factsOf({}))).toEqual([])
+  })
+
+  it('with --user a service of that user, with its own folders', () => {
+    const text = unit({ user: true }).text('chat-server.service')
+    expect(text).toMatch(/^WantedBy=default\.target$/m)
+    expect(text).toMatch(/--config %h\/\.config\/chat-server\/chat-server\.toml$/m)
+    expect(text).not.toMatch(/^(User|Group|ProtectHome|CapabilityBoundingSet|StateDirectory)=|\/etc\/|network-online/m)
+    const steps = TARGETS.systemd.next(factsOf({}, { user: true, file: '/home/ada/my chat.yaml' }))
+    expect(steps.join('\n')).toContain("install -m 600 '/home/ada/my chat.yaml' ~/.config/chat-server/chat-server.yaml")
+    expect(steps.at(-1)).toMatch(/^loginctl enable-linger/)
+    expect(steps.join('\n')).not.toMatch(/useradd|\/etc\/|systemctl (?!--user)/)
+  })
+
+  it.skipIf(missing('systemd-analyze'))('a service on a port below 1024, or on a socket', () => {
+    const low = written('systemd', { server: { port: 443 } })
+    expect(low.text('chat-server.service')).toMatch(/^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m)
+    const at = (socket: string) =>
+      written('systemd', { server: { public_url: 'https://chat.example.org', socket, port: 443 } })
+    const [own, other] = [at('/run/talk/chat.sock'), at('/srv/sockets/chat.sock')]
+    expect(own.text('chat-server.service')).toMatch(/^RuntimeDirectory=talk$/m)
+    expect(other.text('chat-server.service')).toMatch(/^ReadWritePaths=\/srv\/sockets$/m)
+    for (const each of [own, other]) expect(each.text('chat-server.service')).not.toContain('Ambient')
+    for (const { cwd } of [low, own, other]) verifyUnit(cwd)
+  })
+})
+
+describe('HAProxy has', () => {
+  const servers = (input: object, more: Partial<Facts> = {}) => {
+    const { cwd, text } = written('haproxy', input, more)
+    const name = join(cwd, 'haproxy.cfg')
+    writeFileSync(name, text('haproxy.cfg').replace(/ ssl crt \S+ alpn \S+/, ''))
+    if (!missing('haproxy', ['-v'])) check('haproxy', ['-c', '-f', name], cwd)
+    return {
+      lines: text('haproxy.cfg').match(/^ {2}server .*$/gm),
+      head: text('haproxy.cfg').split('\n', 3).join('\n'),
+    }
+  }
+  const postgres = { database: { url: 'postgres://chat@db/chat' } }
+
+  it('the configured port, and on PostgreSQL a second node on the next one', () => {
+    expect(servers({ ...postgres, server: { port: 9321 } }).lines).toEqual([
+      '  server one 127.0.0.1:9321',
+      '  server two 127.0.0.1:9322',
+    ])
+    expect(servers({ ...postgres, server: { host: '10.0.0.5', port: 65535 } }).lines).toEqual([
+      '  server one 10.0.0.5:65535',
+      '  server two 10.0.0.5:65534',
+    ])
+    const socket = { public_url: 'https://chat.example.org', socket: '/run/chat-server/chat.sock' }
+    for (const alone of [{ ...postgres, cluster: { workers: 4 } }, { ...postgres, server: socket }, {}]) {
+      const { lines, head } = servers(alone)
+      expect(lines).toHaveLength(1)
+      expect(head).not.toMatch(/Two|both/i)
+    }
+  })
+
+  it('the nodes that --nodes names', async () => {
+    const nodes = ['10.0.0.1:8080', '[fd00::2]:8080', 'localhost:9000']
+    const { lines, head } = servers(postgres, { nodes })
+    expect(lines).toEqual(['one', 'two', 'node3'].map((name, i) => `  server ${name} ${nodes[i]}`))
+    expect(head).toMatch(/^# 3 chat-servers.*\n.* in all: .*\n# All need/)
+    const cwd = folder()
+    const written = await run(['init', 'haproxy', '--stdout', '--nodes', '10.0.0.1:8080, two:8080'], { cwd })
+    expect(written.stdout).toMatch(/ {2}server one 10\.0\.0\.1:8080\n {2}server two two:8080$/m)
+    const refused = await run(['init', 'haproxy', '--stdout', '--nodes', 'one:8080,two check'], { cwd })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"two check" is not host:port') })
+  })
 })
