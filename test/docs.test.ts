@@ -16,6 +16,25 @@ it('no link of the documentation is broken', () => {
   expect(links.length).toBeGreaterThan(20)
 })
 
+it('a page for contributors names no file of the code that does not exist', () => {
+  const pages = listPages().filter((page) => /contributing|decisions/.test(page))
+  const named = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/`((?:lib|cli|test)\/[\w./-]+\.tsx?)`/g)].map(([, path]) => ({ page, path: path! })),
+  )
+  expect(named.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([])
+  expect(named.length).toBeGreaterThan(10)
+})
+
+it('the index of the decisions has the question and the answer of each', () => {
+  const index = textOf('docs/decisions/README.md')
+  const pages = readdirSync(join(ROOT, 'docs/decisions')).filter((name) => name !== 'README.md')
+  const missing = pages.filter((name) => {
+    const [, question, answer] = /^# \d+\. (.*\?)\n\n\*\*(.*)\*\*\n/.exec(textOf(`docs/decisions/${name}`)) ?? []
+    return !question || !index.includes(`[${question}](${name}) ${answer}\n`)
+  })
+  expect(missing).toEqual([])
+})
+
 it('every relative link leads to a file of the packed archive', () => {
   const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
   const packed = [...files.filter((each) => !each.startsWith('!')), 'README.md', 'LICENSE', 'package.json']
