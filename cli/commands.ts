@@ -15,6 +15,7 @@ export const root: CommandDef = defineCommand({
     migrate: () => import('./commands/migrate.ts').then((module) => module.default),
     user: () => import('./commands/user.ts').then((module) => module.default),
     session: () => import('./commands/session.ts').then((module) => module.default),
+    key: () => import('./commands/key.ts').then((module) => module.default),
     conversation: () => import('./commands/conversation.ts').then((module) => module.default),
     invite: () => import('./commands/invite.ts').then((module) => module.default),
     mail: () => import('./commands/mail.ts').then((module) => module.default),

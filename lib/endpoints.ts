@@ -1,6 +1,7 @@
 import * as administration from './accounts/administration/routes.ts'
 import * as throttling from './accounts/administration/routes-throttling.ts'
 import * as keys from './accounts/api-keys/routes.ts'
+import * as keysOfUsers from './accounts/api-keys/routes-admin.ts'
 import * as audit from './accounts/audit/routes.ts'
 import * as emails from './accounts/email-addresses/routes.ts'
 import * as identities from './accounts/identities/routes.ts'
@@ -46,7 +47,7 @@ export const endpoints = {
   resets,
   emails,
   newcomers,
-  keys,
+  keys: { ...keys, ...keysOfUsers },
   identities,
   users: { ...users, ...administration, ...resetsOfUsers, ...sessionsOfUsers, ...erasure },
   audit,

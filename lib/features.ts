@@ -3,6 +3,7 @@ import * as inspection from './accounts/administration/service-inspection.ts'
 import * as lockdowns from './accounts/administration/service-lockdown.ts'
 import * as throttling from './accounts/administration/service-throttling.ts'
 import * as keys from './accounts/api-keys/service.ts'
+import * as keysOfAll from './accounts/api-keys/service-admin.ts'
 import * as audit from './accounts/audit/service.ts'
 import * as callers from './accounts/authentication/service.ts'
 import * as emails from './accounts/email-addresses/service.ts'
@@ -116,7 +117,13 @@ export const USE_CASES = {
     revoke: newcomers.revoke,
     signUp: newcomers.signUp,
   },
-  keys: { create: keys.create, list: keys.list, revoke: keys.revoke },
+  keys: {
+    create: keys.create,
+    list: keys.list,
+    revoke: keys.revoke,
+    listAll: keysOfAll.listAll,
+    revokeAny: keysOfAll.revokeAny,
+  },
   identities: { list: ownIdentities.list, remove: ownIdentities.remove },
   oauth: { begin: oauth.begin, finish: oauth.finish, exchangeCode: oauth.exchangeCode },
   conversations: {

@@ -40,6 +40,8 @@ const CALLS: Record<string, unknown[]> = {
   'keys.create': [{ name: 'a key' }],
   'keys.list': [],
   'keys.revoke': [ID],
+  'keys.listAll': [],
+  'keys.revokeAny': [ID],
   'oauth.begin': [{}, 'github', { link: true }],
   'oauth.finish': [{}, 'github', { code: 'c', state: 's' }],
   'oauth.exchangeCode': [{}, 'github', { auth_code: 'c' }],
@@ -120,7 +122,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^keys\.(listAll|revokeAny)|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

@@ -1,5 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 export type { AuditPage, AuditRecord } from './audit.ts'
+export type { KeyOfUser, KeysOfUsers } from './keys.ts'
 export type {
   LimitAssignment,
   LimitProfile,

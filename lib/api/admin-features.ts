@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 
 import type { AuditAdminClient } from './audit.ts'
+import type { KeysAdminClient } from './keys.ts'
 import type { LimitsAdminClient } from './limits.ts'
 import type { NewcomersAdminClient } from './newcomers.ts'
 import type { NodesAdminClient } from './nodes.ts'
@@ -17,6 +18,7 @@ export interface AdminFeatures {
   tasks: TasksAdminClient
   nodes: NodesAdminClient
   newcomers: NewcomersAdminClient
+  keys: KeysAdminClient
   limits: LimitsAdminClient
   ops: OpsAdminClient
   wellKnown: WellKnownAdminClient

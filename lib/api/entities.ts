@@ -59,7 +59,7 @@ export type {
 } from './events.ts'
 export type { OwnIdentities, OwnIdentity } from './identities.ts'
 export type { Accepted, CreatedInvite, Invite, Invites } from './invites.ts'
-export type { ApiKey, ApiKeys, CreatedKey } from './keys.ts'
+export type { ApiKey, ApiKeys, CreatedKey, KeyOfUser, KeysOfUsers } from './keys.ts'
 export type {
   Endpoint,
   LimitAssignment,

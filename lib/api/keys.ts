@@ -39,6 +39,36 @@ export interface KeysClient {
   revoke(key_id: string, options?: CallOptions): Promise<void>
 }
 
+/** `client.keys`. */
+export interface KeysAdminClient {
+  /**
+   * List the API keys of all users or of one, newest first.
+   *
+   * Each key without its secret, and when it was last used, to the minute. Not with an API key.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  listAll(
+    input?: {
+      /** Only the keys of this user */
+      user_id?: string | undefined
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<KeysOfUsers>
+
+  /**
+   * Revoke an API key of any user.
+   *
+   * The key is refused from the next call on, and its streams end. Repeatable: 204 as well if the key does not
+   * exist. Not with an API key.
+   */
+  revokeAny(key_id: string, options?: CallOptions): Promise<void>
+}
+
 /** A created key; `key` itself is returned only here. */
 export interface CreatedKey {
   id: string
@@ -59,4 +89,20 @@ export interface ApiKey {
   created_at: string
   expires_at?: string
   last_used_at?: string
+}
+
+/** A page of keys, newest first. */
+export interface KeysOfUsers {
+  keys: KeyOfUser[]
+  next_after?: string
+}
+
+/** A key of any user, as an administrator reads it. */
+export interface KeyOfUser {
+  id: string
+  name: string
+  created_at: string
+  expires_at?: string
+  last_used_at?: string
+  user_id: string
 }

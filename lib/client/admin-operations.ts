@@ -6,6 +6,10 @@ export const ADMIN_OPERATIONS = {
   audit: {
     list: { method: 'GET', path: '/api/admin/audit', input: 'query', is_read: true },
   },
+  keys: {
+    listAll: { method: 'GET', path: '/api/admin/keys', input: 'query', is_read: true },
+    revokeAny: { method: 'DELETE', path: '/api/admin/keys/{key_id}' },
+  },
   limits: {
     createAssignment: { method: 'POST', path: '/api/admin/limits/assignments', input: 'body' },
     createProfile: { method: 'POST', path: '/api/admin/limits/profiles', input: 'body' },

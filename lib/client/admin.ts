@@ -1,4 +1,5 @@
 import type { AdminFeatures } from '../api/admin-features.ts'
+import type { KeysAdminClient, KeysClient } from '../api/keys.ts'
 import type { NewcomersAdminClient, NewcomersClient } from '../api/newcomers.ts'
 import type { UsersAdminClient, UsersClient } from '../api/users.ts'
 import { ADMIN_OPERATIONS } from './admin-operations.ts'
@@ -21,6 +22,7 @@ export type {
  * administrators, probes and metrics, and the OpenAI-compatible `/v1`.
  */
 export interface AdminClient extends ChatClient, AdminFeatures {
+  keys: KeysClient & KeysAdminClient
   users: UsersClient & UsersAdminClient
   newcomers: NewcomersClient & NewcomersAdminClient
 }

@@ -51,6 +51,19 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     await command('user set-roles --user grace --roles admin,member')
     expect((await hopper.users.list()).users).toHaveLength(2)
 
+    // Her API keys are listed, and one is revoked.
+    const { id } = await hopper.keys.create({ name: 'a bot' })
+    expect((await command('key list grace')).keys).toMatchObject([{ id, user_id: grace.id, name: 'a bot' }])
+    for (let n = 0; n < 2; n++) expect(await command(`key revoke ${id}`)).toEqual({ key_id: id })
+    expect((await command('key list')).keys).toEqual([])
+    const [revoked, ...others] = (await command('audit list --act key.revoked')).entries
+    expect(revoked).toMatchObject({
+      subject_id: id,
+      detail: { operator: userInfo().username },
+      names: { key: 'a bot' },
+    })
+    expect(others).toEqual([])
+
     // Her sessions are listed, and end.
     let stream = await watch(PASSWORD)
     expect((await command('session list --user grace')).sessions).toHaveLength(2)

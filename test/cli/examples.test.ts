@@ -13,6 +13,7 @@ import { serve } from './serving.ts'
 const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
 const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
 const NEWCOMER = '01980a3c-7000-7a10-8b20-0c4f1d2e3a45'
+const KEY = '01980a3c-7000-7a10-8b20-0c4f1d2e3a46'
 const ASSIGNMENT = '0199f0a0-0000-7000-8000-000000000000'
 
 /** The commands in an order in which each can run; those of a row at once. */
@@ -33,7 +34,16 @@ const ORDER: string[][] = [
     'user reset-link',
     'user set-password',
   ],
-  ['invite create', 'invite list', 'invite revoke', 'limits profiles update', 'user set-roles', 'session revoke'],
+  [
+    'invite create',
+    'invite list',
+    'invite revoke',
+    'limits profiles update',
+    'user set-roles',
+    'session revoke',
+    'key list',
+  ],
+  ['key revoke'],
   ['mail queue retry', 'user invite'],
   [
     'user invites',
@@ -138,6 +148,8 @@ async function withIds(cwd: string): Promise<void> {
   await chat.invites.create(ada, CONVERSATION, {})
   ids.push(NEWCOMER)
   await chat.newcomers.invite(OPERATOR, { email: 'newcomer@example.org', mail: false })
+  ids.push(KEY)
+  await chat.keys.create(ada, { name: 'Nightly report' })
   const profile = await chat.limits.createProfile(OPERATOR, {
     name: 'fast',
     params: { requests_per_second: 100, burst: 100 },

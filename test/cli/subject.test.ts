@@ -54,6 +54,8 @@ it('of several required flags the first may be a word, and of none --user or --i
     'user create': 'username',
     'user set-roles': 'user',
     'limits profiles update': 'profile',
+    'key list': 'user',
+    'key revoke': 'id',
     'session list': 'user',
     'session revoke': 'user',
     'mail queue retry': 'id',

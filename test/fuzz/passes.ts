@@ -20,6 +20,7 @@ export interface Pass {
 const ENDS_ACCESS = [
   'authRevokeSession',
   'keysRevoke',
+  'keysRevokeAny',
   'authChangePassword',
   'usersChange',
   'usersErase',

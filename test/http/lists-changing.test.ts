@@ -60,6 +60,11 @@ const COPIED: Record<string, Copied> = {
     ({ sessions }) => sessions,
     (id) => ({ token_hash: id, csrf_hash: id }),
   ),
+  keysListAll: byId(
+    'api_keys',
+    ({ keys }) => keys,
+    (id) => ({ key_hash: id }),
+  ),
   invitesList: byId(
     'invites',
     ({ invites }) => invites,

@@ -27,7 +27,7 @@ const ACTS: Record<AuditAct, string> = {
   'session.replayed': 'An old token of a session was used after a refresh, which ended the session.',
   'key.created': 'A user created an API key, the subject.',
   'key.revoked':
-    'An API key, the subject, was revoked: by its user, by an administrator, or by another act; then `detail` has the user and the reason.',
+    'An API key, the subject, was revoked: by its user, or by an administrator or another act; then `detail` has the user and the reason.',
   'oauth.signed_in': 'A user signed in with a provider.',
   'oauth.signed_up': 'A new user signed up through a provider.',
   'oauth.linked': 'A user linked a provider.',

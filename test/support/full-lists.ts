@@ -19,6 +19,7 @@ export interface Filled {
   conversations: string[]
   invites: string[]
   sessions: string[]
+  keys: string[]
   audit: string[]
   tasks: string[]
   notifications: string[]
@@ -64,6 +65,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
 
   const users = ids(1_100)
   const sessions = ids(300)
+  const keys = ids(450)
   const conversations = ids(210)
   const invites = ids(1_100)
   const audit = ids(450)
@@ -113,6 +115,11 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
         user_agent: long(1_000),
         ip: '192.0.2.1',
       })),
+    )
+    await insert(
+      tx,
+      'api_keys',
+      keys.map((id) => ({ id, user_id: ownerId, name: long(100), key_hash: id, created_at: at })),
     )
     await insert(
       tx,
@@ -280,6 +287,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     conversations,
     invites,
     sessions,
+    keys,
     audit,
     tasks,
     notifications,

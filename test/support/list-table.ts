@@ -187,6 +187,13 @@ export const LISTS: Record<string, Followed> = {
   },
   // At most fifty.
   keysList: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
+  keysListAll: {
+    key: 'id',
+    expected: ({ keys }) => [...keys].reverse(),
+    path: () => '/api/admin/keys',
+    query: 'limit=200',
+    next: after,
+  },
   // At most fifty.
   identitiesList: { key: 'id', expected: ({ identities }) => identities, path: () => '/api/auth/identities' },
   // Two entries.

@@ -38,6 +38,8 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await page.press('dialog [name=password]', 'Enter')
     await page.waitForSelector('.identity:has-text("@grace")')
     const grace = await signIn(stage, 'grace@example.org')
+    const { users } = await chat.users.list(ada, { query: 'grace' })
+    await chat.keys.create(await chat.users.actor(users[0]!.id), { name: 'Nightly report' })
     // A lock of a few seconds is not over before it is seen.
     held = now()
     const email = 'grace@example.org'
@@ -58,6 +60,9 @@ describe.skipIf(!hasBrowser)('the administration', () => {
     await page.selectOption('.sheet select', 'admin')
     await page.press('.sheet [name=display_name]', 'Enter')
     await page.waitForSelector('.identity:has-text("Grace Hopper"):has-text("Administrator")')
+    await page.click('[aria-label="Revoke Nightly report"]')
+    await page.click('dialog .danger')
+    await expectOne(page, '.sheet .quiet:text("No API keys.")')
     await page.click('.items li:has-text("Chrome") button')
     await grace.page.waitForSelector('[role=status]:text("Your session has ended.")')
     await page.click('.sheet button:text-is("Disable")')

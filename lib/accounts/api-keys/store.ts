@@ -3,6 +3,7 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
+import type { KeyOfUser } from './schema-admin.ts'
 
 /** An API key as it is stored: only a digest of the key itself. */
 export interface KeyRow {
@@ -24,6 +25,11 @@ export function toKey(row: Omit<KeyRow, 'key_hash'>): ApiKey {
     ...(row.expires_at !== null && { expires_at: toInstant(row.expires_at) }),
     ...(row.last_used_at !== null && { last_used_at: toInstant(row.last_used_at) }),
   }
+}
+
+/** A row as an administrator reads it. */
+export function toKeyOfUser(row: Omit<KeyRow, 'key_hash'>): KeyOfUser {
+  return { ...toKey(row), user_id: row.user_id }
 }
 
 /** The columns of a key and its user that every call needs. */
@@ -67,6 +73,24 @@ export function listKeys(db: Queries, userId: string): Promise<KeyRow[]> {
   )
 }
 
+/** Up to `limit` keys of all users or of one, newest first, after the given one. By primary key; those of one by user_id. */
+export function listKeysOfUsers(
+  db: Queries,
+  { user_id, after }: { user_id?: string | undefined; after?: string | undefined },
+  limit: number,
+): Promise<Omit<KeyRow, 'key_hash'>[]> {
+  const conditions = [...(after === undefined ? [] : ['id < ?']), ...(user_id === undefined ? [] : ['user_id = ?'])]
+  return db.all(
+    `SELECT id, user_id, name, created_at, expires_at, last_used_at FROM api_keys
+      ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+      ORDER BY id DESC
+      LIMIT ?`,
+    ...(after === undefined ? [] : [after]),
+    ...(user_id === undefined ? [] : [user_id]),
+    limit,
+  )
+}
+
 /** The number of a user's keys. By user_id. */
 export async function countKeys(db: Queries, userId: string): Promise<number> {
   const row = await db.get<{ count: number }>('SELECT count(*) AS count FROM api_keys WHERE user_id = ?', userId)
@@ -89,10 +113,19 @@ export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise
   await tx.run('UPDATE api_keys SET last_used_at = ? WHERE id = ?', usedAt, id)
 }
 
-/** @returns the deleted key of the user, if there was one */
-export function deleteKey(tx: Queries, id: string, userId: string): Promise<{ name: string } | undefined> {
-  return tx.get('DELETE FROM api_keys WHERE id = ? AND user_id = ? RETURNING name', id, userId)
+/**
+ * By primary key.
+ *
+ * @param userId whose key it must be. Default: any user's
+ * @returns the deleted key, if there was one
+ */
+export function deleteKey(tx: Queries, id: string, userId?: string): Promise<Named | undefined> {
+  return userId === undefined
+    ? tx.get<Named>('DELETE FROM api_keys WHERE id = ? RETURNING user_id, name', id)
+    : tx.get<Named>('DELETE FROM api_keys WHERE id = ? AND user_id = ? RETURNING user_id, name', id, userId)
 }
+
+type Named = Pick<KeyRow, 'user_id' | 'name'>
 
 /** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */
 export function deleteExpiredKeys(tx: Queries, before: Cutoff, limit: number): Promise<number> {

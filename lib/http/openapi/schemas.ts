@@ -1,6 +1,7 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import * as keys from '../../accounts/api-keys/schema.ts'
+import * as keysOfUsers from '../../accounts/api-keys/schema-admin.ts'
 import * as audit from '../../accounts/audit/schema.ts'
 import * as emails from '../../accounts/email-addresses/schema.ts'
 import * as identities from '../../accounts/identities/schema.ts'
@@ -60,6 +61,7 @@ const FEATURES: object[] = [
   identities,
   invites,
   keys,
+  keysOfUsers,
   limits,
   mentions,
   messages,

@@ -63,6 +63,8 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'keys.create': ['key.created'],
   'keys.list': 'reads',
   'keys.revoke': ['key.revoked'],
+  'keys.listAll': 'reads',
+  'keys.revokeAny': ['key.revoked'],
   'identities.list': 'reads',
   'identities.remove': ['identity.removed'],
   'oauth.begin': 'own',

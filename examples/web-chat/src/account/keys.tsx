@@ -9,8 +9,8 @@ import { useLoad } from '../parts/load.ts'
 import { OnceShown } from '../parts/once-shown.tsx'
 import { Select } from '../parts/select.tsx'
 import { accountTexts, texts } from '../texts/texts.ts'
-import { shortTime } from '../texts/time.ts'
 import { useConfirmed } from './confirmed.tsx'
+import { KeyItem } from './key-item.tsx'
 
 const PERIODS = ['30', '90', '365', 'never'] as const
 const DAY_MS = 86_400_000
@@ -73,31 +73,5 @@ export function Keys() {
         />
       )}
     </>
-  )
-}
-
-function KeyItem({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
-  const { keys: words, since } = accountTexts.value
-  const { name, created_at, expires_at, last_used_at } = apiKey
-  const isExpired = expires_at !== undefined && Date.parse(expires_at) <= Date.now()
-  return (
-    <li>
-      <span class="name">
-        <strong dir="auto">{name}</strong>
-        {isExpired && <span class="tag">{words.expired}</span>}
-        <small>
-          {[
-            since(shortTime(created_at)),
-            last_used_at ? words.used(shortTime(last_used_at)) : words.unused,
-            expires_at && !isExpired ? words.until(shortTime(expires_at)) : '',
-          ]
-            .filter(Boolean)
-            .join(' · ')}
-        </small>
-      </span>
-      <button type="button" aria-label={words.revoke_of(name)} onClick={onRevoke}>
-        {words.revoke}
-      </button>
-    </li>
   )
 }

@@ -9,6 +9,7 @@ import { longTime, shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 import { UserAccess } from './user-access.tsx'
 import { UserEdit } from './user-edit.tsx'
+import { UserKeys } from './user-keys.tsx'
 import { UserSessions } from './user-sessions.tsx'
 import { UserSignIn } from './user-sign-in.tsx'
 import { AccountTags } from './users.tsx'
@@ -31,6 +32,7 @@ export function UserDetails({ id }: { id: string }) {
           <UserEdit account={facts.user} onChanged={reload} />
           <UserSignIn facts={facts} onChanged={reload} />
           <UserSessions id={id} onChanged={reload} />
+          <UserKeys id={id} onChanged={reload} />
           <UserAccess account={facts.user} onChanged={reload} />
           <p>
             <a href={hrefOf({ name: 'administration', tab: 'audit', id })}>{words.audit_of}</a>

@@ -459,6 +459,8 @@ export const texts: Texts = {
       end_all: 'Alle Sitzungen beenden',
       end_all_title: 'Alle Sitzungen dieses Kontos beenden?',
       end_all_text: 'Überall ist eine neue Anmeldung nötig. Auch API-Schlüssel und Links aus Mails enden.',
+      keys: 'API-Schlüssel',
+      no_keys: 'Keine API-Schlüssel.',
       danger: 'Zugang nehmen',
       disable: 'Sperren',
       disable_title: (name) => `${name} sperren?`,

@@ -442,6 +442,8 @@ export const texts = {
       end_all: 'End all sessions',
       end_all_title: 'End all sessions of this user?',
       end_all_text: 'The user has to sign in again everywhere. API keys and mailed links end too.',
+      keys: 'API keys',
+      no_keys: 'No API keys.',
       danger: 'Take away access',
       disable: 'Disable',
       disable_title: (name: string) => `Disable ${name}?`,
