@@ -44,7 +44,7 @@ import type { Lifecycle } from './core/lifecycle.ts'
 import { withReserve } from './core/with-reserve.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
-import { createFilesPlace } from './files/guard.ts'
+import { createFilesPlace, type FilesPlace } from './files/guard.ts'
 import { authFailuresOf, createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
@@ -78,7 +78,9 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { log = SILENT, id = newId, hooks = {} } = ports
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics })
+  const files = createFiles(config, storage, log)
+  const filesState = files.filesPlace.state
+  const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics, filesState })
   const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = live
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
@@ -90,7 +92,6 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
   const addresser: Addresser = (order, options) => recipientOf(ctx, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
-  const files = createFiles(config, storage, log)
   const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
     config,
@@ -160,12 +161,17 @@ function afterCommits(ctx: () => Context, complete: (entry: AuditEntry) => Audit
 
 /** The parts of the streams: what is open in this process, and how it meets the other processes. */
 function createLive(
-  deps: Pick<Context, 'config' | 'settings' | 'log' | 'clock' | 'metrics'> & { storage: Storage; ports: Ports },
+  deps: Pick<Context, 'config' | 'settings' | 'log' | 'clock' | 'metrics'> & {
+    storage: Storage
+    ports: Ports
+    filesState: FilesPlace['state']
+  },
 ) {
-  const { storage, ports, config, settings, log, clock, metrics } = deps
+  const { storage, ports, config, settings, log, clock, metrics, filesState } = deps
   const { now, sessionNow } = clock
   const { db, kv, signals } = storage
-  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, settings, log, metrics, clock })
+  const ofCluster = { db, signals, bus: ports.bus, isEphemeral, config, settings, log, metrics, clock, filesState }
+  const cluster = createCluster(ofCluster)
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster
   const sources = createStreamSources({ db, config, now, sessionNow })

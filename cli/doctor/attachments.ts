@@ -9,10 +9,11 @@ import { newId } from '../../lib/core/ids.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
 import { examine } from '../../lib/files/place.ts'
 import { reserveOf } from '../../lib/files/reserve.ts'
-import type { Queries } from '../../lib/storage/database.ts'
 import type { Space } from '../../lib/storage/objects/objects.ts'
+import type { Storage } from '../../lib/storage/open.ts'
 import { messageOf } from '../errors.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
+import { type FilesElsewhere, findFilesElsewhere, some } from './nodes.ts'
 
 const MIB = 1024 * 1024
 
@@ -20,12 +21,13 @@ const MIB = 1024 * 1024
 const NEARLY_FULL = 0.9
 
 /** The findings about the files of messages; none if they are off, and then nothing is opened. */
-export async function checkAttachments(config: Config, db: Queries, read_only: boolean): Promise<Finding[]> {
+export async function checkAttachments(config: Config, storage: Storage, read_only: boolean): Promise<Finding[]> {
+  const { db } = storage
   const { enabled, total_bytes } = config.attachments
   if (!enabled) return []
   return [
     judgeSize((await sumOfBlobs(db)).bytes, total_bytes),
-    ...(await checkPlace(config, db, read_only)),
+    ...(await checkPlace(config, storage, read_only)),
     ...(await checkSpace(config)),
     ...judgeGone(await countGone(db)),
   ]
@@ -68,23 +70,37 @@ export function judgeSpace({ free }: Pick<Space, 'free'>, reserve: number): Find
 }
 
 /** Compares the marker of the storage with the database, before anything is written there. */
-async function checkPlace(config: Config, db: Queries, read_only: boolean): Promise<Finding[]> {
+async function checkPlace(config: Config, storage: Storage, read_only: boolean): Promise<Finding[]> {
   const place = filesPlace(config)
   const files = openFileStore(place)
-  const state = await examine(db, files)
+  const state = await examine(storage.db, files)
     .then((found) => found.state)
     .catch(() => undefined)
   await files.close()
-  if (state === 'missing') return [judgeMissing(files.place)]
-  return [...(state === 'shared' ? [judgeShared(files.place)] : []), await checkStorage(place, read_only)]
+  const elsewhere = await findFilesElsewhere(config, storage)
+  if (state === 'missing') return [judgeMissing(files.place, elsewhere)]
+  return [
+    ...(state === 'shared' ? [judgeShared(files.place)] : []),
+    ...judgeElsewhere(files.place, elsewhere),
+    await checkStorage(place, read_only),
+  ]
 }
 
 /** The finding about a storage that is not the one that the database has its files in. */
-export function judgeMissing(place: string): Finding {
-  const message = `The files of messages are not in ${place}: its marker is missing, or another one. Reads and uploads are 503.`
+export function judgeMissing(place: string, { found_by }: Pick<FilesElsewhere, 'found_by'>): Finding {
+  const elsewhere = found_by.length > 0 ? ` The node on ${some(found_by)} does find them: they are not lost.` : ''
+  const message = `The files of messages are not in ${place}: its marker is missing, or another one. Reads and uploads are 503.${elsewhere}`
   const remedy =
     'Mount its disk, or correct attachments.storage. If the files were moved there by other means: "chat-server attachments adopt". If they are lost: restore them with --files, or "chat-server fsck --files --repair".'
   return failure('attachments.missing', message, remedy)
+}
+
+/** The finding about nodes that miss a storage which this command finds. */
+export function judgeElsewhere(place: string, { missed_by }: Pick<FilesElsewhere, 'missed_by'>): Finding[] {
+  if (missed_by.length === 0) return []
+  const message = `The node on ${some(missed_by)} does not find the files of messages, which are in ${place} here. Reads and uploads there are 503.`
+  const remedy = 'Mount the disk on that machine, or correct attachments.storage there.'
+  return [failure('attachments.missing_elsewhere', message, remedy)]
 }
 
 /** The finding about a storage that another database owns. */

@@ -23,11 +23,9 @@ type Node = Pick<NodeRow, 'id' | 'version'> & NodeDetails
  * Values themselves leave no process.
  */
 export async function checkNodes(config: Config, storage: Storage): Promise<Finding[]> {
-  const { db, signals } = storage
-  if (signals && !signals.exists()) return [skipped('nodes', NONE)]
   try {
-    const rows = await listNodes(signals ?? db, config.cluster.dead_seconds * SECOND, MAX_NODES)
-    const secret = await readSecret(db)
+    const rows = await readNodes(config, storage)
+    const secret = await readSecret(storage.db)
     if (rows.length === 0 || !secret) return [skipped('nodes', NONE)]
     const nodes = rows.flatMap(({ id, version, details }): Node[] => {
       const complete = toDetails(details)
@@ -37,6 +35,35 @@ export async function checkNodes(config: Config, storage: Storage): Promise<Find
   } catch (error) {
     const reason = describeSystemError(error) ?? messageOf(error)
     return [skipped('nodes', `The running nodes cannot be read: ${reason}`)]
+  }
+}
+
+/** The rows of the running nodes. */
+async function readNodes(config: Config, { db, signals }: Storage): Promise<NodeRow[]> {
+  if (signals && !signals.exists()) return []
+  return listNodes(signals ?? db, config.cluster.dead_seconds * SECOND, MAX_NODES)
+}
+
+/** The running nodes that find the storage of files, and those that miss it, as of their last heartbeats. */
+export interface FilesElsewhere {
+  found_by: string[]
+  missed_by: string[]
+}
+
+/** Asks the running nodes for the storage of files: a disk may be mounted on some machines only. */
+export async function findFilesElsewhere(config: Config, storage: Storage): Promise<FilesElsewhere> {
+  // Nodes that cannot be read have a finding of their own.
+  const rows = await readNodes(config, storage).catch(() => [])
+  const namesOf = (isMeant: (files: string) => boolean) =>
+    rows.flatMap(({ id, details, files }) => {
+      if (files === null || !isMeant(files)) return []
+      const place = toDetails(details)
+      return [place ? `${place.host} (process ${place.pid})` : id]
+    })
+  // One that has just begun, without a file, says nothing of where they are.
+  return {
+    found_by: namesOf((files) => files !== 'missing' && files !== 'free'),
+    missed_by: namesOf((files) => files === 'missing'),
   }
 }
 
@@ -152,7 +179,8 @@ function judgeDrain(key: Uint8Array, nodes: Node[]): Finding[] {
 const differingKeys = (one: NodeDetails['values'], other: NodeDetails['values']) =>
   differing(one, other).filter((key) => !OWN_KEYS.includes(key))
 
-function some(texts: readonly string[]): string {
+/** A list for a message, which names ten of them. */
+export function some(texts: readonly string[]): string {
   const named = texts.slice(0, MAX_NAMED).join(', ')
   return texts.length > MAX_NAMED ? `${named}, and ${texts.length - MAX_NAMED} more` : named
 }

@@ -105,7 +105,7 @@ async function checkDatabase(
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),
-      ...(await checkAttachments(config, storage.db, read_only)),
+      ...(await checkAttachments(config, storage, read_only)),
       ...(await checkNodes(config, storage)),
       ...(await next(storage)),
     ]

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { createSteadiness } from '../core/steadiness.ts'
 import { monotonicMicros } from '../core/time.ts'
 import { BUILD } from '../core/version.ts'
+import type { PlaceState } from '../files/place.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { ownPlace } from './process-place.ts'
 import type { Neighbour } from './receiver.ts'
@@ -26,12 +27,17 @@ interface BeatDeps {
   clock: Clock
   config: { cluster: { beat_seconds: number; dead_seconds: number; instance: string } }
   neighbour: Pick<Neighbour, 'countStreams' | 'unheardFor' | 'reconsider' | 'renew'>
+  /** What this process has last found of the storage of files. */
+  filesState: () => PlaceState | undefined
   /** Writes what this process notes of itself to its row. */
   noteDetails: () => Promise<void>
 }
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
-export function createBeat(id: string, { db, clock, config, neighbour, noteDetails }: BeatDeps): () => Promise<void> {
+export function createBeat(
+  id: string,
+  { db, clock, config, neighbour, filesState, noteDetails }: BeatDeps,
+): () => Promise<void> {
   const { beat_seconds, dead_seconds } = config.cluster
   const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
@@ -67,6 +73,7 @@ export function createBeat(id: string, { db, clock, config, neighbour, noteDetai
     const { has_row, at } = await store.beat(db, id, {
       streams: neighbour.countStreams(),
       unheard_ms: neighbour.unheardFor(),
+      files: filesState(),
       clock_difference,
     })
     if (at !== undefined) clock.learn(began, at, monotonicMicros())

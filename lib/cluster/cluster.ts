@@ -5,6 +5,7 @@ import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import { BUILD } from '../core/version.ts'
+import type { PlaceState } from '../files/place.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createBeat } from './beat.ts'
@@ -34,6 +35,8 @@ interface ClusterDeps extends PublisherDeps {
   /** Where the processes of a SQLite file meet. Its failure harms nothing: a process is then alone. */
   signals?: SignalsFile | undefined
   clock: Clock
+  /** What this process has last found of the storage of files. */
+  filesState: () => PlaceState | undefined
   settings: Pick<LiveConfig, 'current'>
 }
 

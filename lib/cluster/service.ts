@@ -63,6 +63,7 @@ function listThisProcess({ cluster, hub, now }: Context): NodeRow[] {
       beat_at: now(),
       streams: hub.size(),
       details: JSON.stringify(cluster.details.place()),
+      files: null,
     },
   ]
 }

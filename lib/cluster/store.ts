@@ -13,6 +13,8 @@ export interface NodeRow {
   streams: number
   /** As JSON: see `details.ts`. */
   details: string | null
+  /** What it has last found of the storage of files: see `files/place.ts`. */
+  files: string | null
 }
 
 /** Adds a process; a repeated call changes nothing but its beat. */
@@ -41,6 +43,7 @@ export async function listPlaces(db: Queries, id: string, limit: number): Promis
  * Reports that a process runs. PostgreSQL returns its time, which costs nothing here; SQLite has the clock of the machine.
  *
  * @param unheard_ms how long ago this process has last heard others
+ * @param files what it has last found of the storage of files, if it looks
  * @param clock_difference how far the clock of the process's machine is behind the database's, if it knows
  * @returns `has_row`: false if others took the process for dead
  */
@@ -50,12 +53,18 @@ export async function beat(
   {
     streams,
     unheard_ms,
+    files,
     clock_difference,
-  }: { streams: number; unheard_ms: number; clock_difference?: Micros | undefined },
+  }: {
+    streams: number
+    unheard_ms: number
+    files?: string | undefined
+    clock_difference?: Micros | undefined
+  },
 ): Promise<{ has_row: boolean; at?: Micros }> {
   const now = databaseNow(db.dialect)
-  const update = `UPDATE nodes SET beat_at = ${now}, streams = ?, clock_difference = ?, heard_at = ${now} - CAST(? AS BIGINT) WHERE id = ?`
-  const params = [streams, clock_difference ?? null, Math.round(unheard_ms * 1000), id]
+  const update = `UPDATE nodes SET beat_at = ${now}, streams = ?, files = ?, clock_difference = ?, heard_at = ${now} - CAST(? AS BIGINT) WHERE id = ?`
+  const params = [streams, files ?? null, clock_difference ?? null, Math.round(unheard_ms * 1000), id]
   if (db.dialect === 'sqlite') return { has_row: (await db.run(update, ...params)) === 1 }
   const row = await db.get<{ beat_at: Micros }>(`${update} RETURNING beat_at`, ...params)
   return row ? { has_row: true, at: Number(row.beat_at) } : { has_row: false }
@@ -103,7 +112,7 @@ export async function anotherHears(db: Database, id: string, unheard_ms: number)
 /** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */
 export function listNodes(db: Queries, silence: Micros, limit: number): Promise<NodeRow[]> {
   return db.all<NodeRow>(
-    `SELECT id, version, started_at, beat_at, streams, details FROM nodes
+    `SELECT id, version, started_at, beat_at, streams, details, files FROM nodes
       WHERE beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
     silence,
     limit,

@@ -18,6 +18,8 @@ export interface FilesPlace {
   look(): Promise<PlaceState>
   /** Looks whether what nothing refers to can be deleted there. @throws ChatError `unavailable` */
   mayDelete(): Promise<boolean>
+  /** What the last look has found; `undefined` before the first one. */
+  state(): PlaceState | undefined
   /** Whether the last look found the place missing. */
   isMissing(): boolean
   /** @throws ChatError `unavailable` if the last look found the place missing */
@@ -41,6 +43,7 @@ export function createFilesPlace(deps: PlaceDeps): FilesPlace {
     unguarded: deps.open,
     look: async () => (await lookout.look()).state,
     mayDelete: async () => (await lookout.look()).may_delete,
+    state: () => lookout.seen()?.state,
     isMissing: () => lookout.seen()?.state === 'missing',
     assertThere: lookout.assertThere,
     confirmThere: lookout.confirmThere,
@@ -76,9 +79,16 @@ function createLookout({ db, open, log }: PlaceDeps) {
 
   /** A marker is compared without the database: only another one than before is a reason to look. */
   async function check(store: FileStore): Promise<void> {
-    if (seen?.storage === undefined || (await store.marker())?.storage !== seen.storage) await look()
+    if (!(await isAsSeen(store))) {
+      await look()
+      // That look may have been under way, and have read the marker before it went away.
+      if (seen?.state !== 'missing' && !(await isAsSeen(store))) await look()
+    }
     assertThere()
   }
+
+  const isAsSeen = async (store: FileStore) =>
+    seen?.storage !== undefined && (await store.marker())?.storage === seen.storage
 
   /** As `check`, for each write to a folder, and the first one to another place, which is marked then. */
   async function checkWrite(store: FileStore): Promise<void> {
@@ -107,8 +117,10 @@ function guard(store: FileStore, { look, check, checkWrite, assertThere, seen }:
       assertThere()
       const value = await store.get(key, range)
       // What a row names is not there: is anything?
-      if (!value) await check(store)
-      return value
+      if (value) return value
+      await check(store)
+      // It may have come back between the two looks.
+      return store.get(key, range)
     },
     async remove(key) {
       if (store.is_folder) await check(store)

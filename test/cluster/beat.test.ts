@@ -33,6 +33,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
         db,
         neighbour,
         noteDetails: async () => {},
+        filesState: () => undefined,
         config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } },
       },
     })

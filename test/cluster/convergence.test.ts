@@ -108,7 +108,14 @@ function startNode(id: string, storage: Storage) {
     ...{ reconsider: presence.reconsider, meet: presence.renew, renew: presence.renew },
   }
   const held = createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} })
-  const beat = createBeat(id, { db, clock: held, config, neighbour, noteDetails: async () => {} })
+  const beat = createBeat(id, {
+    db,
+    clock: held,
+    config,
+    neighbour,
+    noteDetails: async () => {},
+    filesState: () => undefined,
+  })
   const listens = () => receiver.listen(neighbour)
   const beats = async () => {
     await beat().catch(() => {})

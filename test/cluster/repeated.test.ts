@@ -30,7 +30,11 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
         signals: storage.signals && { ...storage.signals, ...methods },
       },
       ...{ config, settings: { current: () => config }, metrics: createMetrics('sqlite', []) },
-      ...{ log: { debug() {}, info() {}, warn() {}, error() {} }, isEphemeral: () => true },
+      ...{
+        log: { debug() {}, info() {}, warn() {}, error() {} },
+        isEphemeral: () => true,
+        filesState: () => undefined,
+      },
       clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
     })
     const nothing = async () => {}
