@@ -15,7 +15,7 @@ import { digestOf, hashed } from './digest.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
 import { filesKeyOf } from './files-key.ts'
 import { endsOf, pack } from './packing.ts'
-import { assertPlace, markPlace } from './place.ts'
+import { assertPlace, isPlaceOfLast, markPlace } from './place.ts'
 import { describeWriter, dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf, timeAfter } from './rules.ts'
 import { withSource } from './source.ts'
 import {
@@ -158,15 +158,18 @@ async function makeBackup(deps: BackupDeps, state: BackupState, signal: AbortSig
   await assertPlace(objects, state)
   if (target !== null && target !== objects.place)
     log.info('Backups are stored at another place from now on', { copy: objects.place })
+  // Its disk may be unmounted while the copy is made: a folder that is created then would look like the place from now on.
+  const options = { is_there: isPlaceOfLast(objects, state), signal }
   const made = await withSource(db, signal, async (source) => {
     const last: string | undefined = detail === null ? undefined : JSON.parse(detail).name
     const name = nameOf(owner, timeAfter(last, now()), source.ends + endsOf(backup))
     const packed = hashed(await pack(source.bytes, backup))
     let isStored = false
     try {
-      const bytes = await objects.put(name, packed.bytes, { about_bytes: source.about_bytes, signal })
+      const bytes = await objects.put(name, packed.bytes, { ...options, about_bytes: source.about_bytes })
       isStored = true
       await assertStored(objects, name, packed.sha256(), signal)
+      await assertPlace(objects, state, name)
       return { name, bytes }
     } catch (error) {
       // Also after a failed `put`: the answer to its last request may have been lost.
@@ -177,7 +180,7 @@ async function makeBackup(deps: BackupDeps, state: BackupState, signal: AbortSig
       throw error
     }
   })
-  await markPlace(objects, owner, signal)
+  await markPlace(objects, owner, options)
   const deleted = await deleteOld(objects, made.name, {
     owner,
     keep: isTrusted() ? backup.keep : Number.POSITIVE_INFINITY,

@@ -1,4 +1,4 @@
-import type { Objects } from '../storage/objects/objects.ts'
+import type { Objects, PutOptions } from '../storage/objects/objects.ts'
 import { isBackupName, prefixOf } from './rules.ts'
 import type { BackupState } from './store.ts'
 
@@ -18,25 +18,34 @@ type PlaceState = Pick<BackupState, 'owner' | 'succeeded_at' | 'target'>
 /**
  * Whether the last backup was stored at this same place, and neither the marker nor any backup of the database is there: its
  * disk may not be mounted. Another place is a new one.
+ *
+ * @param made the backup that was just stored there, which shows nothing
  */
-export async function isPlaceMissing(objects: Objects, { owner, succeeded_at, target }: PlaceState): Promise<boolean> {
-  if (succeeded_at === null || target !== objects.place) return false
+export async function isPlaceMissing(objects: Objects, state: PlaceState, made?: string): Promise<boolean> {
+  if (!isPlaceOfLast(objects, state)) return false
+  const { owner } = state
   if (await objects.head(markerOf(owner))) return false
   const { objects: found } = await objects.list(prefixOf(owner), { limit: 100 })
-  return !found.some(({ key }) => isBackupName(key))
+  return !found.some(({ key }) => isBackupName(key) && key !== made)
 }
 
-/** @throws Error if the place is missing */
-export async function assertPlace(objects: Objects, state: PlaceState): Promise<void> {
-  if (await isPlaceMissing(objects, state))
+/** Whether the last backup was stored at this same place, so that it exists. */
+export function isPlaceOfLast({ place }: Objects, { succeeded_at, target }: PlaceState): boolean {
+  return succeeded_at !== null && target === place
+}
+
+/** @param made the backup that was just stored there @throws Error if the place is missing */
+export async function assertPlace(objects: Objects, state: PlaceState, made?: string): Promise<void> {
+  if (await isPlaceMissing(objects, state, made))
     throw new Error(
       `${MISSING}: ${objects.place} has none of the backups that were stored there. Mount its disk, or set another backup.target`,
     )
 }
 
 /** Writes the marker anew, with every backup. */
-export async function markPlace(objects: Objects, owner: string, signal: AbortSignal): Promise<void> {
-  await objects.put(markerOf(owner), once(Buffer.from(`${JSON.stringify({ owner })}\n`)), { about_bytes: 100, signal })
+export async function markPlace(objects: Objects, owner: string, options: PutOptions): Promise<void> {
+  const bytes = once(Buffer.from(`${JSON.stringify({ owner })}\n`))
+  await objects.put(markerOf(owner), bytes, { ...options, about_bytes: 100 })
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

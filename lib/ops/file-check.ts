@@ -63,9 +63,12 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
   assertKnown(options, FILE_CHECK_OPTIONS)
   const { read = false, repair = false, accept_loss } = options
   const files = await ctx.filesPlace.unguarded()
-  const isMissing = (await examine(ctx.db, files)).state === 'missing'
+  const isAway = async () => (await examine(ctx.db, files)).state === 'missing'
+  const wasAway = await isAway()
   const recovered = repair ? (await recoverFiles(ctx)).recovered : 0
   const checked = await checkBlobs(ctx, files, options)
+  // A disk that was unmounted in between has made files missing, and they may be few.
+  const isMissing = wasAway || (await isAway())
   const consents = !(isMissing || isMany(checked)) || accept_loss === checked.missing
   const isRepaired = repair && consents
   if (isRepaired) await letGoOf(ctx, files, { lost: checked.lost, read })

@@ -195,6 +195,66 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect(other.lines.join()).toContain('Backups are stored at another place from now on')
   })
 
+  it.each([
+    ['nothing', false],
+    ['an empty folder', true],
+  ])('store none where a disk is unmounted meanwhile, and leaves %s', async (_, leavesFolder) => {
+    const target = newFolder()
+    const { backups, clock, state } = await open(await openUrl(), { schedule: '6h', keep: 2, target })
+    await backups.run()
+    const [before, later] = [namesIn(target), clock.now + HOUR]
+    // The time is read for the state, and then, when the place was looked at, for the name.
+    let reads = 0
+    Object.defineProperty(clock, 'now', {
+      get() {
+        if (++reads === 2) {
+          renameSync(target, `${target}-away`)
+          if (leavesFolder) mkdirSync(target)
+        }
+        return later
+      },
+    })
+    await expect(backups.run()).rejects.toThrow(leavesFolder ? 'The place of the backups is missing' : 'ENOENT')
+    expect(existsSync(target) && readdirSync(target)).toEqual(leavesFolder ? [] : false)
+    expect((await state())!.succeeded_at).toBeLessThan(later)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(`${target}-away`, target)
+    expect(namesIn(target)).toEqual(before)
+    await backups.run()
+    expect(namesIn(target).length).toBe(2)
+  })
+
+  it('of an earlier version, and of several databases at one place, go on, and none locks out another', async () => {
+    const target = newFolder()
+    const settings = { schedule: '6h', keep: 5, target }
+    const all = [await open(await openUrl(), settings), await open(await openUrl(), settings)]
+    const marker = (name: string) => name.startsWith('marker-')
+    const removeMarkers = () => {
+      for (const name of readdirSync(target).filter(marker)) rmSync(join(target, name))
+    }
+    const runAll = async () => {
+      for (const { backups, clock } of all) {
+        clock.now += HOUR
+        await backups.run()
+      }
+    }
+    await runAll()
+    // As before markers, and before the place was noted.
+    removeMarkers()
+    for (const { storage } of all) await storage.db.run('UPDATE schedules SET target = NULL')
+    await runAll()
+    expect([namesIn(target).length, readdirSync(target).filter(marker).length]).toEqual([4, 2])
+    // One has lost its marker and its backups, and not the others theirs.
+    const { owner } = (await all[0]!.state())!
+    for (const name of readdirSync(target)) if (name.includes(owner)) rmSync(join(target, name))
+    await expect(all[0]!.backups.run()).rejects.toThrow('The place of the backups is missing')
+    await all[1]!.backups.run()
+    expect(namesIn(target).filter((name) => name.includes(owner))).toEqual([])
+    const third = await open(await openUrl(), settings)
+    await third.backups.run()
+    expect(wasMissing((await third.state())!)).toBe(false)
+  })
+
   it('end quietly when the target or the service goes away in the middle', async () => {
     const url = await openUrl()
     const bucket = await startBucket()

@@ -97,6 +97,23 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     expect(await chat.ops.recoverFiles()).toEqual({ recovered: 0 })
   })
 
+  it('that goes away during the count marks none, however few are missing', async () => {
+    const story = await begin(await openUrl())
+    const { folder, chat } = story.service
+    const posted = [await story.post('one'), await story.post('two')]
+    let isAway = false
+    const onProgress = () => {
+      if (!isAway) renameSync(folder, `${folder}-away`)
+      isAway = true
+    }
+    const checked = await chat.ops.fsckFiles({ repair: true, onProgress })
+    expect(checked).toMatchObject({ missing: 1, needs_consent: true })
+    renameSync(`${folder}-away`, folder)
+    await chat.context.filesPlace.look()
+    for (const { id } of posted) expect(await story.status(id)).toBe('ready')
+    expect((await chat.ops.fsckFiles({ read: true, repair: true })).findings).toEqual([])
+  })
+
   it('asks for the count with more than two files of which more than one in twenty are lost', async () => {
     const story = await begin(await openUrl())
     const { chat } = story.service

@@ -169,7 +169,7 @@ function ifInUse(error: NodeJS.ErrnoException): void {
 async function create(path: string, root: string, isThere: boolean): Promise<FileHandle> {
   for (let attempt = 1; ; attempt++) {
     await (isThere ? createBelow(dirname(path), root) : createDurably(dirname(path), root))
-    const file = await open(path, 'wx', 0o600).catch(ifMissing)
+    const file = await open(path, 'wx', 0o600).catch(isThere && dirname(path) === root ? undefined : ifMissing)
     if (file) return file
     if (attempt === ATTEMPTS) throw new Error(`${dirname(path)} is deleted again and again`)
   }

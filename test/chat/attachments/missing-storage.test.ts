@@ -196,6 +196,76 @@ describeOnEachDatabase('a copy of a database beside the same files', (openUrl) =
   })
 })
 
+/** A bucket, and the place of files in it. */
+async function openBucket() {
+  const bucket = await startBucket()
+  onTestFinished(() => bucket.close())
+  const { endpoint, region } = bucket.options
+  process.env.AWS_ACCESS_KEY_ID = bucket.options.access_key_id
+  process.env.AWS_SECRET_ACCESS_KEY = bucket.options.secret_access_key
+  onTestFinished(() => {
+    delete process.env.AWS_ACCESS_KEY_ID
+    delete process.env.AWS_SECRET_ACCESS_KEY
+  })
+  return { bucket, storage: `s3://chat/files?endpoint=${endpoint}&region=${region}` }
+}
+
+describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
+  it('is marked at the start, and changes nothing for its users', async () => {
+    const { bucket, storage } = await openBucket()
+    const url = await openUrl()
+    const config = { attachments: { enabled: true, storage } }
+    const first = await begin(await startService(url, { config }))
+    const { db } = first.service.chat.context
+    await db.run("DELETE FROM meta WHERE name = 'storage'")
+    const before = [...bucket.objects].filter(([key]) => !key.endsWith(MARKER))
+    bucket.objects.delete(`files/${MARKER}`)
+
+    const second = await startService(url, { config })
+    onTestFinished(() => second.close())
+    const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'storage'")
+    expect(JSON.parse(String(bucket.objects.get(`files/${MARKER}`)))).toMatchObject({ storage: row!.value })
+    await lookAll(first.service)
+    expect((await first.read()).status).toBe(200)
+    await first.send('since')
+    expect(await second.chat.ops.collectFiles({ now: true })).toMatchObject({ blobs: 0, garbage: 0 })
+    for (const [key, value] of before) expect(bucket.objects.get(key)!.equals(value)).toBe(true)
+  })
+
+  it('beside which there are two databases serves both, and one of them deletes', async () => {
+    const { bucket, storage } = await openBucket()
+    const config = { attachments: { enabled: true, storage } }
+    const stories = []
+    for (const url of [await openUrl(), await openUrl()])
+      stories.push(Object.assign(await begin(await startService(url, { config })), { url }))
+    for (const { service, url } of stories) {
+      const { db } = service.chat.context
+      await db.run("DELETE FROM meta WHERE name = 'storage'")
+      // Those of tests have one history: they are copies of one database.
+      await db.run("UPDATE meta SET value = ? WHERE name = 'epoch'", url)
+    }
+    bucket.objects.delete(`files/${MARKER}`)
+
+    const states = []
+    for (const { service, url, read, send } of stories) {
+      const next = await startService(url, { config })
+      onTestFinished(() => next.close())
+      await lookAll(service)
+      states.push(await next.chat.context.filesPlace.look())
+      expect((await read()).status).toBe(200)
+      await send('since')
+    }
+    expect(states).toEqual(['own', 'shared'])
+    const [owner, other] = stories
+    expect(await codeOf(other!.service.chat.ops.collectFiles({ now: true }))).toBe('conflict')
+    // What the minutes of both delete is their own.
+    for (const { service } of stories) await sweepFiles(service.chat.context, { after: '' })
+    for (const { read, content } of stories)
+      expect(Buffer.from(await (await read()).arrayBuffer()).equals(content)).toBe(true)
+    expect(owner!.service.chat.context.filesPlace.isMissing()).toBe(false)
+  })
+})
+
 describeOnEachDatabase('the probes and the metrics of a service', (openUrl) => {
   it('show that the storage of files is missing, and it stays ready', async () => {
     const service = await startWithFiles(await openUrl())
@@ -238,16 +308,7 @@ describeOnEachDatabase('a storage of files of the host, and a bucket', (openUrl)
   })
 
   it('of S3 are missing, and not merely failing, where the bucket has neither marker nor file', async () => {
-    const bucket = await startBucket()
-    onTestFinished(() => bucket.close())
-    const { endpoint, region } = bucket.options
-    process.env.AWS_ACCESS_KEY_ID = bucket.options.access_key_id
-    process.env.AWS_SECRET_ACCESS_KEY = bucket.options.secret_access_key
-    onTestFinished(() => {
-      delete process.env.AWS_ACCESS_KEY_ID
-      delete process.env.AWS_SECRET_ACCESS_KEY
-    })
-    const storage = `s3://chat/files?endpoint=${endpoint}&region=${region}`
+    const { bucket, storage } = await openBucket()
     const service = await startService(await openUrl(), { config: { attachments: { enabled: true, storage } } })
     const { read, content } = await begin(service)
     const kept = new Map(bucket.objects)
