@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from './support/example.ts'
 import { filesBelow, listPages, textOf } from './support/pages.ts'
@@ -23,6 +23,13 @@ it('a page for contributors names no file of the code that does not exist', () =
   )
   expect(named.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([])
   expect(named.length).toBeGreaterThan(10)
+})
+
+it('the map of the architecture has every folder of the library', () => {
+  const [, map] = /^```\nlib\/(.*?)^```/ms.exec(textOf('docs/contributing/architecture.md'))!
+  const folders = filesBelow('lib').filter((path) => statSync(join(ROOT, path)).isDirectory())
+  expect(folders.filter((path) => !map!.includes(` ${basename(path)}/`))).toEqual([])
+  expect(folders.length).toBeGreaterThan(20)
 })
 
 it('the index of the decisions has the question and the answer of each', () => {
