@@ -19,7 +19,7 @@ const LEASE = 10_000_000
 /** Posts between two failures. */
 const POSTS = 40
 
-/** Nodes that fail under load, in every way of docs/guides/several-nodes.md. */
+/** Nodes that fail under load, in every way of docs/guides/node-failures.md. */
 export interface FleetFailureOptions {
   /** An empty PostgreSQL database. */
   url: string
