@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../lib/config/parse.ts'
 import type { LogFields } from '../lib/context.ts'
@@ -9,6 +9,7 @@ import { copyWhole } from '../lib/storage/archive/backup.ts'
 import { partsOf } from '../lib/storage/archive/files.ts'
 import { readCommandClock } from '../lib/storage/clock-notes.ts'
 import type { MigrationState } from '../lib/storage/schema/migrate.ts'
+import { diskOf } from '../lib/storage/space.ts'
 import { sqliteFile } from './doctor/files.ts'
 
 /** Deleted data is to leave the machine: copies made before a migration stay as long as it takes to notice a failure. */
@@ -62,9 +63,9 @@ const REMEDY = 'free some space, or set storage.backup_before_migrate to false'
 /** The file can only shrink in its copy. */
 function assertRoom(path: string): void {
   const size = partsOf(path).reduce((sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0), 0)
-  const { bavail, bsize } = statfsSync(dirname(path))
-  if (bavail * bsize > size) return
-  const [needed, free] = [size, bavail * bsize].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`)
+  const room = diskOf(path).free
+  if (room > size) return
+  const [needed, free] = [size, room].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`)
   throw new Error(
     `The schema was not migrated: its copy beside ${path} needs ${needed}, and ${free} are free; ${REMEDY}`,
   )

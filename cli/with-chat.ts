@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { Chat } from '../lib/service.ts'
 import type { Storage } from '../lib/storage/open.ts'
+import { diskOf } from '../lib/storage/space.ts'
 import { createReserve } from '../lib/storage/sqlite/reserve.ts'
-import { freeBytes } from '../lib/storage/vacuum.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
 import { sqliteFile } from './doctor/files.ts'
 import { createLogger } from './logging/logger.ts'
@@ -81,7 +81,12 @@ async function open(flags: ConfigFlags, create: boolean, read_only = false) {
   const storage = await openOne().catch((error: unknown) => {
     // Even to be opened, a SQLite file needs some room beside it.
     const path = sqliteFile(database)
-    if (path === undefined || !existsSync(path) || freeBytes(path) > MIB || createReserve(path).release('whole') === 0)
+    if (
+      path === undefined ||
+      !existsSync(path) ||
+      diskOf(path).free > MIB ||
+      createReserve(path).release('whole') === 0
+    )
       throw error
     return openOne()
   })

@@ -2,8 +2,8 @@ import { toDigestLine } from '../../lib/backups/digest.ts'
 import { isEncrypting, type Keys } from '../../lib/backups/packing.ts'
 import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
 import { streamBackup, writeBackup } from '../../lib/backups/write.ts'
-import { fileOf } from '../../lib/storage/archive/copy.ts'
 import type { Database, Queries } from '../../lib/storage/database.ts'
+import { getFileOf } from '../../lib/storage/place.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
@@ -69,7 +69,7 @@ async function writeToOutput(db: Database, keys: Keys): Promise<void> {
 /** Copies the database into an empty file, and shows how it grows. */
 function copier(db: Database, signal: AbortSignal): (path: string) => Promise<void> {
   return async (path) => {
-    const [file, bytes] = [await fileOf(db), await usedBytes(db)]
+    const [file, bytes] = [await getFileOf(db), await usedBytes(db)]
     await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
   }
 }

@@ -1,7 +1,8 @@
 import { openHandle } from '../../lib/storage/connect.ts'
 import { countNodes } from '../../lib/storage/inspect.ts'
 import type { Storage } from '../../lib/storage/open.ts'
-import { type DatabaseSize, freeBytes, roomFor, sizeOf, vacuumFile, vacuumTables } from '../../lib/storage/vacuum.ts'
+import { diskOf } from '../../lib/storage/space.ts'
+import { type DatabaseSize, roomFor, sizeOf, vacuumFile, vacuumTables } from '../../lib/storage/vacuum.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
@@ -57,12 +58,12 @@ async function vacuumServer(storage: Storage, before: DatabaseSize, flags: Flags
 }
 
 function assertRoom(file: string, size: DatabaseSize): void {
-  const [needed, free] = [roomFor(size), freeBytes(file)]
+  const [needed, free] = [roomFor(size), diskOf(file).free]
   if (free < needed) throw new Error(`VACUUM needs ${inMib(needed)} next to ${file}, and ${inMib(free)} are free`)
 }
 
 function describePlan(size: DatabaseSize, file: string): string {
-  const room = `needs up to ${inMib(roomFor(size))} next to it (${inMib(freeBytes(file))} are free)`
+  const room = `needs up to ${inMib(roomFor(size))} next to it (${inMib(diskOf(file).free)} are free)`
   return `VACUUM writes ${inMib(size.used_bytes)} of ${inMib(size.bytes)} anew: about ${secondsFor(2 * size.used_bytes)}; it ${room}.`
 }
 

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { assertBackUpable } from '../storage/archive/backup.ts'
-import { fileOf, openCopy } from '../storage/archive/copy.ts'
+import { openCopy } from '../storage/archive/copy.ts'
 import { exportArchive } from '../storage/archive/export.ts'
 import type { Database } from '../storage/database.ts'
+import { getFileOf } from '../storage/place.ts'
 import { bytesOf } from '../storage/size.ts'
 import { copySqlite } from './sqlite-copy.ts'
 
@@ -26,7 +27,7 @@ export async function withSource<T>(
     return use({ ends: '.jsonl', bytes, about_bytes: await bytesOf(db) }).finally(() => bytes.destroy())
   }
   await assertBackUpable(db)
-  const file = await fileOf(db)
+  const file = await getFileOf(db)
   const { bytes, size, close } = await openCopy(file, (copy) => copySqlite(file, copy, signal))
   return use({ ends: '.db', bytes, about_bytes: size }).finally(close)
 }

@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { assertBackUpable, assertOther } from '../storage/archive/backup.ts'
-import { fileOf, openCopy } from '../storage/archive/copy.ts'
+import { openCopy } from '../storage/archive/copy.ts'
 import { assertFree, type Overwriting, replaceFile } from '../storage/archive/files.ts'
 import type { Database } from '../storage/database.ts'
+import { getFileOf } from '../storage/place.ts'
 import { DIGEST_END, digestOf, findDigest, type Hashed, hashed, toDigestLine } from './digest.ts'
 import { isEncrypting, type Keys, pack } from './packing.ts'
 
@@ -71,7 +72,7 @@ export async function streamBackup(
   { keys, copy }: Pick<WriteOptions, 'keys' | 'copy'>,
 ): Promise<StreamedBackup> {
   await assertBackUpable(db)
-  const { bytes, close } = await openCopy(await fileOf(db), copy)
+  const { bytes, close } = await openCopy(await getFileOf(db), copy)
   return { ...hashed(isEncrypting(keys) ? await pack(bytes, keys) : bytes), close }
 }
 

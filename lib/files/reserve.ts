@@ -1,4 +1,4 @@
-import type { Space } from '../storage/objects/objects.ts'
+import type { Space } from '../storage/space.ts'
 
 const MAX_RESERVE_BYTES = 512 * 1024 * 1024
 

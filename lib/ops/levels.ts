@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { openTarget } from '../backups/backups.ts'
 import { wasMissing } from '../backups/place.ts'
@@ -11,6 +10,7 @@ import { parseSchedule } from '../core/schedule.ts'
 import { SECOND } from '../core/time.ts'
 import type { Levels } from '../metrics/registry.ts'
 import { fileOf } from '../storage/place.ts'
+import { type Space, spaceOf } from '../storage/space.ts'
 import { countDueTasks } from '../tasks/store.ts'
 import { FAILURES } from './readiness.ts'
 
@@ -60,10 +60,8 @@ async function readDisks({ db, config, files }: Context): Promise<Record<string,
   return Object.fromEntries(found.flat())
 }
 
-async function spaceOfFile(file: string): Promise<{ free: number } | undefined> {
-  if (file === '') return undefined
-  const { bavail, bsize } = await statfs(dirname(file))
-  return { free: bavail * bsize }
+async function spaceOfFile(file: string): Promise<Space | undefined> {
+  return file === '' ? undefined : spaceOf(dirname(file))
 }
 
 /** The values that are read for a page of metrics; those that cannot be read in time are `undefined`. */

@@ -1,11 +1,19 @@
 import { statSync } from 'node:fs'
 import { newId } from '../core/ids.ts'
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
 
 /** SQLite: the path of the file of a database; empty in memory. */
 export async function fileOf(db: Pick<Database, 'all'>): Promise<string> {
   const [main] = await db.all<{ file: string }>('PRAGMA database_list')
   return main?.file ?? ''
+}
+
+/** The file of a database that is copied. @throws Error for PostgreSQL, and for a database in memory */
+export async function getFileOf(db: Queries): Promise<string> {
+  if (db.dialect !== 'sqlite') throw new Error('Only SQLite has a file: for PostgreSQL use pg_dump or "export"')
+  const file = await fileOf(db)
+  if (!file) throw new Error('A database in memory has no file')
+  return file
 }
 
 /** Tells files apart, by whatever path; `undefined` without a file. */

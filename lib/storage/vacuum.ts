@@ -1,4 +1,3 @@
-import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database, Queries } from './database.ts'
 import { isBusy } from './errors.ts'
@@ -36,12 +35,6 @@ export async function vacuumTables(db: Database): Promise<void> {
 /** The room on the disk of a SQLite file that a VACUUM needs: the new file, and the journal of the old one. */
 export function roomFor({ used_bytes }: DatabaseSize): number {
   return 2 * used_bytes
-}
-
-/** The free space next to a file. */
-export function freeBytes(file: string): number {
-  const { bavail, bsize } = statfsSync(dirname(file))
-  return bavail * bsize
 }
 
 /**

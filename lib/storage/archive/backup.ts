@@ -7,11 +7,11 @@ import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
+import { fileOf, getFileOf } from '../place.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
 import { runApart } from '../sqlite/apart.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
-import { fileOf } from './copy.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 
 /** An open SQLite file. */
@@ -88,7 +88,7 @@ export async function restoreTo(
 
 /** @throws Error for a copy that is damaged, is newer than this program, or has other tables than chat-server's */
 export async function assertRestorable(db: Database, name: string, signal?: AbortSignal): Promise<void> {
-  await assertWhole(await fileOf(db), name, signal)
+  await assertWhole(await getFileOf(db), name, signal)
   await assertMigratable(db)
   await assertAlone(db)
   await assertOurs(db)
@@ -158,9 +158,8 @@ async function assertUnused(file: string, open: (file: string) => Promise<OpenFi
 /** @throws Error when the file is the database itself or its WAL */
 export async function assertOther(db: Queries, file: string): Promise<void> {
   if (db.dialect !== 'sqlite') return
-  const [main] = await db.all<{ file: string }>('PRAGMA database_list')
-  if (main?.file && partsOf(main.file).some((part) => isSame(part, file)))
-    throw new Error(`${file} is the database itself`)
+  const own = await fileOf(db)
+  if (own && partsOf(own).some((part) => isSame(part, file))) throw new Error(`${file} is the database itself`)
 }
 
 /** Compares files, not names; a missing file equals only the same name. */

@@ -1,14 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Queries } from '../database.ts'
 import { withTemporary } from '../temporary.ts'
-
-/** The file of an open SQLite database. @throws Error for another database, and for one in memory */
-export async function fileOf(db: Queries): Promise<string> {
-  if (db.dialect !== 'sqlite') throw new Error('Only SQLite has a file: for PostgreSQL use pg_dump or "export"')
-  const [main] = await db.all<{ file: string }>('PRAGMA database_list')
-  if (!main?.file) throw new Error('A database in memory has no file')
-  return main.file
-}
 
 /** A copy of a database in one consistent state, until it is closed. */
 export interface Copy {

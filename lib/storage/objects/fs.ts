@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { spaceOf } from '../space.ts'
 import { isAbandoned, temporaryOf } from '../temporary.ts'
-import { assertKey, type ObjectInfo, type Objects, type Space } from './objects.ts'
+import { assertKey, type ObjectInfo, type Objects } from './objects.ts'
 
 /** The names of files that are not complete begin with a dot, as no key does. */
 const UNFINISHED = /^\..+\.partial$/
@@ -73,14 +74,6 @@ export function createFolder(path: string): Objects {
 
     space: () => spaceOf(root),
   }
-}
-
-/** The disk of a folder, or of the one above where it will be created. */
-async function spaceOf(folder: string): Promise<Space> {
-  const found = await statfs(folder).catch(ifMissing)
-  if (!found && dirname(folder) !== folder) return spaceOf(dirname(folder))
-  const { bavail, blocks, bsize } = found!
-  return { free: bavail * bsize, total: blocks * bsize }
 }
 
 /** Every key below a folder, whose own key with a slash is `path`: a folder is read entry by entry. */

@@ -1,3 +1,5 @@
+import type { Space } from '../space.ts'
+
 /** A stored object. */
 export interface ObjectInfo {
   key: string
@@ -20,12 +22,6 @@ export interface GetOptions {
   /** The last byte, included. Default: the last one of the object. */
   end?: number
   signal?: AbortSignal
-}
-
-/** The disk of a place, in bytes. */
-export interface Space {
-  free: number
-  total: number
 }
 
 /** A place for large objects: a folder, or a bucket of S3. */

@@ -2,6 +2,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, read
 import { dirname, resolve } from 'node:path'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../database.ts'
+import { fileOf } from '../place.ts'
 
 /** The file of a database URL, if it has one. */
 export function sqlitePath(url: string): string | undefined {
@@ -113,8 +114,8 @@ export const WAL_BYTES = 64 * 1024 * 1024
  */
 export async function walBytes(db: Queries): Promise<number> {
   if (db.dialect !== 'sqlite') return 0
-  const [main] = await db.all<{ file: string }>('PRAGMA database_list')
-  return main?.file ? sizeOf(`${main.file}-wal`) : 0
+  const file = await fileOf(db)
+  return file ? sizeOf(`${file}-wal`) : 0
 }
 
 /** Whether commits wait beside a file to be moved into it. */

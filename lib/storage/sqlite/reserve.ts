@@ -1,16 +1,6 @@
 import { randomFillSync } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { diskOf } from '../space.ts'
 import { temporaryOf } from '../temporary.ts'
 
 const MIB = 1024 * 1024
@@ -44,10 +34,7 @@ export interface Reserve {
 export function createReserve(database: string): Reserve {
   const path = `${database}-reserve`
   const size = () => statSync(path, { throwIfNoEntry: false })?.size
-  const free = () => {
-    const { bavail, bsize } = statfsSync(dirname(database))
-    return bavail * bsize
-  }
+  const free = () => diskOf(database).free
   return {
     isUsedUp() {
       const bytes = size()
