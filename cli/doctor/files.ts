@@ -1,6 +1,7 @@
-import { type StatsFs, statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { partsOf } from '../../lib/storage/archive/files.ts'
+import { diskOf } from '../../lib/storage/space.ts'
 import { isInWal } from '../../lib/storage/sqlite/file.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
@@ -51,7 +52,7 @@ export function checkFile(path: string): Finding[] {
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   return [
     ...checkModes(path),
-    ...judgeFileSystem(path, statfsSync(dirname(path)), file.size + wal),
+    ...judgeFileSystem(path, diskOf(path), file.size + wal),
     ...(wal > LARGE_WAL
       ? [
           warning(
@@ -68,8 +69,7 @@ export function checkFile(path: string): Finding[] {
 }
 
 /** The findings about a file system: its type and its free space. */
-export function judgeFileSystem(path: string, { type, bavail, bsize }: StatsFs, size: number): Finding[] {
-  const free = bavail * bsize
+export function judgeFileSystem(path: string, { type, free }: ReturnType<typeof diskOf>, size: number): Finding[] {
   const network = NETWORK_FILE_SYSTEMS[type]
   const found: Finding[] = []
   if (network) {
@@ -81,23 +81,25 @@ export function judgeFileSystem(path: string, { type, bavail, bsize }: StatsFs, 
       ),
     )
   }
-  if (free < NO_SPACE)
-    found.push(
-      failure('disk.full', `${inMib(free)} are free next to ${path}.`, 'Free some space: writes are about to fail.'),
-    )
-  else if (free < LITTLE_SPACE)
-    found.push(
-      warning('disk.nearly_full', `${inMib(free)} are free next to ${path}.`, 'Free some space, or move the database.'),
-    )
-  else if (free < size)
+  const space = judgeFree(free, `next to ${path}`)
+  if (space.severity === 'ok' && free < size)
     found.push(
       note(
         'disk.no_room_for_backup',
         `${inMib(free)} are free, less than the ${inMib(size)} of a backup next to ${path}.`,
       ),
     )
-  else found.push(ok('disk.space', `${inMib(free)} are free next to ${path}.`))
+  else found.push(space)
   return found
+}
+
+/** The finding about the free space of a disk. @param where such as `next to data/chat.db` */
+export function judgeFree(free: number, where: string): Finding {
+  const message = `${inMib(free)} are free ${where}.`
+  if (free < NO_SPACE) return failure('disk.full', message, 'Free some space: writes are about to fail.')
+  if (free < LITTLE_SPACE)
+    return warning('disk.nearly_full', message, 'Free some space, or move what is stored there to another disk.')
+  return ok('disk.space', message)
 }
 
 function checkModes(path: string): Finding[] {

@@ -14,6 +14,7 @@ import { judgeStep } from './clock.ts'
 import { checkConfiguration } from './configuration.ts'
 import { remedyOfConnection } from './connecting.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
+import { checkDisks } from './disks.ts'
 import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
 import { checkLeftovers } from './leftovers.ts'
@@ -38,7 +39,8 @@ import { checkUpstreams } from './upstreams.ts'
 export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded
   const here = [...checkConfiguration(loaded), ...checkAddresses(config), ...checkSettings(config)]
-  const [leftovers, passwords, server, upstreams, mail] = await Promise.all([
+  const [disks, leftovers, passwords, server, upstreams, mail] = await Promise.all([
+    checkDisks(config),
     checkLeftovers(config),
     checkPasswords(),
     checkServer(config),
@@ -52,7 +54,7 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
     if (options.readOnly) return untested('With --read-only no test user is created to open a stream.')
     return testStream(loaded, storage, { url: server.url, proxied: server.url !== localUrlOf(config) })
   })
-  return [...here, ...passwords, ...server.findings, ...leftovers, ...database, ...upstreams, mail]
+  return [...here, ...disks, ...passwords, ...server.findings, ...leftovers, ...database, ...upstreams, mail]
 }
 
 /** The findings about the database and, if it can be used, the findings of `next`. */

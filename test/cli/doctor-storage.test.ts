@@ -2,8 +2,11 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { checkDisks } from '../../cli/doctor/disks.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
+import { parseConfig } from '../../lib/index.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
+import { mountSmall } from '../fault/storage/mounts.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import type { OpenChat } from '../support/service.ts'
 import { folder as newFolder } from './process.ts'
@@ -93,5 +96,32 @@ describeOnEachDatabase('the doctor looks for the place of the backups', (openUrl
     rmSync(target, { recursive: true })
     renameSync(`${target}-away`, target)
     expect((await doctor()).get('backup.target')).toMatchObject({ severity: 'ok' })
+  })
+})
+
+describeOnEachDatabase('the doctor looks at the disks', (openUrl) => {
+  it('of files and of backups, each once, whatever the database', LONG, async ({ skip }) => {
+    const mount = mountSmall(20)
+    if (!mount) return skip('This user may mount no disk')
+    onTestFinished(mount.remove)
+    const [files, backups] = ['files', 'backups'].map((name) => join(mount.path, name)) as [string, string]
+    const url = await openUrl()
+    const doctor = (config: object) =>
+      runDoctor({ server: { port: 9 }, database: { url }, ...config }, { readOnly: true })
+    const attachments = { enabled: true, storage: `fs:${files}` }
+    // A folder that does not exist is on no disk yet.
+    expect([...(await doctor({ attachments })).keys()]).not.toContain('disk.full')
+    mkdirSync(files)
+    mkdirSync(backups)
+    const both = { attachments, backup: { target: backups } }
+    expect((await doctor(both)).get('disk.full')).toMatchObject({
+      severity: 'error',
+      message: `20 MiB are free in ${files}.`,
+    })
+    expect((await doctor({ backup: { target: backups } })).get('disk.full')?.message).toBe(
+      `20 MiB are free in ${backups}.`,
+    )
+    const findings = await checkDisks(parseConfig({ database: { url }, ...both }))
+    expect(findings.map(({ code }) => code)).toEqual(['disk.full'])
   })
 })
