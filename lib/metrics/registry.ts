@@ -1,5 +1,6 @@
 import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
+import { isDiskFull } from '../storage/errors.ts'
 import { createBackupMetrics } from './backups.ts'
 import { type ClockLevels, clockFamilies } from './clock.ts'
 import { createClusterMetrics, type Source } from './cluster.ts'
@@ -65,10 +66,14 @@ export interface Metrics {
 /** Why the storage failed. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** Why the storage failed, of an error of the storage, which has a cause; the errors of use-cases have none. */
+/**
+ * Why the storage failed, of an error of the storage, which has a cause; the errors of use-cases have none. To callers, the
+ * full disk of PostgreSQL is `unavailable`, as other writes may fit; the operator must make room as for any other.
+ */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof ChatError) || error.cause === undefined) return undefined
-  return error.code === 'unavailable' || error.code === 'storage_full' ? error.code : undefined
+  if (error.code === 'unavailable') return isDiskFull(error.cause) ? 'storage_full' : 'unavailable'
+  return error.code === 'storage_full' ? 'storage_full' : undefined
 }
 
 /** Values that are read when the page is rendered. */

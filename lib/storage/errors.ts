@@ -85,6 +85,11 @@ function isInRecovery(error: unknown): boolean {
   return code === '0A000' && routine === 'get_relation_info'
 }
 
+/** Whether the disk of PostgreSQL is full. */
+export function isDiskFull(error: unknown): boolean {
+  return (error as { code?: unknown } | undefined)?.code === '53100'
+}
+
 /** Whether another connection has the lock that a statement of SQLite needs. */
 export function isBusy(error: unknown): boolean {
   return sqliteTrouble(error) === 'BUSY'

@@ -140,12 +140,13 @@ it('puts a duration into each bucket with an upper bound of at least the duratio
 
 it("counts writes refused by the storage, by reason, and not the service's own refusals", async () => {
   let trouble: 'unavailable' | 'storage_full' | undefined
+  let cause: Error = new Error('of the disk')
   const wrap = (storage: Storage): Storage => ({
     ...storage,
     db: {
       ...storage.db,
       write: async (work) => {
-        if (trouble) throw new ChatError(trouble, { cause: new Error('of the disk') })
+        if (trouble) throw new ChatError(trouble, { cause })
         return storage.db.write(work)
       },
     },
@@ -169,6 +170,10 @@ it("counts writes refused by the storage, by reason, and not the service's own r
   await codeOf(post())
   await codeOf(post())
   expect(await refused()).toEqual([2, 1])
+  // PostgreSQL, whose full disk is `unavailable` to callers.
+  cause = Object.assign(new Error('could not extend file'), { code: '53100' })
+  expect(await codeOf(post())).toBe('unavailable')
+  expect(await refused()).toEqual([2, 2])
   trouble = undefined
 })
 
