@@ -92,7 +92,7 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
     const refusal = statusOfMalformed(request)
     if (refusal !== undefined) return void response.writeHead(refusal, { connection: 'close' }).end()
     leaveUnawaited(response, currentTurn())
-    handle(request, response)
+    void handle(request, response)
   }
 }
 

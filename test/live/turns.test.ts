@@ -149,7 +149,7 @@ it('let as many begin together as may work at the same time when requests have k
   const { take } = createTurns<number>(3, () => answers.shift() ?? false)
   const started: number[] = []
   let endFirst = () => {}
-  times(8, (i) =>
+  void times(8, (i) =>
     take(i, async () => {
       started.push(i)
       if (i === 0) await new Promise<void>((resolve) => (endFirst = resolve))

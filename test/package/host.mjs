@@ -24,4 +24,4 @@ async function post() {
   return message.content
 }
 
-post().then((content) => console.log(content))
+void post().then((content) => console.log(content))

@@ -88,7 +88,7 @@ async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): Asy
     isOver = true
   } finally {
     // Not awaited: a source that hangs would hang here, too.
-    if (!isOver) leave(iterator)
+    if (!isOver) void leave(iterator)
   }
 }
 

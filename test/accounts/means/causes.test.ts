@@ -191,7 +191,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     if ('keys' in CAUSES[cause].ends && !(left.keys && cause !== 'disabled')) await stream.until('stream.closed')
     expect(await codeOf(service.client().emails.confirmChange({ token: made.change.token }))).toBe('not_found')
     expect(await codeOf(service.client().resets.redeem({ token: made.reset, password: PASSWORD }))).toBe('not_found')
-    stream.close()
+    await stream.close()
   })
 
   it('lets keys of a disabled user work again when the user is enabled, and nothing else', async () => {
