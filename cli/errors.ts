@@ -56,7 +56,7 @@ export function withCause(error: ChatError): string {
   return error.message.includes(cause) ? error.message : `${error.message} (${cause})`
 }
 
-/** The same for a command line, which has flags and sends no request. */
+/** A failure as a command reports it: with flags instead of the fields of a request. */
 function inFlags({ code, errors }: Failure): Failure {
   return {
     code,

@@ -30,7 +30,7 @@ export async function saveFiles(flags: FilesFlags, db: Database): Promise<{ file
   return copyBetween(flags, db, (storage) => ({ from: storage, to: openFileStore(`fs:${flags.files}`) }))
 }
 
-/** The same of some files, by their ids. @param beside where the files are, unless in the storage of the service */
+/** Copies the files with these ids into the folder. @param beside their place, if not the storage of the service */
 export function saveSomeFiles(
   flags: FilesFlags,
   db: Database,

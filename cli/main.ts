@@ -22,7 +22,7 @@ async function main(rawArgs: string[]): Promise<void> {
   try {
     found = await nameSubject(found)
     await checkArgs(found)
-    // Those of a command that runs by itself are not among its arguments.
+    // The subcommands of a command that also runs by itself are not its arguments.
     const { subCommands, ...command } = found.command
     await runCommand(command.run ? command : found.command, { rawArgs: found.rawArgs })
   } catch (error) {

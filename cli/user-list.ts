@@ -52,7 +52,7 @@ function decode(path: string, bytes: Uint8Array): string {
   }
 }
 
-/** The same of a text. Two lines with one name or address are a problem of the second. */
+/** Reads the users from a text. If two lines have the same name or address, the second one is a problem. */
 export async function parseUserList(text: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
   const { parse } = await import('csv-parse/sync')
   const [first = ''] = text.split('\n', 1)

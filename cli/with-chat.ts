@@ -54,7 +54,7 @@ export async function withChat<T>(
   }
 }
 
-/** The user of this machine; through `sudo`, the one who called it. Others than root may set that variable themselves. */
+/** The user of this machine; with `sudo`, the user that called it. Users other than root can set that variable. */
 function operatorName(): string {
   if (process.env.SUDO_USER && process.getuid?.() === 0) return process.env.SUDO_USER
   try {

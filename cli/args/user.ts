@@ -18,7 +18,7 @@ export async function userIdOf(chat: Chat, name: string): Promise<string> {
   return id
 }
 
-/** The same for a user who may have been erased: the id of such a user is taken as it is. */
+/** The id of a user with this username, email address or id. The id of an erased user is returned unchanged. */
 export async function formerUserIdOf(chat: Chat, name: string): Promise<string> {
   return (await findUserId(chat, name)) ?? (UUID.test(name) ? name : await userIdOf(chat, name))
 }
@@ -47,7 +47,7 @@ async function findUserId(chat: Chat, name: string): Promise<string | undefined>
   }
 }
 
-/** The usernames of users, by id; those who were erased, and what is no user, are missing. */
+/** The usernames of users, by id; erased users and other ids are missing. */
 export async function usernamesOf(chat: Chat, ids: Iterable<string | undefined>): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(ids)) {

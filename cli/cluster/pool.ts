@@ -158,7 +158,7 @@ function signalAll(slots: Slot[], name: NodeJS.Signals): void {
   for (const worker of runningOf(slots)) worker.process.kill(name)
 }
 
-/** Those that were started again after a failure may still start. */
+/** Kills all workers, and cancels the restarts that still wait. */
 function giveUp(slots: Slot[]): void {
   for (const { timer } of slots) clearTimeout(timer)
   signalAll(slots, 'SIGKILL')

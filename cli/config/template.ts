@@ -10,7 +10,7 @@ export function configTemplate(): string {
 }
 
 /**
- * The same in YAML. Sections are commented out as well: one without keys would be `null`.
+ * The configuration template in YAML. Sections are commented out as well: one without keys would be `null`.
  */
 export function configTemplateYaml(): string {
   const lines = ['# Every line shows a default. Remove the # and one space of a key, and of each section above it.', '']

@@ -21,7 +21,7 @@ export function localUrlOf({ server }: Pick<Config, 'server'>): string | undefin
   return server.port === 0 ? undefined : `http://${localHost(server.host)}:${server.port}`
 }
 
-/** The same for people: without the colon that ends the path of a socket. */
+/** An address as text for people: without the colon that ends the path of a socket. */
 export function shownUrl(url: string | undefined): string {
   return url?.replace(/:$/, '') ?? ''
 }

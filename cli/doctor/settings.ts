@@ -2,7 +2,7 @@ import { oauthProviders } from '../../lib/config/oauth.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { type Finding, warning } from './finding.ts'
 
-/** A reader who thinks for a moment is signed out below this. */
+/** Below this, a user is signed out while reading a page. */
 const MIN_IDLE_SECONDS = 300
 
 /** Most questions about what happened come within this time. */

@@ -48,7 +48,7 @@ export function printGreeting(started: Started, options: { json: boolean }): voi
   else print({}, greeting, textOf(started, greeting))
 }
 
-/** The same as a line of the log. */
+/** Logs the start of the service. */
 export function logStart(log: Log, { config, file, url, address, is_setup }: Started): void {
   log.info('Listening.', {
     url,

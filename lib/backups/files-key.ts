@@ -6,7 +6,7 @@ import type { Keys } from './packing.ts'
 export interface FilesKey {
   recipient: string
   identity?: string
-  /** Of the recipient: files for another one are elsewhere, and none is taken for one of this key. */
+  /** Names the recipient: files for other recipients have other places, and none is taken for one of this key. */
   fingerprint: string
 }
 

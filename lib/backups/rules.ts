@@ -90,8 +90,8 @@ export function isBackupName(name: string): boolean {
 }
 
 /**
- * Of the backups of an owner, those that are to be deleted, and those whose names have a later time than the one just
- * made. A clock was wrong then or is wrong now: they are neither counted nor deleted, and it is always kept.
+ * The backups of an owner that must be deleted, and the ones whose names have a later time than the one just made.
+ * For these a clock was wrong then or is wrong now: they are neither counted nor deleted. The new one is always kept.
  */
 export function outdated(names: string[], made: string, keep: number): { old: string[]; later: string[] } {
   const others = names.filter((name) => isBackupName(name) && name !== made)

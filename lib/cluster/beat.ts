@@ -15,7 +15,7 @@ const LEFT_KEPT = 60_000_000
 
 /**
  * How long other processes can read when a user was last seen, in microseconds. A shorter time would take `last_seen_at`
- * from users who were away for a night; without a limit, rows of all visitors stay as long as the process runs.
+ * from users after a night; without a limit, rows of all visitors stay as long as the process runs.
  */
 const SEEN_KEPT = 24 * 60 * 60 * 1_000_000
 

@@ -78,7 +78,7 @@ export function createCluster(given: ClusterDeps) {
       if (!isShared || neighbour) return
       await register(id, deps)
       neighbour = self
-      // Of an earlier run that was killed. Its users are published with all others of before.
+      // Removes an earlier run that was killed. Its users are published with the other users of ended processes.
       await removeEnded(id, deps)
       await receiver.listen(self)
       publisher.start((signal) => handleSignals([signal], self))

@@ -18,7 +18,7 @@ export interface NodePlace {
 
 /** What a process notes of itself in its row. */
 export interface NodeDetails extends NodePlace {
-  /** Of each value of its configuration. They are in the database only: no response has them. */
+  /** The fingerprints of its configuration's values. They stay in the database: no response contains them. */
   values: Fingerprints
 }
 

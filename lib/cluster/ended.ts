@@ -19,7 +19,7 @@ interface EndedDeps {
  * Removes the processes of this machine that have ended without a stop, before their report is overdue: their streams no
  * longer count. One that runs all the same adds its row again. It never rejects.
  *
- * @returns the users who had a stream there
+ * @returns the users with a stream there
  */
 export async function removeEnded(id: string, { db, config, log }: EndedDeps): Promise<string[]> {
   const own = ownPlace(config.cluster.instance)

@@ -10,7 +10,7 @@ export type NodeReload =
   | { node: string; reloaded: true; changed: string[]; needs_restart: string[] }
   | { node: string; reloaded: false; reasons: string[] }
 
-/** The same, as the process itself knows it. */
+/** A reload as the process itself reports it: without its name. */
 export type OwnReload =
   | { reloaded: true; changed: string[]; needs_restart: string[] }
   | { reloaded: false; reasons: string[] }

@@ -7,7 +7,7 @@ export async function endStreams(db: Database, nodeId: string): Promise<void> {
   await db.write((tx) => tx.run('UPDATE node_presence SET streams = 0 WHERE node_id = ? AND streams > 0', nodeId))
 }
 
-/** Deletes what a process knows of the users without a stream whom it has not seen for `age`, in microseconds. By node_id. */
+/** Deletes what a process knows of users without a stream and not seen for `age`, in microseconds. By node_id. */
 export async function deleteUnseen(db: Queries, nodeId: string, age: Micros): Promise<void> {
   await db.run(
     `DELETE FROM node_presence
@@ -25,7 +25,7 @@ export interface PresenceRow {
   status: string | null
   status_age: Micros | null
   seen_age: Micros | null
-  /** Of the opening of the oldest stream whose client reads nothing, if there is one. */
+  /** The age of the oldest stream whose client reads nothing, if one exists. */
   stalled_age: Micros | null
 }
 
@@ -91,7 +91,7 @@ export function listPresence(db: Queries, nodeId: string, userIds: Iterable<stri
   )
 }
 
-/** The users that other processes have seen within `lapse`, in microseconds, or who have a stream there. */
+/** The users that other processes have seen within `lapse`, in microseconds, or that have a stream there. */
 export async function listPresent(db: Queries, nodeId: string, lapse: Micros): Promise<string[]> {
   const rows = await db.all<{ user_id: string }>(
     `SELECT DISTINCT user_id FROM node_presence

@@ -25,7 +25,7 @@ const NEWER = {
   postgresql: {
     at: `CAST(pg_current_snapshot() AS TEXT) || ' ' || ${SERVER_STARTED}`,
     ids: "string_agg(id, ',')",
-    // Of transactions that had not ended by then.
+    // Also signals of transactions that had not ended by then.
     isNewer: '(s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))',
     none: ['18446744073709551615', '{}'],
   },

@@ -167,7 +167,7 @@ async function deletePresence(
   param: Primitive,
   { remembered, tell }: Removal,
 ): Promise<string[]> {
-  // With those who were seen a moment ago: a process may die after it has stored that they left, before others hear of it.
+  // With users seen a moment ago: a process may die after it has stored that they left, before it signals it to others.
   const rows = await tx.all<{ user_id: string; counts: number }>(
     `DELETE FROM node_presence
       WHERE ${condition}

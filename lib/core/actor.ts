@@ -37,7 +37,7 @@ export function mayWrite(roles: readonly Role[]): boolean {
   return roles.some((role) => role !== 'read_only')
 }
 
-/** Whether an actor is the operator, who participates in no conversation and yet may create invites. */
+/** Whether an actor is the operator, which participates in no conversation but may create invites. */
 export function isOperator({ user_id, roles }: Pick<Actor, 'user_id' | 'roles'>): boolean {
   return user_id === '' && roles.includes('admin')
 }
@@ -47,7 +47,7 @@ export function assertOperator(actor: Actor): void {
   if (!isOperator(actor)) throw new ChatError('forbidden')
 }
 
-/** @throws ChatError `forbidden` for the operator, who has no account and can own nothing */
+/** @throws ChatError `forbidden` for the operator, which has no account and can own nothing */
 export function assertUser({ user_id }: Actor): void {
   if (user_id === '') throw new ChatError('forbidden')
 }

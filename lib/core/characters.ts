@@ -20,8 +20,8 @@ const SHAPELESS =
   '\u{110BD}\u{110CD}\u{13430}-\u{1343F}\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}'
 
 /**
- * Those of them that shape the character before them, such as joiners of emoji and variation selectors. Behind ASCII
- * letters, and alone, they are invisible.
+ * The invisible characters that shape the character before them, such as joiners of emoji and variation selectors.
+ * After ASCII letters, and alone, they show nothing.
  */
 const SHAPING = '\\u180B-\\u180D\\u180F\\u200C\\u200D\\uFE00-\\uFE0F\u{E0020}-\u{E007F}\u{E0100}-\u{E01EF}'
 
@@ -127,7 +127,7 @@ export function isLocalPath(text: string): boolean {
   return LOCAL_PATH.test(text)
 }
 
-/** The same text without invisible characters and those that change the text direction. */
+/** Removes invisible characters and characters that change the text direction. */
 export function withoutUnseen(text: string): string {
   return text.replaceAll(new RegExp(HIDDEN, 'gu'), '')
 }

@@ -46,7 +46,7 @@ export function createClock(
   { wall = currentMicros, monotonic = monotonicMicros }: ClockSources = {},
 ): Clock {
   if (held) return heldClock(held)
-  // Of the database and the monotonic clock, so that a step of this machine's clock changes nothing in between.
+  // The database's clock minus the monotonic one, so that a step of this machine's clock changes nothing in between.
   let offset: number | undefined
   let isLearnt = false
   if (isShared) offset = wall() - monotonic()

@@ -3,22 +3,22 @@ import type * as v from 'valibot'
 /** What is read of the structure of a valibot schema. */
 export interface SchemaNode {
   type: string
-  /** Of an object: the schema of each key. */
+  /** Objects: the schema of each key. */
   entries?: Record<string, SchemaNode>
-  /** Of an object: the schema of all other keys. */
+  /** Objects: the schema of all other keys. */
   rest?: SchemaNode
-  /** Of an optional or nullable schema: the schema without that. */
+  /** Optional and nullable schemas: the schema without that. */
   wrapped?: SchemaNode
-  /** Of an array. */
+  /** Arrays: the schema of an item. */
   item?: SchemaNode
-  /** Of a picklist: its words. Of a union or variant: its schemas. */
+  /** Picklists: the words. Unions and variants: the schemas. */
   options?: readonly unknown[]
   literal?: unknown
-  /** Of a pipe: its schema, and the checks of it. */
+  /** Pipes: the schema, and its checks. */
   pipe?: readonly SchemaNode[]
-  /** Of a check such as `min_value`. */
+  /** Checks such as `min_value`: the bound. */
   requirement?: unknown
-  /** Of an optional schema. */
+  /** Optional schemas. */
   default?: unknown
 }
 
@@ -31,7 +31,7 @@ export function schemaOf(node: SchemaNode): v.GenericSchema {
   return node as unknown as v.GenericSchema
 }
 
-/** The same node, not optional. */
+/** The node without `optional` or `nullable`. */
 export function unwrap(node: SchemaNode): SchemaNode {
   return node.wrapped ?? node
 }

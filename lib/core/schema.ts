@@ -43,7 +43,7 @@ export function plainObject<const Entries extends v.ObjectEntries>(entries: Entr
   return withoutArrays(v.object(entries))
 }
 
-/** The same of any schema of objects. */
+/** Makes a schema of objects refuse arrays. */
 export function withoutArrays<Schema extends v.GenericSchema>(schema: Schema): Schema {
   const run = schema['~run'].bind(schema)
   return Object.assign(schema, {

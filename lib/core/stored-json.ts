@@ -14,7 +14,7 @@ const accessors = new Map<string, PropertyDescriptor>()
 
 /**
  * Sets a field from the JSON that is stored of it, which clients get as it is. It is parsed when the field is read first:
- * a page of messages can have ten times more users who reacted than text, and no caller over HTTP needs them parsed.
+ * the reactions of a page of messages can be ten times its text, and no caller over HTTP needs them parsed.
  */
 export function setStoredJson(target: object, field: string, json: string): void {
   const stored = (target as WithStored)[STORED]
@@ -56,7 +56,7 @@ export function storedJsonOf(target: object, field: string): string | undefined 
 }
 
 /**
- * The same as `JSON.stringify`, as UTF-8. Fields of {@link setStoredJson} that nothing has read are neither parsed nor
+ * `JSON.stringify`, as UTF-8. Fields of {@link setStoredJson} that nothing has read are neither parsed nor
  * composed again.
  */
 export function toJson(value: object): string | Uint8Array {

@@ -138,7 +138,7 @@ export function withContext<Args extends unknown[], Result>(
   }
 }
 
-/** The same for a function with an async iterable: it fails at the first step of the loop. */
+/** Binds a function that returns an async iterable. Wrong arguments fail at the first step of the loop. */
 export function loopWithContext<Args extends unknown[], Item>(
   ctx: Context,
   run: (ctx: Context, ...args: Args) => AsyncGenerator<Item>,

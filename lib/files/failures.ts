@@ -1,10 +1,10 @@
 import { ChatError } from '../core/errors.ts'
 import { S3Error } from '../storage/objects/s3-client.ts'
 
-/** Of a file system: no room, or the user's share of it is used up. */
+/** Errors of a file system without room, or whose quota of the user is used up. */
 const NO_ROOM = ['ENOSPC', 'EDQUOT']
 
-/** Of S3-compatible servers, for the same. */
+/** Errors of S3-compatible servers without room. */
 const NO_ROOM_S3 = /^(XMinioStorageFull|XMinioAdminBucketQuotaExceeded|QuotaExceeded|InsufficientCapacity|TooMuchData)$/
 
 /** The failure of a store of files, for a caller: `storage_full`, else `unavailable`; the reason is its cause. */

@@ -24,7 +24,7 @@ export interface FilesPlace {
   isMissing(): boolean
   /** @throws ChatError `unavailable` if the last look found the place missing */
   assertThere(): void
-  /** The same before something is written: a place that was missing is looked at again. */
+  /** As {@link assertThere}, before a write: a place that was missing is looked at again. */
   confirmThere(): Promise<void>
 }
 

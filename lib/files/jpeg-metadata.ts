@@ -1,7 +1,7 @@
 import { EXIF_BYTES, exifWith, orientationOf } from './exif.ts'
 import { END_OF_PICTURE, MOST_SEGMENTS, nextMarker } from './jpeg-segments.ts'
 
-/** Where the end of a part has cut a JPEG; opaque for the caller, who passes it to the next part. */
+/** Where the end of a part has cut a JPEG; opaque: the caller passes it to the next part. */
 export interface JpegState {
   /** The first bytes of a segment, which the end has cut: too few to tell what it is. */
   head: Uint8Array

@@ -41,7 +41,7 @@ const DETECTORS: [FileType, (bytes: Buffer) => boolean][] = [
 
 const AVIF = ['avif', 'avis']
 
-/** Of music and audiobooks, `.m4a` and `.m4b`: their compatible brands may be those of films. */
+/** The brands of music and audiobooks, `.m4a` and `.m4b`: their compatible brands may be those of films. */
 const AUDIO_MP4 = ['M4A ', 'M4B ']
 
 /** Pictures in the same container (HEIF), which few browsers show, and QuickTime. */

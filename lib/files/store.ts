@@ -18,7 +18,7 @@ export function listBlobs(db: Queries, after: string, limit: number): Promise<St
   return db.all(`SELECT ${STORED_COLUMNS} FROM blobs WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
 }
 
-/** Those of these blobs that are there. By primary key. */
+/** The blobs among these that are stored. By primary key. */
 export function listBlobsOf(db: Queries, ids: readonly string[]): Promise<StoredBlob[]> {
   return db.all(`SELECT ${STORED_COLUMNS} FROM blobs WHERE id ${isOneOf(db.dialect)} ORDER BY id`, jsonList(ids))
 }
@@ -33,7 +33,7 @@ export async function listFilesOf(db: Queries, blobId: string, limit: number): P
   return rows.map(({ id }) => id)
 }
 
-/** Those of these ids that are blobs. By primary key. */
+/** The ids among these that are blobs. By primary key. */
 export async function listKnown(db: Queries, ids: Iterable<string>): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(`SELECT id FROM blobs WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
   return new Set(rows.map(({ id }) => id))

@@ -189,7 +189,7 @@ export function listFullBuckets(db: Queries, now: Micros, limit: number): Promis
   return db.all<BucketRow>('SELECT bucket, tat FROM limit_buckets WHERE tat > ? ORDER BY tat DESC LIMIT ?', now, limit)
 }
 
-/** Those of these buckets that exist. By primary key. */
+/** The buckets among these that exist. By primary key. */
 export function findBuckets(db: Queries, buckets: string[]): Promise<BucketRow[]> {
   return db.all<BucketRow>(
     `SELECT bucket, tat FROM limit_buckets WHERE bucket ${isOneOf(db.dialect)}`,

@@ -50,7 +50,7 @@ interface Deps {
   hook: ((event: EventAfter) => void | Promise<void>) | undefined
   /** The log of a conversation. */
   sourceOf: (conversationId: string) => Pick<Source, 'read'>
-  /** Of each of these events the host's own ids of the users that it names. */
+  /** For each of these events, the host's own ids of the users that it names. */
   subjectsIn: (events: readonly unknown[]) => Promise<Record<string, string>[]>
   log: Log
 }

@@ -82,7 +82,7 @@ interface AppendedRow {
   xid: string | null
 }
 
-/** The same in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
+/** Appends in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
 async function appendAll(tx: Queries, additions: Addition[]): Promise<Appended> {
   const given = additions.map(({ conversation_id, at, events, messages, active_at = 0 }) => {
     return { conversation_id, at, added: events.length, messages, active: active_at }

@@ -20,7 +20,7 @@ export type Followers = ReturnType<typeof createFollowers>
 export function createFollowers() {
   const byConversation = createIndex<Reader>()
   const byUser = createIndex<Reader>()
-  /** Of parts of the host, which participate in nothing. */
+  /** The readers of system actors, which participate in nothing. */
   const ofAll = new Set<Reader>()
 
   const { follow, apply } = createMemberships(byConversation)

@@ -22,7 +22,7 @@ export interface InboxEvent {
 export type InboxSender = ReturnType<typeof createInboxSender>
 
 /**
- * Creates the sender of one process. It completes events for the users who have a stream here only, so a notification
+ * Creates the sender of one process. It completes events only for users with a stream here, so a notification
  * costs nothing for a user who does not read.
  *
  * @param deps.complete adds what only the database knows, and leaves out events that are outdated

@@ -20,7 +20,7 @@ export function createLogins(deps: {
   // Which streams were asked about last: with several of a subject, each has its turn.
   const asked = new WeakMap<Login, number>()
   let round = 0
-  // Of the questions in progress: a stop waits for no answer.
+  // Ends the questions in progress: a stop waits for no response.
   const giveUps = new Set<() => void>()
   let isStopped = false
 

@@ -42,7 +42,7 @@ const NEWS = `
             FROM (SELECT * FROM (SELECT * FROM latest UNION ALL SELECT * FROM late) AS fresh
                    WHERE id > ? ORDER BY id LIMIT ?) AS each) AS rows`
 
-/** The same of any number, which may read all rows. */
+/** Any number of new rows; this may read all rows. */
 const MANY_NEWS = `
   SELECT ${END}, 0 AS count,
          (SELECT json_agg(each)::text
@@ -72,7 +72,7 @@ const OUT_OF_ORDER = `
     FROM unseen JOIN events AS later ON later.conversation_id = unseen.conversation_id AND later.seq > unseen.seq
    WHERE later.xid < ?::xid8 AND later.xid <> ALL (?::xid8[])`
 
-/** The same snapshot, cut off if too many transactions are unfinished. Of each conversation it sees the first events. */
+/** Cuts a snapshot off if too many transactions are unfinished. It sees the first events of each conversation. */
 async function shorten(db: Database, snapshot: Snapshot): Promise<Snapshot> {
   let { xmax, unfinished } = cutOff(snapshot)
   for (let isInOrder = xmax === snapshot.xmax; !isInOrder; ) {

@@ -32,8 +32,8 @@ export function groupReaders(events: Delivered[], followers: Followers): Map<Rea
 }
 
 /**
- * Whether two events, one behind the other, concern the same readers: those of one conversation, which nobody joins or
- * leaves between them.
+ * Whether two consecutive events concern the same readers: they are of one conversation, which no user joins or leaves
+ * between them.
  */
 function concernSame(one: Delivered, next: Delivered): boolean {
   if (one.event.type === 'membership.changed' || next.event.type === 'membership.changed') return false

@@ -64,10 +64,10 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
     /** Closes the stream if it must end. */
     recheckOne: gather(recheck),
     recheckAll: () => recheck([...streams.all()]),
-    /** The same for the streams that revocations concern. */
+    /** Rechecks the streams that revocations concern. */
     recheckConcerned: (revocations: Revocation[]) =>
       recheck([...new Set(revocations.flatMap((each) => [...concernedBy(each)]))]),
-    /** The same for the streams whose session may have expired since the last check. */
+    /** Rechecks the streams whose session may have expired since the last check. */
     async recheckExpired(): Promise<void> {
       const at = now()
       if (at <= expiry.earliest()) return
@@ -76,7 +76,7 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
       expiry.reset(streams.all())
     },
 
-    /** The same for the next streams: all of them within a minute, if it is called every two seconds. */
+    /** Rechecks the next streams: all of them within a minute, if it is called every two seconds. */
     recheckNext: () => recheck(takeNext()),
   }
 }

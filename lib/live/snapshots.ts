@@ -17,13 +17,13 @@ export function toWholeSnapshot(text: string): Snapshot {
   return { xmax: Number(xmax), unfinished: list ? list.split(',').map(Number) : [] }
 }
 
-/** The same snapshot, cut off if too many transactions are unfinished. */
+/** Cuts a snapshot off if too many transactions are unfinished. */
 export function cutOff({ xmax, unfinished }: Snapshot): Snapshot {
   const cut = unfinished[MOST_UNFINISHED]
   return cut === undefined ? { xmax, unfinished } : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
 }
 
-/** The same snapshot without what comes after a transaction. */
+/** Removes what comes after a transaction from a snapshot. */
 export function upTo(snapshot: Snapshot, last: number): Snapshot {
   const xmax = Math.min(snapshot.xmax, last + 1)
   return { xmax, unfinished: snapshot.unfinished.filter((each) => each < xmax) }

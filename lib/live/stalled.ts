@@ -13,7 +13,7 @@ interface StalledDeps {
 
 /** Finds the streams whose client reads nothing while events wait for it: a new stream may have their places. */
 export function createStalledStreams({ all, ofUser, close, onChange }: StalledDeps) {
-  // Of the streams with pending bytes, which are few.
+  // Only streams with pending bytes, which are few.
   const looked = new Map<Reader, Looked>()
   const isStalled = (reader: Reader) => (looked.get(reader)?.looks ?? 0) >= LOOKS
 

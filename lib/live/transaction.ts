@@ -50,7 +50,7 @@ export interface Ephemeral {
   user_ids?: readonly string[]
   /** Not for the streams of these users. */
   except_ids?: readonly string[] | undefined
-  /** Of typing: when it was announced, by which other processes know whether a post of the user came later. */
+  /** For typing: when it was announced, so that other processes know whether a post of the user came later. */
   at?: Micros
   event: EphemeralEvent
 }

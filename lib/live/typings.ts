@@ -74,7 +74,7 @@ function note(typing: TypingUntil, payload: TypingPayload, now: Micros): void {
   const key = `${conversation_id} ${user_id}`
   const threads = typing.get(key) ?? new Map<string | undefined, Micros>()
   threads.set(root_id, fromInstant(expires_at))
-  // Those that have ended by themselves, too: a user may type in any number of threads one after another.
+  // Also removes what has ended by itself: a user may type in any number of threads one after another.
   for (const [thread, until] of threads) if (until <= now) threads.delete(thread)
   typing.delete(key)
   if (threads.size > 0) typing.set(key, threads)

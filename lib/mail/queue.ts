@@ -158,7 +158,7 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   })
   if (!addressed) return { done: true }
   const not_before = await timeOf(deps, order, detail, addressed.to)
-  // Of notifications the user has had enough mails: the rest is in the inbox.
+  // The user has had enough mails of notifications: the rest is in the inbox.
   if (not_before === undefined && order.mail === 'notification') return { done: true }
   if (not_before === undefined) return giveUp(deps, run, 'Too many mails to this recipient wait')
   const { failed: _, ...left } = detail

@@ -63,7 +63,7 @@ export interface MailValues {
   username: string
   /** The link of the mail, or the token where the service has no address; empty in a notice. */
   link: string
-  /** Of a notification: who caused it, what they did, and the beginning of the message. */
+  /** For a notification: the user that caused it, what happened, and the beginning of the message. */
   actor?: string
   event?: string
   excerpt?: string

@@ -8,7 +8,7 @@ import { databaseNow, type Micros } from './sql.ts'
 export interface ClockNotes {
   /** When a service last ran with a clock that it trusted; missing in a new database. */
   note: Micros | undefined
-  /** Of a clock that a service does not trust. */
+  /** What is known of a clock that a service does not trust. */
   record: ClockRecord | undefined
 }
 

@@ -24,7 +24,7 @@ export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }
 
-/** The same parameter as a table `each` with the column `value`. */
+/** A parameter of `jsonList(values)` as a table `each` with the column `value`. */
 export function eachOf(dialect: Dialect): string {
   return dialect === 'sqlite' ? 'json_each(?) AS each' : 'jsonb_array_elements_text(?::jsonb) AS each(value)'
 }

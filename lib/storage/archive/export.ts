@@ -98,7 +98,7 @@ export async function listErased(db: Queries): Promise<Set<string>> {
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** A message of an author who is being erased, without its texts. */
+/** A message without its texts, if its author is being erased. */
 export function withoutErased(table: string, row: Row, erased: Set<string>): Row {
   if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
   const texts = { content: '', prompt: null, delete_reason: null, metadata: null }

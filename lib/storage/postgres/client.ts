@@ -23,7 +23,7 @@ export async function connectClient(pool: PgPool, more: ClientConfig = {}): Prom
   return client
 }
 
-/** Of these server processes, those that have been waiting for a query for more than a second. */
+/** The server processes among these that have waited for a query for more than a second. */
 export async function listIdle(pool: PgPool, processes: number[]): Promise<number[]> {
   const timeouts = { connectionTimeoutMillis: IDLE_QUERY_TIMEOUT_MS, query_timeout: IDLE_QUERY_TIMEOUT_MS }
   const client = await connectClient(pool, timeouts)

@@ -2,7 +2,7 @@ import type { Queries } from '../database.ts'
 
 /** How many connections a service may have, and what sets the limit. */
 export interface ConnectionLimit {
-  /** Those of the limit that others do not use. */
+  /** The connections of the limit that no other process uses. */
   free: number
   /** What permits the fewest: `max_connections`, or the CONNECTION LIMIT of the role or of the database. */
   by: 'server' | 'role' | 'database'

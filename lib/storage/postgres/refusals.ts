@@ -49,7 +49,7 @@ export function createRefusals(now: () => number = () => performance.now()): Ref
       if (refusal === before) refusal = undefined
       return cause
     }
-    // Of connections that were opened at the same time, the first one that is refused counts.
+    // If connections that were opened at the same time are refused, only the first refusal counts.
     if (refusal === before) {
       const delay_ms = before ? Math.min(before.delay_ms * 2, MAX_DELAY_MS) : FIRST_DELAY_MS
       refusal = { cause, delay_ms, retry_at: now() + delay_ms }

@@ -8,8 +8,8 @@ const LOOK_MS = 50
 const LOOKS = 20
 
 /**
- * Those that began earlier, of which the server keeps every row that they may still read. Other roles' are only visible
- * with `pg_read_all_stats`.
+ * Finds transactions that began earlier: the server keeps every row that they may still read. Transactions of other
+ * roles are only visible with `pg_read_all_stats`.
  */
 const OLDER = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND backend_type = 'client backend' AND xact_start < $1

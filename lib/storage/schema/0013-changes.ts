@@ -8,7 +8,7 @@ import type { Migration } from './migrations.ts'
 export const changes: Migration = {
   name: '0013-changes',
   statements: ({ key, serial }, dialect) => [
-    // Who may have lost a right: a user, or all participants of a conversation.
+    // What may have lost a right: a user, or all participants of a conversation.
     `CREATE TABLE revocations (
       id ${serial},
       user_id ${key}, conversation_id ${key},

@@ -32,7 +32,7 @@ export const notifications: Migration = {
     'CREATE INDEX notifications_in_order ON notifications (user_id, at, id)',
     'CREATE INDEX notifications_unread ON notifications (user_id, conversation_id, root_id) WHERE read_at IS NULL',
     'CREATE INDEX notifications_by_age ON notifications (at)',
-    // Those about no message, which would not be found by it.
+    // Finds the notifications without a message.
     'CREATE INDEX notifications_of_conversation ON notifications (conversation_id) WHERE message_id IS NULL',
     'CREATE INDEX notifications_by_actor ON notifications (actor_user_id) WHERE message_id IS NULL',
   ],

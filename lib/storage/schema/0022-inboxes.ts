@@ -15,7 +15,7 @@ export const RECOUNT_MENTIONS = `UPDATE participants SET unread_mentions = count
 const COLUMNS =
   'user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count, since, read_at, hidden'
 
-/** Of these kinds, a notification has only what its message does not tell. */
+/** The kinds with an id, a conversation and an actor of their own; other kinds take these from their message. */
 const OWN = "kind IN ('direct', 'added')"
 
 /**
@@ -59,9 +59,9 @@ export const inboxes: Migration = {
     "CREATE INDEX notifications_of_thread ON notifications (root_id) WHERE kind = 'direct'",
     "CREATE INDEX notifications_of_conversation ON notifications (conversation_id) WHERE kind = 'added'",
     "CREATE INDEX notifications_by_actor ON notifications (actor_user_id) WHERE kind = 'added'",
-    // The readers of a message are all but these, who are few.
+    // The readers of a message are all participants but these few users.
     'CREATE UNIQUE INDEX users_without_receipts ON users (id) WHERE receipts = 0',
-    // Those that `participants.unread_mentions` does not count; reading a thread reads hidden ones, too.
+    // The notifications that `participants.unread_mentions` does not count; reading a thread reads hidden ones, too.
     `CREATE INDEX notifications_uncounted ON notifications (user_id) WHERE read_at IS NULL AND (hidden > 0 OR ${OWN})`,
     // A post can change the counts of all participants: the new rows need no index entries if their pages have room.
     ...(dialect === 'postgresql' ? ['ALTER TABLE participants SET (fillfactor = 50)'] : []),

@@ -13,7 +13,7 @@ export const attachments: Migration = {
       parts BIGINT NOT NULL,
       created_at BIGINT NOT NULL,
       released_at BIGINT)`,
-    // The same bytes are stored once.
+    // Equal bytes are stored once.
     'CREATE UNIQUE INDEX live_blobs ON blobs (digest, size) WHERE released_at IS NULL AND digest IS NOT NULL',
     'CREATE INDEX released_blobs ON blobs (released_at) WHERE released_at IS NOT NULL',
     // `expires_at`: when it is deleted unless a message has it by then; with a deleted message, when its bytes are

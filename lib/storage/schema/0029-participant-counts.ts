@@ -10,7 +10,7 @@ export const RECOUNT_PARTICIPANTS = `UPDATE conversations SET participant_count 
 /**
  * A list of conversations has the number of the participants of each without reading their rows. Both databases add the
  * column without writing the rows of the table, which one statement then fills. PostgreSQL locks the table from the first
- * statement on, so that nobody joins or leaves between the two.
+ * statement on, so that no user joins or leaves between the two.
  */
 export const participantCounts: Migration = {
   name: '0029-participant-counts',

@@ -1,8 +1,8 @@
 import type { Migration } from './migrations.ts'
 
 /**
- * What nothing refers to any more counts for the user who uploaded it, until its bytes are deleted. A blob of a process of
- * before has no user: it counts while a file of the user has it.
+ * Bytes that nothing refers to any more count for their uploader until they are deleted. A blob of a process of an
+ * earlier version has no uploader: it counts while a file of the user has it.
  */
 export const blobOwners: Migration = {
   name: '0032-blob-owners',

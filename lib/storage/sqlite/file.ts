@@ -46,7 +46,7 @@ function assertAccess(path: string, read_only: boolean): void {
   accessSync(dirname(path), constants.W_OK)
 }
 
-/** Of a file in WAL mode SQLite reads two further files, and creates them where no process has it open. */
+/** With a file in WAL mode, SQLite reads two further files, and creates them if no process has the file open. */
 function assertReadable(path: string): void {
   const parts = [`${path}-wal`, `${path}-shm`].filter((part) => existsSync(part))
   for (const part of parts) accessSync(part, constants.R_OK)

@@ -9,7 +9,7 @@ import { runWork, type TransactionState } from './transaction.ts'
 /** What a transaction that frees space may add to the WAL. */
 export const STEP_BYTES = 1024 * 1024
 
-/** Of the rows that a caller deletes at once, those of the first step: each may change a page of every index. */
+/** The first step's share of the rows that a caller deletes at once: each row may change a page of every index. */
 const FIRST_SHARE = 1 / 25
 
 const LEAST_ROWS = 4

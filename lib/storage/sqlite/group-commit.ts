@@ -79,7 +79,7 @@ async function runTogether(connection: SqliteConnection, toFailure: ToFailure, w
 }
 
 /**
- * The same with a savepoint each, to undo a single writer. SQLite then copies every page that a writer changes first.
+ * Runs writers with a savepoint each, to undo a single one. SQLite then copies every page that a writer changes first.
  */
 async function runApart(connection: SqliteConnection, toFailure: ToFailure, writers: Writer[]): Promise<Settle[]> {
   const settles: Settle[] = []

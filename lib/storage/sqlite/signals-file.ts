@@ -132,7 +132,7 @@ function setUp(handle: SqliteHandle): void {
 }
 
 function addColumns(handle: SqliteHandle): void {
-  // Of two processes that start together, the second one sees what the first has added.
+  // If two processes start together, the second one sees what the first has added.
   handle.exec('BEGIN IMMEDIATE')
   try {
     for (const [table, column, type] of ADDED_COLUMNS) {

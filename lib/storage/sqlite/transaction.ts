@@ -39,7 +39,7 @@ export function toQueries({ names, prepare, hasTransaction }: SqliteConnection, 
   }
 }
 
-/** The same with statements that are deferred. They have run by then: only their failures are left to be seen. */
+/** Queries with deferred statements. Here these have run already: only their failures are reported later. */
 export function toWriting(connection: SqliteConnection, state: TransactionState): Writing {
   return {
     ...toQueries(connection, state),
