@@ -38,8 +38,8 @@ export interface AttachmentsUseCases {
   ): Promise<Upload>
 
   /**
-   * The state of an attachment: for its uploader, and once a message has it, for those who may read the message, or
-   * restore it.
+   * The state of an attachment: for its uploader, and once a message has it, for each user who may read or restore
+   * the message.
    *
    * @throws ChatError `not_found`
    */

@@ -89,7 +89,7 @@ export interface AuditUseCases {
   ): Promise<AuditPage>
 
   /**
-   * The same with the titles and the names of keys that the entries keep.
+   * A page of the audit log like `list`, with the titles and the names of keys that the entries keep.
    *
    * @throws ChatError `forbidden` unless the actor is the operator; `validation_failed`
    */

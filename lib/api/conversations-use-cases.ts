@@ -121,9 +121,9 @@ export interface ConversationsUseCases {
   remove(actor: Actor, conversation_id: string): Promise<void>
 
   /**
-   * The direct conversation of the actor with another user, or with themselves: the same at every call, the first
-   * one creates it. Both own it. For the actor it is no longer archived. That of a system actor has one participant,
-   * the user, and is opened whatever `direct.*` is.
+   * The direct conversation of the actor with another user, or with themselves: each call returns the same one, the
+   * first creates it. Both own it. For the actor it is no longer archived. With a system actor it has one
+   * participant, the user, and is opened whatever `direct.*` is.
    *
    * @throws ChatError `not_found` for an unknown or disabled user, and with `direct.enabled = false`; `forbidden`
    * for a read-only user, for a user in none of the actor's conversations unless `direct.who` is `everyone`, and by

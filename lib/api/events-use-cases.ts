@@ -41,7 +41,7 @@ export interface EventsUseCases {
   follow(actor: Actor, conversationId: string, options?: FollowOptions): AsyncGenerator<Delivered>
 
   /**
-   * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
+   * The events of all the actor's conversations, as `follow`; `conversation_id` is the conversation of an event.
    *
    * @throws ChatError as `openAll`
    */

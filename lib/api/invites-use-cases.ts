@@ -74,6 +74,6 @@ export interface InvitesUseCases {
    */
   revoke(actor: Actor, token: string): Promise<void>
 
-  /** The same by the id of an invite instead of its token. @throws ChatError `not_found`, `forbidden` */
+  /** `revoke` by the id of an invite instead of its token. @throws ChatError `not_found`, `forbidden` */
   revokeById(actor: Actor, invite_id: string): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { Client, SignedIn } from './users.ts'
 /** `chat.newcomers`. */
 export interface NewcomersUseCases {
   /**
-   * Invites a newcomer, who signs up with the mailed link: without a conversation, for one address, once. An earlier
+   * Invites a newcomer to sign up with the mailed link: without a conversation, for one address, once. An earlier
    * invite to the address ends.
    *
    * @throws ChatError `forbidden`, also with an API key; `signup_disabled` with `invites.allow_signup = false`;

@@ -51,7 +51,7 @@ export interface OauthUseCases {
 
   /**
    * Completes a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last
-   * one, or none: then nothing proves who requested the code.
+   * one, or none: then nothing proves that this browser requested the code.
    *
    * @throws ChatError as `finish`; `not_found` too where `oauth.manual_enabled` is off; `setup_required`;
    * `oauth_state_invalid`, `oauth_provider_error`, `forbidden`, `account_disabled`, `signup_disabled`,

@@ -12,8 +12,7 @@ export interface PresenceUseCases {
   sendHeartbeat(actor: Actor, input?: { status?: 'online' | 'away' | 'offline' | undefined }): Promise<void>
 
   /**
-   * The presence of the actor, and of those of these users who share a conversation with the actor, in the given
-   * order.
+   * The presence of the actor, and of the given users who share a conversation with the actor, in the given order.
    *
    * @throws ChatError `validation_failed`
    */

@@ -9,7 +9,7 @@ export interface ReceiptsUseCases {
    * author.
    *
    * @throws ChatError `not_found`, also with `receipts.enabled = false`; `forbidden` if the policy of the
-   * conversation or the actor's own settings have no receipts, and for a part of the host; `message_deleted`;
+   * conversation or the actor's own settings have no receipts, and for a system actor; `message_deleted`;
    * `invalid_cursor`; `validation_failed`
    */
   ofMessage(

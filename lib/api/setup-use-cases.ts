@@ -25,7 +25,7 @@ export interface SetupUseCases {
   }): Promise<SetupDone>
 
   /**
-   * The same for a client, which sends the code if one is configured.
+   * Creates the first user for a client, which sends the code if one is configured.
    *
    * @throws ChatError `already_set_up`; `forbidden` for a wrong code; `validation_failed`
    */

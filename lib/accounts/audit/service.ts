@@ -25,7 +25,7 @@ export const list = useCase({
 })
 
 /**
- * The same with the titles and the names of keys that the entries keep.
+ * A page of the audit log like {@link list}, with the titles and the names of keys that the entries keep.
  *
  * @throws ChatError `forbidden` unless the actor is the operator
  */

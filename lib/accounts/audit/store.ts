@@ -160,7 +160,7 @@ function indexed(before: Place, { subject_id, conversation_id, since, until }: A
     ...(until === undefined ? [] : [['at < ?', until] as Condition]),
     ...(since === undefined ? [] : [['at >= ?', since] as Condition]),
     ...(subject_id === undefined ? [] : [['subject_id = ?', subject_id] as Condition]),
-    // Of two, the rarer one is not known: the second is looked for among the entries of the first.
+    // Which of two filters is rarer is not known: the second is looked for among the entries of the first.
     ...(conversation_id === undefined || subject_id !== undefined
       ? []
       : [['conversation_id = ?', conversation_id] as Condition]),
@@ -255,7 +255,7 @@ export async function countSignIns(
   return { since, succeeded: count(succeeded), failed: count(failed), throttled: count(throttled) }
 }
 
-/** Those of these entries that are stored. By primary key. */
+/** The ids among these whose entries are stored. By primary key. */
 export async function findStoredEntries(db: Queries, ids: Iterable<string>): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(`SELECT id FROM audit_log WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
   return new Set(rows.map(({ id }) => id))

@@ -24,7 +24,7 @@ export interface Caller {
   set_cookie?: string[]
 }
 
-/** The same, with the version of the limits if it was read as well. */
+/** A caller, with the version of the limits if it was read as well. */
 export interface CountedCaller extends Caller {
   limits_version?: LimitsVersion
 }
@@ -41,7 +41,7 @@ export async function recognise(ctx: Context, request: IdentityRequest): Promise
   return ctx.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
 }
 
-/** The same of a request whose tokens have been read, without an authentication of the host. */
+/** The caller of a request whose tokens have been read, without an authentication of the host. */
 export async function recogniseBy(
   ctx: Context,
   request: Client,

@@ -124,8 +124,8 @@ async function moveTo(ctx: Context, tx: Tx, user: UserRow, email: string): Promi
 }
 
 /**
- * Of several changes only the first address gets a link: its owner gets the account back from any later one, and a thief
- * who has changed the address twice gets no way back.
+ * After several changes, only the first address gets a link: its owner gets the account back from any later one, and a
+ * thief gets no way back by changing the address twice.
  */
 async function tellFormer(ctx: Context, tx: Tx, user: UserRow): Promise<void> {
   const { id: user_id, email } = user

@@ -43,7 +43,7 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
     id,
     email: `${id}@${PLACEHOLDER_DOMAINS.system}`,
     email_verified_at: null,
-    // Of two calls at once, both may add a user: one of them fails below.
+    // Two calls at once may both add a user: one of them fails below.
     username: `${name}-${id.slice(-12)}`,
     display_name: name,
     roles: 'member',

@@ -16,7 +16,7 @@ const MAILS: Partial<Record<Means, 'reset_password' | 'verify_email'>> = {
 interface EndingOptions extends Ending {
   /** Means that stay this time. */
   keep?: readonly Means[]
-  /** The user who causes it, as in an audit entry. */
+  /** The actor that causes it, as in an audit entry. */
   by: Pick<AuditEntry, 'actor_id' | 'ip'>
 }
 

@@ -22,7 +22,7 @@ interface Rows {
   except?: { column: string; value: keyof Ending }
 }
 
-/** The rows of the means of access. Invites into conversations are ended by those who keep them. */
+/** The rows of the means of access. `chat/invites` ends the invites into conversations. */
 export const ROWS: Record<Exclude<Means, 'invites'>, Rows> = {
   sessions: { table: 'sessions', user: 'user_id', except: { column: 'id', value: 'session' } },
   keys: { table: 'api_keys', user: 'user_id' },

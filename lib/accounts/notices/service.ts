@@ -21,7 +21,7 @@ export async function notify(ctx: Context, tx: Tx, userId: string, notice: Notic
   await ctx.outbox?.add(tx, { mail: notice, user_id: userId, ...(former && { to: former.email }) })
 }
 
-/** The owner of the account, who gets a limited number of notices. */
+/** The recipient of a notice: the owner of the account, with a limited number of notices. */
 export async function addressNotice(
   ctx: Context,
   { user_id, to }: MailOrder,

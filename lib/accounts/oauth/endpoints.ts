@@ -37,7 +37,7 @@ export function assertEndpoints(issuer: URL, found: AuthorizationServer, tokenHo
     throw new RequestFailure(`its token_endpoint is on ${host.slice(0, 253)}, which is not listed in token_hosts`)
 }
 
-/** The same host, a subdomain, or on this machine any other local host. */
+/** Whether a host is that of the site or a subdomain; all hosts of this machine are one site. */
 function isOfSite(host: string, site: string): boolean {
   return host === site || host.endsWith(`.${site}`) || (reachOf(host) === 0 && reachOf(site) === 0)
 }

@@ -27,7 +27,7 @@ export interface Provider {
   /**
    * The person for a code.
    *
-   * @param attempt `undefined` for a code without a proof of who requested it
+   * @param attempt `undefined` for a code without a proof of which browser requested it
    * @throws ChatError `oauth_provider_error`; `oauth_state_invalid` when another provider redirected the browser
    */
   identify(returned: Returned, attempt?: Pick<AuthorizationAttempt, 'verifier' | 'nonce'>): Promise<ProviderUser>

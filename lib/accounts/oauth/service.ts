@@ -122,7 +122,7 @@ export const finish = useCase({
 
 /**
  * Completes a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or
- * none: then nothing proves who requested the code.
+ * none: then nothing proves that this browser requested the code.
  *
  * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`
  */
@@ -168,7 +168,7 @@ async function take(
 async function signIn(ctx: Context, from: Return, provider: Provider, returned: Returned): Promise<SignedIn> {
   const { actor, client, attempt } = from
   const linkTo = attempt?.link_user_id
-  // A user who was signed out meanwhile must not get another means of sign-in.
+  // A user who was signed out in the meantime must not get another means of sign-in.
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
   const { refusal, roles } = person.admission

@@ -5,8 +5,8 @@ import type { UserRow } from '../users/store.ts'
 import { markEmailVerified, removePassword } from '../users/store-changes.ts'
 
 /**
- * Gives an account to the person who has verified its address, inside a transaction that has locked the user. The user
- * who registered it without verification loses all access: the password and every means.
+ * Gives an account to the person who has verified its address, inside a transaction that has locked the user. The
+ * registrant without a verified address loses all access: the password and every means.
  *
  * @returns the account afterwards
  */

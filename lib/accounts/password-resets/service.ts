@@ -38,7 +38,7 @@ export const request = useCase({
     await ctx.write(async (tx) => {
       tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
       const user_id = user?.id ?? ''
-      // Of several calls at once one adds it.
+      // If several calls run at once, one adds it.
       await lockUser(tx, user_id)
       if (!(await hasWaitingReset(tx, user_id, address)))
         await outbox.add(tx, { mail: 'reset_password', user_id, address })

@@ -14,7 +14,7 @@ export interface HashCaller {
 /** The maximum number of waiting hashes; at 100 ms each on one core, the last of them waits for some seconds. */
 const QUEUE_LENGTH = 64
 
-/** The places reserved for known callers: strangers who fill the queue do not lock them out. */
+/** The places reserved for known callers: unknown callers that fill the queue do not lock them out. */
 const KEPT_PLACES = 1
 
 /** The jobs of one caller that run at once: on a machine with many cores the others stay for other callers. */

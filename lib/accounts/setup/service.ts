@@ -39,7 +39,7 @@ export const run = useCase({
 })
 
 /**
- * The same for a client, which sends the code if one is configured.
+ * Creates the first user for a client, which sends the code if one is configured.
  *
  * @throws ChatError `already_set_up`; `forbidden` for a wrong code
  */

@@ -4,11 +4,11 @@ import type { AuditEntry } from '../audit/store.ts'
 import { deleteInvitesBy } from '../email-requests/store.ts'
 
 /**
- * Revokes the invites of newcomers of a user who has lost the right to create them, with their mails. The audit log
+ * Revokes a user's invites of newcomers, with their mails, after the user lost the right to create them. The audit log
  * gets one entry.
  *
  * @returns the number of invites
- * @param by the user who took the right away, as in an audit entry
+ * @param by the actor that took the right away, as in an audit entry
  */
 export async function revokeNewcomersOf(
   tx: Tx,

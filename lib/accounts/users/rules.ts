@@ -7,7 +7,7 @@ export function usernameOf(email: string): string {
   return email.trim().slice(0, LONGEST.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
 }
 
-/** Domains of the addresses of users without one, who are of hosts, parts of hosts, or probes (RFC 2606). */
+/** Domains of the placeholder addresses of users of hosts, system actors and probes (RFC 2606). */
 export const PLACEHOLDER_DOMAINS = { host: 'host.invalid', system: 'system.invalid', probe: 'doctor.invalid' }
 
 /** Whether an address only stands for none, so that no reader sees it. */
@@ -34,7 +34,7 @@ export function isLastAdmin(accounts: Standing[], id: string): boolean {
 }
 
 /**
- * The same inside a transaction, with the stored roles: the actor may have been disabled since the call was
+ * Refuses inside a transaction, by the stored roles: the actor may have been disabled since the call was
  * authenticated. An actor without an account, the operator, passes.
  *
  * @param accounts including the actor's, if it has one

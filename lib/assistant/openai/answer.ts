@@ -69,7 +69,7 @@ function toPiece(given: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
   return typeof piece.output === 'string' ? { delta: piece.output } : piece.output
 }
 
-/** The same chunks until `signal` aborts: then it throws the reason, whether the source reacts to the signal or not. */
+/** Passes chunks on until `signal` aborts: then it throws the reason, even if the source ignores the signal. */
 async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]()
   let isOver = false

@@ -7,7 +7,7 @@ export interface Ancestor {
   role: string
   posted_by: string | null
   content: string
-  /** Of an answer: its prompt. */
+  /** For an answer: its prompt. */
   prompt: string | null
   deleted_at: number | null
   /** The list of its files, as JSON. */

@@ -18,8 +18,8 @@ export interface ReadableAttachment {
 }
 
 /**
- * An attachment that the actor may know of: every read of one calls this first. Before a message has it, its uploader may;
- * then those who may read the message; of a deleted message, those who may restore it.
+ * An attachment that the actor may know of: every read of one calls this first. Before a message has it, that is its
+ * uploader; then each reader of the message; after the message is deleted, each user who may restore it.
  *
  * @throws ChatError `not_found`
  */
@@ -44,7 +44,7 @@ function maySee(row: FoundAttachment, actor: Actor, { role }: Membership, now: n
 }
 
 /**
- * Refuses who may not add files to a conversation.
+ * Refuses an actor who may not add files to a conversation.
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer and a read-only user
  */

@@ -15,7 +15,7 @@ export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<v
   await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), AT_ONCE)
 }
 
-/** Deletes the files of a user who is being erased that no message has. Others' files of the same bytes stay. */
+/** Deletes the files without a message of a user who is being erased. Other users' files of the same bytes stay. */
 export async function eraseUploads(ctx: Context, userId: string): Promise<void> {
   const deleteSome = (limit: number) =>
     ctx.write(async (tx) => {

@@ -7,7 +7,7 @@ const RETRY_SECONDS = 5
 /** How much is handed to a reader at a time: the progress of a slow one is seen in steps of this size. */
 const STEP_BYTES = 64 * 1024
 
-/** Of a page with many pictures, most wait for a moment; a browser gives up sooner than their wait is over. */
+/** Most pictures of a page with many of them wait for a moment; a browser gives up before their wait is over. */
 const LIMITS = { in_all: 1_024, waiting_per_user: 112, waiting: 1_000, wait_seconds: 30, retry_seconds: RETRY_SECONDS }
 
 /** The files that users are reading, limited in number: each reader has up to two pieces in memory, as long as it likes. */
@@ -53,8 +53,8 @@ export function createReadSlots(limit: () => number, limits: Partial<TransferLim
     assertRoom: slots.assertRoom,
 
     /**
-     * The same bytes, in steps of 64 KiB. They have a slot from the first one that is read to the last, or until the reader
-     * leaves; the first one waits for it.
+     * Passes bytes on in steps of 64 KiB. They have a slot from the first step that is read to the last, or until the
+     * reader leaves; the first step waits for it.
      *
      * @throws ChatError when they are read: `rate_limited`, `unavailable` without a slot; `request_timeout` for one that loses it
      */

@@ -56,7 +56,7 @@ async function read(ctx: Context, actor: Actor, attachmentId: string, options?: 
 }
 
 /**
- * The bytes of a file for the assistant, with the rights of the user who asked it, and no others.
+ * The bytes of a file for the assistant, with only the rights of the user who asked it.
  *
  * @throws ChatError while it is read: as {@link open}; `not_found` for a disabled user
  */

@@ -43,7 +43,7 @@ export function digestIn(header: string | null | undefined): string | undefined 
 }
 
 /**
- * The list of files of a message, as all its readers get it; without who uploaded them: that is its author, who may be
+ * The list of files of a message, as all its readers get it; without the uploader: that is its author, who may be
  * erased.
  */
 export function toList(files: readonly Attachment[]): string | null {

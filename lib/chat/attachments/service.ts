@@ -98,8 +98,8 @@ async function assertRoom(
 }
 
 /**
- * The state of an attachment: for its uploader, and once a message has it, for those who may read the message, or restore
- * it.
+ * The state of an attachment: for its uploader, and once a message has it, for each user who may read or restore the
+ * message.
  *
  * @throws ChatError `not_found`
  */

@@ -178,7 +178,7 @@ export async function deleteBlobs(tx: Queries, ids: Iterable<string>): Promise<v
 export interface BlobSizes {
   /** All of them, also those that are being uploaded, or are to be deleted. */
   bytes: number
-  /** Those among them that nothing refers to any more. */
+  /** The blobs that nothing refers to any more. */
   released_bytes: number
 }
 

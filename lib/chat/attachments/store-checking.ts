@@ -53,7 +53,7 @@ export function listUnderWay(
   )
 }
 
-/** Those of these ids that are blobs, with the number of their parts. By primary key. */
+/** The ids among these that are blobs, with the number of their parts. By primary key. */
 export async function findBlobs(db: Queries, ids: Iterable<string>): Promise<Map<string, number>> {
   const rows = await db.all<{ id: string; parts: number }>(
     `SELECT id, parts FROM blobs WHERE id ${isOneOf(db.dialect)}`,

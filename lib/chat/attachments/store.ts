@@ -48,7 +48,7 @@ export function toAttachment(row: AttachmentRow): Attachment {
   }
 }
 
-/** An attachment with what decides who may read it. */
+/** An attachment with what decides which users may read it. */
 export interface FoundAttachment extends AttachmentRow {
   /** 1 if its message is deleted, or erased with its author. */
   is_deleted: number

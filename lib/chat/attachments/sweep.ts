@@ -78,7 +78,7 @@ export async function sweepFiles(
   return { expired, ...swept }
 }
 
-/** The same; bytes that could not be deleted are a failure, once all others are. @throws Error */
+/** {@link sweepFiles}, which fails at the end if some bytes could not be deleted. @throws Error */
 export async function sweepOrFail(ctx: Context, round: SweepRound): Promise<void> {
   const { failed, cause } = await sweepFiles(ctx, round)
   if (failed > 0) throw new Error(`The bytes of ${failed} files: ${causeText(cause)}`, { cause })

@@ -84,7 +84,7 @@ export function createTransferQueue(limits: TransferLimits, counts: TransferCoun
       }
     },
 
-    /** The transfer whose turn it is, of those users who have slots left: of the user with the fewest, the first. */
+    /** The next transfer: the first of the user with the fewest slots, among the users with slots left. */
     next: () =>
       firstOfFewest(
         [...waiting].filter((each) => !hasShare(each.user_id)),

@@ -35,10 +35,10 @@ interface Transfer {
 export type TransferSlots = ReturnType<typeof createTransferSlots>
 
 /**
- * Creates the slots of one kind of transfer in this process. A transfer without a free slot waits; the next free one is of
- * the user with the fewest slots. What is too slow loses its slot to those that wait for it: to other users when all slots
- * are taken, to the same user when only these are. A user who has several when all are taken loses one to each user who has
- * none: at the least rate, two users could keep all of them.
+ * Creates the slots of one kind of transfer in this process. A transfer without a free slot waits; the user with the
+ * fewest slots gets the next free one. A transfer that is too slow loses its slot to a waiting one: to one of another
+ * user when all slots are taken, to one of the same user when only the user's own are. When all slots are taken, a user
+ * with several loses one to each user with none: otherwise two users could keep all of them at the lowest rate.
  */
 export function createTransferSlots(limits: TransferLimits) {
   const running = new Set<Transfer>()
@@ -98,7 +98,7 @@ function createChecks(running: ReadonlySet<Transfer>, queue: TransferQueue, coun
     }
     const isFull = queue.next() !== undefined
     const users = queue.users()
-    // Those whose transfers wait for other ones of their own.
+    // Users whose transfers wait for other transfers of their own.
     const crowded = new Set(users.filter(queue.hasShare))
     const without = users.filter((userId) => counts.of(userId).running === 0)
     const going: Going[] = []
@@ -129,7 +129,7 @@ function createChecks(running: ReadonlySet<Transfer>, queue: TransferQueue, coun
 /** A transfer that may go on, with the bytes it has moved since the last check: infinite for a new one. */
 type Going = Pick<Transfer, 'user_id' | 'ending'> & { speed: number }
 
-/** Ends up to `count` transfers, none of them new: each time the slowest of the user with the most, who keeps one. */
+/** Ends up to `count` transfers, no new one: each time the slowest of the user with the most. A user keeps at least one. */
 function endSome(going: readonly Going[], count: number): void {
   const left = new Map<string, Going[]>()
   for (const each of [...going].sort((a, b) => b.speed - a.speed))

@@ -104,8 +104,8 @@ export async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Wher
 }
 
 /**
- * Refuses what those who may post may add, in a direct conversation whose other person has no active account. Only there
- * it costs a statement.
+ * Refuses additions by participants who may post, in a direct conversation whose other person has no active account.
+ * Only in a direct conversation does it cost a statement.
  *
  * @throws ChatError `conflict`
  */

@@ -6,7 +6,7 @@ import type { ParticipantRole } from './schema.ts'
 import { findConversation } from './store-fields.ts'
 import { insertParticipant } from './store-participants.ts'
 
-/** The user who adds a participant, as in an audit entry. */
+/** The actor that adds a participant, as in an audit entry. */
 type By = Pick<AuditEntry, 'actor_id' | 'ip'>
 
 /** The maximum number of participants of a conversation that is not a group. */

@@ -27,7 +27,7 @@ const PIECES = {
  * Deletes a conversation: it is hidden with the commit, also its notifications, and a task removes its content. The audit
  * log keeps its title. The caller must call `tx.recheckStreams`.
  *
- * @param change.by the user who deletes it, as in an audit entry
+ * @param change.by the actor that deletes it, as in an audit entry
  */
 export async function hide(
   tx: Tx,

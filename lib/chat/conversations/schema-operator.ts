@@ -19,7 +19,7 @@ export const ConversationOverview = v.object({
 })
 export type ConversationOverview = v.InferOutput<typeof ConversationOverview>
 
-/** The same as it is stored. */
+/** An overview as it is stored. */
 export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'created_at' | 'last_activity_at'> & {
   is_group: number
   ref: string | null

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { INSTANT_PATTERNS, LONGEST_INSTANT, withoutArrays } from '../../core/schema.ts'
 
-/** Of which messages a participant is notified: of all, of those that concern them, or of none. */
+/** Which messages notify a participant: all, those that concern the participant, or none. */
 export const Level = v.picklist(['all', 'mentions', 'none'])
 export type Level = v.InferOutput<typeof Level>
 
@@ -60,7 +60,7 @@ export const ConversationSettingsChange = v.object({
 })
 export type ConversationSettingsChange = v.InferOutput<typeof ConversationSettingsChange>
 
-/** Those of the settings that the caller's view of a conversation depends on. */
+/** The settings that the caller's view of a conversation depends on. */
 export const OwnFields = {
   mentions: v.optional(
     v.pipe(

@@ -177,7 +177,7 @@ export const ParticipantBySubject = v.object({
   role,
 })
 
-/** The same in the process, where a host may also say its own id of a person. Over HTTP that would find out subjects. */
+/** A participant to add, in the process: a host may pass its own id of a person. Over HTTP this would reveal subjects. */
 export const AnyParticipantInput = v.union([...ParticipantInput.options, ParticipantBySubject])
 export type AnyParticipantInput = v.InferOutput<typeof AnyParticipantInput>
 
@@ -207,7 +207,7 @@ export const DirectBySubject = v.object({
   subject: v.pipe(Subject, v.description("The host's own id of a person")),
 })
 
-/** The same in the process, where a host may also say its own id of a person. */
+/** The other person, in the process: a host may also pass its own id of a person. */
 export const AnyDirectInput = oneNamed(v.union([DirectById, DirectByUsername, DirectBySubject]), [
   'user_id',
   'username',

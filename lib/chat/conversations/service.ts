@@ -85,7 +85,7 @@ export const create = useCase({
   },
 })
 
-/** The same for a client of the service: a `ref` is for administrators, so that no user takes one before the host. */
+/** {@link create} for a client of the service: only administrators set a `ref`: no user takes one before the host. */
 export const createByClient = useCase({
   ...create,
   run: (ctx, actor, input): Promise<CreatedConversation> => {
@@ -143,7 +143,7 @@ export const get = useCase({
       }
     })
     const settings = own && toOwnFields(own, settingsContext(ctx))
-    // Of a system actor it is no other one, unless it has opened the conversation.
+    // For a system actor the partner is the other person only in a conversation that it has opened.
     const isOfTwo = own !== undefined || row.system_id === actor.user_id
     return {
       ...toFields(row),
@@ -249,7 +249,7 @@ async function changePolicy(tx: Tx, actor: Actor, conversationId: string, policy
   return JSON.stringify({ ...JSON.parse(before ?? '{}'), ...policy })
 }
 
-/** The same for a client of the service, as {@link createByClient}. */
+/** {@link rename} for a client of the service: only administrators set a `ref`, as for {@link createByClient}. */
 export const renameByClient = useCase({
   ...rename,
   run: (ctx, actor, conversationId, input): Promise<Conversation> => {

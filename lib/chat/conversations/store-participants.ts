@@ -119,7 +119,7 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
   return row!.user_id
 }
 
-/** The unread mentions of a user in a conversation `c`: of one who was a participant before they are there again. */
+/** The unread mentions of a user in a conversation `c`: those of a former participation count again. */
 const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
   WHERE n.user_id = ? AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
 
@@ -168,7 +168,7 @@ export async function listUnreadIn(db: Queries, conversationId: string): Promise
   return rows.map(({ user_id }) => user_id)
 }
 
-/** Removes a participant from a conversation, which counts those who are left. */
+/** Removes a participant from a conversation, and counts the participants left. */
 export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
   const deleted = await tx.run(
     'DELETE FROM participants WHERE conversation_id = ? AND user_id = ?',

@@ -56,7 +56,7 @@ export function lockPlace(tx: Queries, where: Where, systemId: string) {
 }
 
 /**
- * Locks a conversation, for a caller who is no participant.
+ * Locks a conversation, for a caller that is no participant.
  *
  * @param options.unlessLocked returns at once if another transaction has locked the conversation
  * @returns the clock of the conversation; `undefined` if it is deleted, or locked

@@ -28,7 +28,7 @@ export function createMapper(people: readonly Standing[]): Mapper {
       if (emptied.has(row.message_id)) return undefined
       const mapped = withUsers(table, row, toUser)
       if (table === 'messages') return mapMessage(row, mapped)
-      // Those of the messages without an author are made with the other counts.
+      // The counts of messages without an author are computed with the other counts.
       if (table === 'thread_members') return mapped.user_id ? { ...mapped, live_count: 0, read_count: 0 } : undefined
       return NEEDS_USER.includes(table) && mapped.user_id === null ? undefined : mapped
     },

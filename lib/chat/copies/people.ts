@@ -9,27 +9,27 @@ import type { Micros } from '../../storage/sql.ts'
 import type { CopiedUser } from './reading.ts'
 import { findBySubject, findBySystemName, findByVerifiedEmail, findErasure, type StandIn } from './store.ts'
 
-/** How the user was found who stands for one of an archive. */
+/** How the stand-in for a user of an archive was found. */
 export type FoundBy = 'id' | 'subject' | 'email' | 'placeholder' | 'erased'
 
-/** Who stands for a user of an archive. */
+/** The stand-in for a user of an archive. */
 export interface Standing {
   copied: CopiedUser
   by: FoundBy
-  /** None for a user who was erased here. */
+  /** Missing if the user was erased here. */
   user?: StandIn
   /** Whether the texts of the user were erased, too. */
   erased_texts?: true
 }
 
 /**
- * Who stands for each user of an archive: the same user, else the one with the host's own id, else the one with the same
- * verified address. For others an account is made that no user can sign in to. One user stands for one only.
+ * Finds the stand-in for each user of an archive: the same user, else the one with the host's own id, else the one
+ * with the same verified address. For others an account is made that no user can sign in to. One user stands for only one.
  */
 export async function findPeople(db: Queries, users: readonly CopiedUser[]): Promise<Standing[]> {
   const taken = new Set<string>()
   const people: (Standing | CopiedUser)[] = []
-  // The same users first, so that none of them is taken for another one.
+  // Users with the same id first, so that none of them is taken for another one.
   for (const copied of users) {
     const erased = await findErasure(db, copied.id)
     const same = erased === undefined ? await findUser(db, copied.id) : undefined

@@ -104,7 +104,7 @@ function toPinChanged(row: EventRow, isKnown: boolean): PersistedEvent {
 interface PinDetail {
   action: 'added' | 'removed'
   root_id: string
-  /** Of a pin whose user was erased: when it was pinned. */
+  /** When it was pinned, for a pin whose user was erased. */
   at?: Micros
 }
 

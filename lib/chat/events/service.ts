@@ -111,7 +111,7 @@ export interface Followed extends Delivered {
 }
 
 /**
- * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
+ * The events of all the actor's conversations, as {@link follow}; `conversation_id` is the conversation of an event.
  *
  * @throws ChatError as {@link openAll}
  */

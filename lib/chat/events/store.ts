@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList } from '../../storage/sql.ts'
 
-/** Those of these users that are not erased, nor being erased. By primary keys. */
+/** The users among these that are neither erased nor being erased. By primary keys. */
 export function listNotErased(db: Queries, ids: Iterable<string>): Promise<{ id: string }[]> {
   return db.all(
     `SELECT id FROM users

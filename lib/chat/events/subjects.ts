@@ -4,8 +4,8 @@ import type { Queries } from '../../storage/database.ts'
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Of each event the host's own ids of the users that it names, by user id. They are found by their form, wherever an event
- * has them, so that no event can be forgotten. With one statement for all.
+ * The host's own ids of the users that each event names, by user id. User ids are found by their form wherever an event
+ * contains them, so that no event can be forgotten. One statement for all.
  */
 export async function subjectsIn(db: Queries, events: readonly unknown[]): Promise<Record<string, string>[]> {
   const named = events.map((event) => new Set(idsIn(event)))

@@ -60,6 +60,6 @@ export async function createInvite(
   if (mail && email !== null && email_key !== null) await queueMail(ctx, tx, { ...row, email, email_key })
   const detail = { conversation_id: conversationId, role: row.role, max_uses, for_address: row.email !== null }
   tx.audit({ act: 'invite.created', ...byActor(actor), subject_id: row.id, conversation_id: conversationId, detail })
-  // Of a mailed one, nothing knows the stored token: those of the mails are others.
+  // The stored token of a mailed invite is never returned: its mails contain other tokens.
   return { ...(!mail && { token }), expires_at: toInstant(row.expires_at), invite_id: row.id }
 }

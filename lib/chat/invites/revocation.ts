@@ -9,7 +9,7 @@ import { type MadeBy, revokeOpenInvites } from './store.ts'
  * conversation and role.
  *
  * @returns the number of invites
- * @param by the user who took the right away, as in an audit entry
+ * @param by the actor that took the right away, as in an audit entry
  */
 export async function revokeInvitesOf(
   ctx: Pick<Context, 'now'>,

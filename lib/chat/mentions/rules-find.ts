@@ -105,7 +105,7 @@ export interface Named {
  * Decides which users the names of a text mean: behind each `@` outside of code the longest one that is a user's.
  *
  * @param idOf the users with these keys
- * @param author who counts for nothing
+ * @param author the author, who is not mentioned
  */
 export function chooseNamed({ text, places }: WrittenNames, idOf: ReadonlyMap<string, string>, author?: string): Named {
   const user_ids = new Set<string>()
@@ -121,7 +121,7 @@ export function chooseNamed({ text, places }: WrittenNames, idOf: ReadonlyMap<st
   return { user_ids: [...user_ids], all }
 }
 
-/** Those of the names that are not in code, in which no backtick of theirs counts. */
+/** The names outside of code. Backticks in names do not count. */
 function outsideCode<Name extends { at: number; end: number; isCode: boolean }>(text: string, names: Name[]): Name[] {
   if (!names.some(({ at, end }) => hasBacktick(text.slice(at, end)))) return names.filter(({ isCode }) => !isCode)
   let masked = ''

@@ -6,7 +6,7 @@ import type { ParticipantRole } from '../conversations/schema.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
 import type { MentionsInput } from './schema.ts'
 
-/** What a message may mention, before it is known who participates. */
+/** What a message may mention, before the participants are known. */
 export type WantedMentions =
   | { user_ids: string[]; all: boolean }
   /** Found in a text. */
@@ -28,17 +28,17 @@ export function wantedOf({
   return names.places.length > 0 ? { names, all: names.places.some(({ ends }) => ends.has(ALL)) } : undefined
 }
 
-/** What the database knows of it: who participates. */
+/** The participants among the users that a message may mention. */
 export interface KnownParticipants {
-  /** The ids of those who are named, by key. */
+  /** The ids of the named users, by key. */
   idOf: Map<string, string>
-  /** Those who are named, by id. */
+  /** The named users, by id. */
   participating: Map<string, ParticipantSettings>
   /** The number of all, if all are meant. */
   participants: number
 }
 
-/** Who writes, and where. */
+/** The author, and the conversation's policy. */
 export interface Writer extends PolicyColumns {
   user_id: string
   role: ParticipantRole

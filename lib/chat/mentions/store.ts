@@ -58,7 +58,7 @@ export function listNamed(
   return BY_NAME.all(db, wanted)
 }
 
-/** Those of these users who are participants. By primary key. */
+/** The participants among these users. By primary key. */
 export function listParticipating(db: Queries, wanted: IdsWanted[]): Promise<(ParticipantSettings & { n: number })[]> {
   return BY_ID.all(db, wanted)
 }

@@ -91,7 +91,7 @@ async function decide(
   return { known, after }
 }
 
-/** Notifies those who were not notified of the message before. */
+/** Notifies the users who were not notified of the message before. */
 async function notifyAdded(
   ctx: Pick<Context, 'config' | 'id'>,
   tx: Tx,
@@ -100,7 +100,7 @@ async function notifyAdded(
   { persons, all }: { persons: ParticipantSettings[]; all: boolean },
 ): Promise<void> {
   if (persons.length === 0 && !all) return
-  // Those of a direct conversation are two.
+  // A direct conversation has two participants.
   if (is_direct === 1 && (await isToldDirectly(tx, message))) return
   const { id, conversation_id, root_id } = message
   const notified = await listNotified(tx, id)

@@ -16,7 +16,7 @@ export interface TracedMessage {
 
 /**
  * Removes a user who is being erased from messages of others, and publishes events, so that readers of the streams have
- * what reads return. The user must have left all conversations, so that none names them meanwhile.
+ * what reads return. The user must have left all conversations, so that no message names them in the meantime.
  *
  * @param find up to `limit` of the messages
  * @param remove changes these messages, in a transaction that has locked their conversation; returns the events

@@ -88,7 +88,7 @@ export function isRedacted(message: {
 /**
  * The files of a message, from its row.
  *
- * @param author who has uploaded them: the author of the message, unless that user is erased
+ * @param author their uploader: the author of the message, unless that user is erased
  */
 export function filesIn(list: string, author: string | undefined): Attachment[] {
   const files = JSON.parse(list) as Attachment[]

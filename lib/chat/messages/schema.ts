@@ -21,7 +21,7 @@ export const VisibleContent = v.pipe(
   ),
 )
 
-/** The same, or empty: for a message with files. */
+/** The text of a message, empty if it has files. */
 export const Content = v.pipe(
   text(LONGEST.message),
   v.check((content) => content === '' || isVisible(content), 'must have something visible in it'),

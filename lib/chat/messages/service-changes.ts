@@ -116,7 +116,7 @@ export const remove = useCase({
   },
 })
 
-/** Without the reason: that is a text for those who may restore the message. */
+/** Without the reason, which only users who may restore the message can read. */
 function auditDeletion(tx: Tx, actor: Actor, { id, conversation_id, posted_by }: MessageRow): void {
   const detail = { ...(posted_by !== null && { author_id: posted_by }) }
   tx.audit({ act: 'message.deleted', ...byActor(actor), subject_id: id, conversation_id, detail })

@@ -150,7 +150,7 @@ async function review(ctx: Context, { actor, input, where }: NewPost, repeatable
   const shown = role === 'user' && actor.system !== undefined ? 'system' : role
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
   const attachments = await listChosen(ctx, chosen).catch(async (error: unknown) => {
-    // The same post may have taken them meanwhile.
+    // An earlier call of the same post may have taken them.
     if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
     throw error
   })

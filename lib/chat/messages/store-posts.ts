@@ -66,7 +66,7 @@ const lockTargetsWith = (lock: string) =>
 const LOCK = lockTargetsWith('FOR UPDATE OF c FOR SHARE OF p')
 const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
 
-/** The same for parts of the host, which participate in no conversation: for those that are not disabled. */
+/** Locks for system actors that are not disabled: they participate in no conversation. */
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
@@ -101,7 +101,7 @@ export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
   depth: number
   reply_count: number
   deleted_at: Micros | null
-  /** Its author; of an answer, the user who asked. */
+  /** Its author; for an answer, the user who asked. */
   posted_by: string | null
   live_count: number
   /** The author, if they participate and are another user. */
@@ -215,8 +215,8 @@ const COUNT_IN_THREADS = onRows<Activity>(
 )
 
 /**
- * The number of messages that count as seen for a participant, because they are the participant's own. Who posts has the
- * conversation back in the list.
+ * The number of messages that count as seen for a participant, because they are the participant's own. A post also
+ * returns the conversation to the author's list.
  */
 export interface Seen {
   conversation_id: string

@@ -71,7 +71,7 @@ export async function composeReactionList(tx: Queries, id: string): Promise<Reac
   return row?.reaction_list ? JSON.parse(row.reaction_list) : []
 }
 
-/** The same for several messages. */
+/** Composes the lists of several messages, and stores them. */
 export function composeReactionLists(tx: Queries, ids: string[]): Promise<{ reaction_list: string | null }[]> {
   return tx.all(
     `UPDATE messages SET reaction_list = ${reactionList(tx.dialect)} WHERE id ${isOneOf(tx.dialect)}

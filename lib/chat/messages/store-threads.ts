@@ -130,7 +130,7 @@ export async function forgetMember(tx: Queries, rootId: string, userId: string):
 }
 
 /**
- * Of the next `limit` threads after one, by id, those in which a user has written or read. By primary keys.
+ * The threads in which a user has written or read, among the next `limit` threads after one, by id. By primary keys.
  *
  * @returns with `last`, the id to continue after, if more threads may follow
  */

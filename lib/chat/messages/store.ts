@@ -13,7 +13,7 @@ export interface MessageRow {
   conversation_id: string
   root_id: string
   parent_id: string | null
-  /** The author; of an answer, the user who asked. */
+  /** The author; for an answer, the user who asked. */
   posted_by: string | null
   role: Message['role']
   content: string
@@ -148,7 +148,7 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
 }
 
-/** A row as one reader reads it: readers who may restore the message also get the reason of its deletion. */
+/** A row as one reader gets it: a reader who may restore the message also gets the reason of its deletion. */
 export function toMessageFor(reader: ActorInConversation, row: MessageRow): Message {
   const message = toMessage(row)
   if (row.deleted_at && row.delete_reason !== null && mayRestore(reader, row)) message.delete_reason = row.delete_reason
@@ -182,7 +182,7 @@ export async function listLightMessages(db: Queries, ids: Iterable<string>): Pro
   return rows.map(withoutErased)
 }
 
-/** The same rows with all texts, without rows that were deleted meanwhile. */
+/** Adds long texts to rows, and leaves out rows that were deleted in the meantime. */
 export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<MessageRow[]> {
   const long = rows.filter((row) => row.content === null).map((row) => row.id)
   if (long.length === 0) return rows as MessageRow[]

@@ -63,7 +63,7 @@ async function notify(ctx: Context, tx: Tx, message: MessageToAll, at: Micros, u
   const { id, conversation_id, root_id, posted_by, created_at, deleted_at, is_direct } = message
   const level = levelOf({ level: null, is_direct }, ctx.config.notifications.default_level)
   const wanting = users.filter((user) => (user.level ?? level) !== 'none')
-  // Of an edit, the thread may be read up to its message before.
+  // Before an edit, the thread may already have been read up to the message.
   const hasRead = ({ has_read }: ToNotify) => has_read === 1 && at === created_at
   const silent = wanting.filter((user) => deleted_at !== null || hasRead(user))
   const others = wanting.filter((user) => deleted_at === null && !hasRead(user))

@@ -28,7 +28,7 @@ export interface NewNotifications {
 /** Collects the notifications of a batch of posts. A post that notifies no user adds nothing. */
 export function createNotificationBatch({ id, default_level }: { id: () => string; default_level: Level }) {
   const made: NewNotification[] = []
-  // Of one author in one thread together: a statement of PostgreSQL changes each row once.
+  // Grouped by author and thread: a statement of PostgreSQL changes each row only once.
   const direct = new Map<string, NewDirect>()
   const toAll: NotifyingMessage[] = []
 

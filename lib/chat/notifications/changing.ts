@@ -49,7 +49,7 @@ export async function joinDirect(tx: Queries, message: ChangedMessage, given: Wh
 
 /**
  * Makes a mention of a message of a direct conversation that an unread notification of kind `direct` stands for: an edit
- * mentions its user, who is not told of the message again.
+ * mentions its user, who is not notified of the message again.
  *
  * @returns the users
  */

@@ -129,7 +129,7 @@ function withSubject<T extends { actor_user_id?: string | undefined }>(notificat
   return { ...notification, ...(actor_subject !== undefined && { actor_subject }) }
 }
 
-/** Of which threads which recipients have heard just now. */
+/** Remembers which recipients were just notified of which threads. */
 function createRecent(now: () => Micros) {
   // In the order of their times: the oldest are first.
   const heard = new Map<string, Micros>()

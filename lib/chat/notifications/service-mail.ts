@@ -55,7 +55,7 @@ export async function addressNotification(
   return { to: user.email, username: user.username, values }
 }
 
-/** The name of the actor of a notification: of a user, who may be erased, or the assistant for an answer to the user. */
+/** The name of a notification's actor: a user, possibly erased, or the assistant for an answer to the user. */
 async function nameOfActor(
   db: Queries,
   { user_id, actor_user_id, message_id }: NotificationRow & { user_id: string },

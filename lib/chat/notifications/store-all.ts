@@ -29,8 +29,8 @@ export interface ToNotify extends ParticipantSettings {
 }
 
 /**
- * Up to `limit` participants with ids after `after` who were there at an instant, in the order of their ids: without the
- * author, and those who have a notification of the message. By primary keys.
+ * Up to `limit` participants with ids after `after` who had joined at an instant, in the order of their ids: without
+ * the author, and users with a notification of the message. By primary keys.
  */
 export function listToNotify(
   db: Queries,

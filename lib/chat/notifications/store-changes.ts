@@ -121,7 +121,7 @@ export async function changeKind(
   )
 }
 
-/** Those that {@link withdraw} would take back. By primary key. */
+/** The notifications that {@link withdraw} would take back. By primary key. */
 export function listUnreadOf(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
   const [condition, ...params] = whose(tx, given)
   return tx.all(

@@ -15,7 +15,7 @@ interface DirectRow {
   hidden: number
 }
 
-/** Those that stand for a message of a direct conversation; none of another conversation. By (root_id). */
+/** The notifications that stand for a message of a direct conversation; none of another conversation. By (root_id). */
 export function listStandingFor(tx: Queries, message: ChangedMessage): Promise<DirectRow[]> {
   const { id, root_id, posted_by, created_at } = message
   return tx.all<DirectRow>(
@@ -169,7 +169,7 @@ export async function becomeMention(
   )
 }
 
-/** A mention for a user who is not told of it. */
+/** Inserts a mention without announcing it to the user. */
 export async function insertMention(
   tx: Queries,
   { user_id, kind }: { user_id: string; kind: NotificationKind },

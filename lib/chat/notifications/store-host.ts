@@ -38,8 +38,8 @@ export interface ToldMessage {
 }
 
 /**
- * Those of these messages that are complete and can be read: without those of direct conversations and those that mention
- * all, which are notifications.
+ * The messages among these that are complete and can be read: without messages of direct conversations and messages
+ * that mention all, which are notifications.
  */
 export function listTold(db: Queries, messageIds: Iterable<string>): Promise<ToldMessage[]> {
   return db.all<ToldMessage>(
@@ -56,9 +56,9 @@ export function listTold(db: Queries, messageIds: Iterable<string>): Promise<Tol
 
 /**
  * Up to `limit` participants with ids after `after` who are notified of a message because their level is `all`, in the
- * order of their ids: without its author, those who have muted the conversation, and those with a notification of it.
+ * order of their ids: without its author, users who have muted the conversation, and users with a notification of it.
  *
- * @param defaultLevel of participants who have not chosen one
+ * @param defaultLevel the level of participants without one of their own
  */
 export async function listListeners(
   db: Queries,

@@ -32,7 +32,7 @@ export interface NewNotification extends NewRow {
   users: readonly ParticipantSettings[]
 }
 
-/** Of kind `added`, there is no message to tell the last two. */
+/** With kind `added`, no message has the last two. */
 const COLUMNS = 'user_id, id, kind, at, conversation_id, actor_user_id'
 
 // An error undoes the whole transaction: SQLite need not keep every page as it was before the statement.
@@ -101,7 +101,7 @@ const shownTo = (users: readonly ParticipantSettings[]) =>
 
 /** The notification of messages of one author in a thread of a direct conversation, for the other participant. */
 export interface NewDirect extends NewRow {
-  /** The level of participants who have not chosen one. */
+  /** The level of participants without one of their own. */
   level: Level
   count: number
   /** The arrival of the first of the messages. */
@@ -151,7 +151,7 @@ const MAKE_DIRECT = onRows<NewDirect>(DIRECT, (given, dialect) =>
          JOIN participants p ON p.conversation_id = made.conversation_id AND p.user_id = made.user_id`,
 )
 
-/** The same for a row that SQLite has made. */
+/** Ends the archiving for a row that SQLite has made, and adds the settings from before. */
 async function show(tx: Queries, row: NotificationRow & { user_id: string }): Promise<MadeRow> {
   const of = 'WHERE conversation_id = ? AND user_id = ?'
   const { conversation_id, user_id } = row

@@ -4,7 +4,7 @@ import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { countMentions, groupCounts } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
-/** Those of kind `direct` that show one of these messages. By (root_id). */
+/** The notifications of kind `direct` that show one of these messages. By (root_id). */
 const SHOWS = (these: string) => `kind = 'direct' AND message_id ${these}
   AND root_id IN (SELECT m.root_id FROM messages m WHERE m.id ${these})`
 
@@ -70,7 +70,7 @@ export interface FullInbox {
 }
 
 /**
- * Of the next `limit` users after one, by id, those whose inboxes have more than they keep. By (user_id, at).
+ * The users whose inboxes contain more than they keep, among the next `limit` users after one, by id. By (user_id, at).
  *
  * @returns with `last`, the user to continue after; `undefined` if there are no more
  */
@@ -126,8 +126,8 @@ export async function removeOldest(tx: Queries, { user_id, up_to }: FullInbox, l
 }
 
 /**
- * Deletes up to `limit` notifications of an erased user, and the user as the one who has added others. By the indexes of
- * each.
+ * Deletes up to `limit` notifications of an erased user, and removes the user as the actor that added others. By the
+ * indexes of each.
  *
  * @returns whether there may be more
  */

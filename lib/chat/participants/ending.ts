@@ -18,7 +18,7 @@ import { revokeInvitesOf } from '../invites/revocation.ts'
  * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's
  * streams of the conversation close.
  *
- * @param why the user who removes the participant, as in an audit entry, or why it is removed
+ * @param why the actor that removes the participant, as in an audit entry, or the reason of the removal
  */
 export async function endParticipation(
   ctx: Pick<Context, 'now'>,
@@ -41,7 +41,7 @@ export async function endParticipation(
 /**
  * Removes an erased user from a conversation. If the user is the last owner, the participant with the highest role
  * becomes owner; among equals, the one who joined first. If the user is the last participant, the conversation is
- * deleted, unless a part of the host has created it.
+ * deleted, unless a system actor has created it.
  */
 export async function removeErasedUser(
   ctx: Pick<Context, 'now'>,

@@ -47,7 +47,7 @@ export const add = useCase({
   run: (ctx, actor, conversationId, input): Promise<AddedParticipant> => addTo(ctx, actor, conversationId, input),
 })
 
-/** The same for a client of the service, which names no subject. */
+/** {@link add} for a client of the service, which names no subject. */
 export const addNamed = useCase({ ...add, input: ParticipantInput })
 
 async function addTo(
@@ -175,7 +175,7 @@ async function assertNotLastOwner(tx: Queries, conversationId: string, role: Par
   if (!(await isOfSystem(tx, conversationId))) throw new ChatError('last_owner')
 }
 
-/** An unverified address may belong to another person, who gets an invite. */
+/** The user with this verified address. An unverified one may belong to another person: that address gets an invite. */
 async function findUserByProvenEmail(tx: Queries, email: string): Promise<HostUser | undefined> {
   const user = await findUserByEmail(tx, email)
   return user?.email_verified_at === null ? undefined : user

@@ -38,7 +38,7 @@ export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
     /** The users with a repeated heartbeat that must be stored by now. */
     due: own.due,
 
-    /** One of the users who have changed here since they were stored, also if that has failed; none without them. */
+    /** One of the users who have changed here since they were stored, also after a failure; `undefined` if none has. */
     nextUnstored: own.next,
 
     /** What this process has stored may be gone: the users with a status are stored again. @returns these */

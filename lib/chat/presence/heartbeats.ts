@@ -32,7 +32,7 @@ export function createHeartbeats(kv: Kv): Heartbeats {
   const keyOf = (userId: string) => `presence/${userId}`
   const store = (userId: string, heartbeat: Heartbeat) =>
     withDeadline(kv.set(keyOf(userId), heartbeat, REMEMBERED_SECONDS), KV_TIMEOUT_MS, undefined)
-  // The users who have set a status since the last `seen`: when they were seen is stored with it.
+  // The users who have set a status since the last `seen`: the time they were seen is stored with it.
   const heard = new Set<string>()
 
   async function findStored(userIds: readonly string[]): Promise<Map<string, Heartbeat>> {

@@ -53,7 +53,7 @@ export function createLookup({ heartbeats, visits, elsewhere, ownStreams, counts
     find: async (userId: string): Promise<Presence> => (await findAll([userId])).get(userId)!,
 
     /**
-     * The same, each with whether the user has an open stream: then the status ends by an event only.
+     * The presences of users, each with whether the user has an open stream: then the status ends by an event only.
      *
      * @throws the error of the storage: what is published stays until the user changes
      */

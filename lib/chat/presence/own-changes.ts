@@ -5,7 +5,7 @@ import { hasLapsed } from './rules.ts'
 /** A heartbeat with the status that is stored already is stored again after this time, in microseconds. */
 const REPEAT = 20_000_000
 
-/** The users who have changed in this process since it stored them for the others. */
+/** The users who have changed in this process since it stored them for other processes. */
 export function createOwnChanges(now: () => Micros) {
   const changed = new Set<string>()
   const statuses = createStatuses()

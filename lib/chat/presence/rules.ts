@@ -15,7 +15,7 @@ export interface Sighting {
 /** How long a heartbeat is valid without an open stream, in microseconds. */
 export const LAPSE = 60_000_000
 
-/** A user who is back within this time was never away, in microseconds: a reload, or another network. */
+/** A user who returns within this time was never away, in microseconds: a reload, or another network. */
 export const GRACE = 5_000_000
 
 /** Whether the status of a heartbeat is no longer valid for a user without an open stream. */

@@ -18,7 +18,7 @@ export const sendHeartbeat = useCase({
   },
 })
 
-/** The presence of the actor, and of those of these users who share a conversation with the actor, in the given order. */
+/** The presence of the actor, and of the given users who share a conversation with the actor, in the given order. */
 export const list = useCase({
   takes: ['actor'],
   input: PresenceQuery,

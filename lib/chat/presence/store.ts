@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList } from '../../storage/sql.ts'
 
-/** Those of these conversations with at most `limit` participants. By primary key. */
+/** The conversations among these with at most `limit` participants. By primary key. */
 export async function listSmall(db: Queries, conversationIds: Iterable<string>, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     `SELECT c.id FROM conversations c
@@ -13,7 +13,7 @@ export async function listSmall(db: Queries, conversationIds: Iterable<string>, 
   return rows.map((row) => row.id)
 }
 
-/** Those of these users who are in a conversation with the given user. By user_id and by primary key. */
+/** The users among these who are in a conversation with the given user. By user_id and by primary key. */
 export async function listKnownTo(db: Queries, userId: string, userIds: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     `SELECT u.id FROM users u

@@ -57,7 +57,7 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
   }
 
   return {
-    /** A stream of the user has opened, stalled or closed. A user who has come is stored by the change of presence. */
+    /** A stream of the user has opened, stalled or closed. The change of presence stores one whose first stream opens. */
     changed: (userId: string): void => void (cluster.isShared && gathering.add(userId)),
 
     /** Stores again what has failed. */

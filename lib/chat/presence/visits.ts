@@ -1,7 +1,7 @@
 import type { Micros } from '../../storage/sql.ts'
 import { GRACE, type Sighting } from './rules.ts'
 
-/** The least time between two looks at the users who have left, in milliseconds. */
+/** The minimum time between two checks of the users who have left, in milliseconds. */
 const LEAST_MS = 250
 
 /** A user with an open stream, or whose last stream was closed only just now. */
@@ -14,10 +14,10 @@ interface Visit {
 export type Visits = ReturnType<typeof createVisits>
 
 /**
- * The users of this process with an open stream. A user whose last stream was closed stays for {@link GRACE}: who is
- * back by then was never away.
+ * The users of this process with an open stream. A user whose last stream was closed stays for {@link GRACE}: one who
+ * returns by then was never away.
  *
- * @param onChange is called with a user who has come, and with one who has been away for that time
+ * @param onChange called with a user whose first stream opens, and with one who has been away for that time
  */
 export function createVisits(now: () => Micros, onChange: (userId: string) => void) {
   const visits = new Map<string, Visit>()
@@ -73,7 +73,7 @@ export function createVisits(now: () => Micros, onChange: (userId: string) => vo
   }
 }
 
-/** Users who have left, in that order. @param onEnd is called with each who has been away for {@link GRACE} */
+/** Users who have left, in that order. @param onEnd called with each user who has been away for {@link GRACE} */
 function createDepartures(now: () => Micros, onEnd: (userId: string) => void) {
   const leftAt = new Map<string, Micros>()
   let timer: NodeJS.Timeout | undefined

@@ -141,7 +141,7 @@ function createParts(deps: WatchDeps) {
   return { heartbeats, elsewhere, visits, lookup, publishing, changed, counts, outdated, introduce }
 }
 
-/** The published users, who may be unknown by now. @param publishedUserIds is called when they are due */
+/** The published users, who may be unknown by now. @param publishedUserIds called when they are due */
 function createOutdated(publishedUserIds: () => string[]) {
   let sweeps = 0
   return {

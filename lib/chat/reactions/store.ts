@@ -28,7 +28,7 @@ const REACTED = onRows<ReactionKey>(
                                               AND r.user_id = given.user_id`,
 )
 
-/** Those of these reactions that exist, in any spelling. By primary key. */
+/** The reactions among these that exist, in any spelling. By primary key. */
 export function listReacted(db: Queries, keys: ReactionKey[]): Promise<{ n: number }[]> {
   return REACTED.all(db, keys)
 }

@@ -44,7 +44,7 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
   }
 
   async function sendBatch(keys: string[]): Promise<void> {
-    // Of one moment: those who no longer share get nothing that moved later.
+    // All read at one moment: users who no longer share receipts get nothing that moved later.
     const { markers, small, unshared } = await db.snapshot(async (queries) => {
       const found = await listMoved(queries, keys.map(fromKey))
       const markers = found.filter((marker) => policyOf(marker).receipts === 'on')

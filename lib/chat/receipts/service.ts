@@ -20,7 +20,7 @@ const MOST_MARKERS = 1_000
  * A page of the participants who have read a message: whose read marker is at its arrival or later, except its author.
  *
  * @throws ChatError `not_found`, also with `receipts.enabled = false`; `forbidden` if the policy of the conversation or
- *   the actor's own settings have no receipts, and for a part of the host; `message_deleted`; `invalid_cursor`
+ *   the actor's own settings have no receipts, and for a system actor; `message_deleted`; `invalid_cursor`
  */
 export const ofMessage = useCase({
   takes: ['actor', 'message_id'],
@@ -65,7 +65,7 @@ export const ofThread = useCase({
 
 const toReader = ({ user_id, read_at }: ReaderRow): ThreadReader => ({ user_id, read_at: toInstant(read_at) })
 
-/** @throws ChatError `not_found`; `forbidden` for a user who does not share what they read, and so does not see it either */
+/** @throws ChatError `not_found`; `forbidden` for a user who does not share receipts, and so does not see any */
 async function requireReceipts(
   { config }: Context,
   db: Queries,

@@ -34,12 +34,12 @@ const MOVED = onRows<{ root_id: string; user_id: string }>(
       WHERE CASE WHEN c.deleted_at IS NULL THEN true ELSE false END`,
 )
 
-/** These markers as they are now, of those who share what they read, in no order. By primary keys. */
+/** The current markers of users who share receipts, among these, in no order. By primary keys. */
 export function listMoved(db: Queries, keys: { root_id: string; user_id: string }[]): Promise<MovedMarker[]> {
   return MOVED.all(db, keys)
 }
 
-/** The participants of these conversations who do not share what they read. By primary keys. */
+/** The participants of these conversations who do not share receipts. By primary keys. */
 export function listUnshared(
   db: Queries,
   conversationIds: Iterable<string>,

@@ -8,8 +8,9 @@ export interface ReaderRow {
 }
 
 /**
- * Of those who share what they read, there and everywhere. A marker from before the user joined (again) is void. SQLite
- * would look each user up by the primary key, and read its row: for a range it takes the index of those who do not share.
+ * The markers of users who share receipts, there and everywhere. A marker from before the user joined (again) is void.
+ * SQLite would look each user up by the primary key, and read its row: for a range it takes the index of the users who
+ * do not share.
  */
 const shown = (dialect: Queries['dialect']) => `FROM thread_members r
     JOIN participants p ON p.conversation_id = ? AND p.user_id = r.user_id

@@ -34,7 +34,7 @@ export interface Hunt {
  */
 const LOOKS = [200, 400, 800] as const
 
-/** The same on SQLite within a conversation or a thread, of which most messages that are found are results: FTS5 looks for one after another. */
+/** Fewer on SQLite within a conversation or a thread: most matches are results, and FTS5 finds them one by one. */
 const NARROW_LOOKS = [50, 200, 800] as const
 
 /** How many messages are read at once. */
@@ -159,7 +159,7 @@ async function step(
 }
 
 /**
- * Those of these messages that have what is searched for, in their order.
+ * The messages among these that match the search, in their order.
  *
  * @returns them, and how many messages were compared until the deadline: at least one
  */
@@ -236,7 +236,7 @@ function* match(row: Compared, { all, none, needs_link }: Hunt): Steps<SearchExc
       text,
       found.filter((place) => place !== undefined),
     )
-    // Of several files whose names match, the first.
+    // If the names of several files match, the first.
     if (excerpt && !excerpts.some((each) => each.field === field)) excerpts.push({ field, ...excerpt })
   }
   return missing.size > 0 ? undefined : excerpts

@@ -5,7 +5,7 @@ export type Kind = (typeof KIND)[keyof typeof KIND]
 /** What a UTF-16 unit is; a `special` one depends on those next to it, or is several atoms. */
 export const UNIT = { unknown: 0, none: 1, letter: 2, digit: 3, dense: 4, emoji: 5, special: 6 } as const
 
-/** Of one character, so many marks are read with it: Unicode Standard Annex 15, section 13, the Stream-Safe Text Format. */
+/** Up to this many marks are read with one character: Unicode Standard Annex 15, section 13 (Stream-Safe Text). */
 const MARKS = '[\\p{M}\\uFF9E\\uFF9F]{0,30}'
 
 const PICTURE = '\\p{Extended_Pictographic}[\\uFE0F\\p{Emoji_Modifier}]{0,2}'

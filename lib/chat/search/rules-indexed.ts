@@ -1,16 +1,16 @@
 import type { Steps } from '../../core/steps.ts'
 import { type Atom, atomParts, MAX_WORD } from './rules-words.ts'
 
-/** Of a text, so many different words are indexed, up to so many UTF-16 units of them together. */
+/** The maximum number of different words that are indexed of a text, and of their UTF-16 units together. */
 const MAX_WORDS = 10_000
 const MAX_UNITS = 250_000
 
-/** Of a text, so many words are indexed in their order: each costs time and space, also a repeated one. */
+/** The maximum number of words of a text indexed in their order: each costs time and space, also a repeated one. */
 export const MAX_IN_ORDER = 2_000
 
 /** The words by which an index finds a text. */
 export interface IndexWords {
-  /** Those at its beginning, as they follow each other. */
+  /** The words at its beginning, in their order. */
   inOrder: string[]
   /** Further ones, each once. */
   others: string[]

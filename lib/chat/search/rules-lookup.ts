@@ -4,7 +4,7 @@ import type { IndexTerm } from './rules-query.ts'
 /** What a search asks the index for: all of these terms, and one of each of the groups. */
 export interface Wanted {
   all: readonly IndexTerm[]
-  /** Of each group one; none is empty. */
+  /** One term of each group must match; no group is empty. */
   groups: readonly (readonly string[])[]
   /** One of the caller's conversations; empty if they are too many. Each message is compared with them anyway. */
   own: readonly string[]

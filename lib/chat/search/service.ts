@@ -17,7 +17,7 @@ import { findEnds, isIncomplete, listOwnConversations } from './store.ts'
 /** Up to so many conversations of the caller are part of what the index is asked. */
 const MOST_CONVERSATIONS = 200
 
-/** Of the users with one display name, so many are searched for. */
+/** The maximum number of users with one display name that a search includes. */
 const MAX_AUTHORS = 200
 
 /**

@@ -28,7 +28,7 @@ export async function takeOlder(tx: Queries, before: string, limit: number): Pro
   return { messages, next: rows.length === limit ? rows.at(-1)!.id : undefined }
 }
 
-/** The same messages, those without a number with the next lower ones. */
+/** Gives the messages without a number the next lower numbers. */
 async function withDocs(tx: Queries, rows: { id: string; doc: number | null }[]): Promise<Older['messages']> {
   const lowest = await tx.get<{ doc: number | null }>('SELECT min(doc) AS doc FROM messages WHERE doc IS NOT NULL')
   let doc = Math.min(lowest?.doc ?? FIRST_DOC, FIRST_DOC)

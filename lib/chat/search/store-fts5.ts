@@ -61,7 +61,7 @@ async function createPartition(tx: Queries, partition: number): Promise<boolean>
   // FTS5 would merge a megabyte within one batch. FTS5 takes no number with a fraction, which a parameter has.
   const column = commandColumn(tx, partition)
   await tx.run(`INSERT INTO ${table} (${column}, rank) VALUES ('automerge', 0)`)
-  // Of a level, half as many segments as FTS5 merges at once anyway: each word is written less often than with four.
+  // Half as many segments of a level as FTS5 merges at once anyway: each word is written less often than with four.
   await tx.run(`INSERT INTO ${table} (${column}, rank) VALUES ('usermerge', 8)`)
   return newest !== undefined && newest < partition
 }

@@ -20,7 +20,7 @@ const SIZE = 'octet_length(content) + coalesce(octet_length(prompt), 0) + coales
 
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
 export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
-  // Those that are not longer than the others may be are read at once.
+  // Texts no longer than their equal share of the bytes are read at once.
   const found = await readTexts(db, docs, Math.min(LONGEST, Math.floor(bytes / docs.length)))
   let room = bytes
   const fitting = found.filter(({ size }, n) => {

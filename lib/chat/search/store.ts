@@ -125,7 +125,7 @@ export async function listOwnConversations(db: Queries, userId: string, limit: n
 /** What narrows a search; each value holds. Instants in microseconds. */
 export interface Narrowed {
   conversations: string[]
-  /** Of each list one. */
+  /** One author of each list. */
   authors: string[][]
   threads: string[]
   before: number
@@ -152,7 +152,7 @@ const SHORT_BYTES = 2048
 
 const IS_SHORT = `m.status <> 'streaming' AND octet_length(m.content) + coalesce(octet_length(m.prompt), 0) <= ${SHORT_BYTES}`
 
-/** Those of these messages that the user may read and that are as wanted, newest first. */
+/** The messages among these that the user may read and that pass the filters, newest first. */
 export async function listReadable(
   db: Queries,
   docs: readonly number[],
@@ -203,7 +203,7 @@ export async function findState(db: Queries): Promise<string | undefined> {
   return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'search'"))?.value
 }
 
-/** The same, while no other process sets it. */
+/** {@link findState}, locked: no other process can set it until the transaction ends. */
 export async function lockState(tx: Queries): Promise<string | undefined> {
   const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
   return (await tx.get<{ value: string }>(`SELECT value FROM meta WHERE name = 'search' ${lock}`))?.value

@@ -10,7 +10,7 @@ export interface Turns {
 /** Beyond so many that wait, further ones get no turn: they could hardly have one before their deadline. */
 const MOST_WAITING = 100
 
-/** The same of one caller. */
+/** The maximum number of waiting searches of one caller. */
 const MOST_WAITING_EACH = 20
 
 interface Waiter {

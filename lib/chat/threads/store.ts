@@ -19,8 +19,7 @@ export interface ThreadRow {
 }
 
 /**
- * The contribution of a thread's members who were erased with their messages, as long as the messages are being
- * removed.
+ * What a thread's members who were erased with their messages contribute, as long as the messages are being removed.
  */
 function ofErased(sum: string): string {
   return `CASE WHEN ${SOME_ERASED} THEN (SELECT coalesce(${sum}, 0)
