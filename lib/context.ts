@@ -116,7 +116,7 @@ export interface Context {
   readonly cleaningTurns: CleaningTurns
   /** How many files a user reads at once from this process. */
   readonly readSlots: ReadSlots
-  /** The same for thumbnails, which a page reads beside files. */
+  /** How many thumbnails a user reads at once from this process: a page reads them beside files. */
   readonly thumbnailSlots: ReadSlots
   /** What readers of files have in memory. */
   readonly pieceMemory: PieceMemory
@@ -146,8 +146,7 @@ export interface Context {
   readonly clockKeeper: ClockKeeper
   readonly id: () => string
   /**
-   * Revokes the open invites of a user who has lost the right to create any: those into conversations, and those of
-   * newcomers.
+   * Revokes the open invites of a user who has lost the right to create any: into conversations, and of newcomers.
    *
    * @returns the number of invites
    */

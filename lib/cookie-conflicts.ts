@@ -8,7 +8,7 @@ interface Running {
   cookies: string[]
 }
 
-/** Of the process, not of this module: an application may have two copies of this package. */
+/** The key of the process's services. They are not kept in this module: an application may load two copies of it. */
 const RUNNING = Symbol.for('chat-server.running')
 
 /**

@@ -73,7 +73,7 @@ export const endpoints = {
   openai,
 }
 
-/** The same by operation id: `messagesReply`. */
+/** The routes by operation id: `messagesReply`. */
 export const routes: Readonly<Record<string, AnyRoute>> = Object.fromEntries(
   Object.entries(endpoints).flatMap(([feature, verbs]) =>
     Object.entries<AnyRoute>(verbs).map(([verb, route]) => [operationId(feature, verb), route]),

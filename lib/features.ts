@@ -227,12 +227,12 @@ export const FUNCTIONS = {
   },
 }
 
-/** The same, to be looped over. */
+/** The features that return an async iterable. */
 export const LOOPS = {
   events: { follow: events.follow, followAll: events.followAll },
 }
 
-/** Those that need no started service: of operators, who look at one that does not start. */
+/** The functions that need no started service: an operator examines one that does not start. */
 const ANYTIME: readonly unknown[] = [ops.metrics, probes.probe]
 
 /** The arguments of functions and loops that are checked as those of use-cases. */

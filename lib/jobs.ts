@@ -52,7 +52,6 @@ type JobName =
   | 'backups'
   | 'clock'
 
-/** All jobs of a service. */
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
   return {
@@ -111,7 +110,6 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
   }
 }
 
-/** The jobs of the storage of files. */
 function fileJobsOf(ctx: Context): Record<'files' | 'place' | 'lost', Job> {
   const files = { after: '' }
   return {

@@ -10,14 +10,14 @@ import type { NamesOf } from './core/known-names.ts'
  * `detail`.
  */
 export type LogField =
-  // Of a request.
+  // A request.
   | 'request_id'
   | 'method'
   | 'route'
   | 'status'
   | 'ms'
   | 'user_id'
-  // Of a failure.
+  // A failure.
   | 'cause'
   | 'error'
   | 'code'
@@ -34,7 +34,7 @@ export type LogField =
   | 'migration'
   | 'copy'
   | 'bytes'
-  // Of a process that starts or ends.
+  // A process that starts or ends.
   | 'url'
   | 'public_url'
   | 'address'
@@ -47,7 +47,7 @@ export type LogField =
   | 'is_setup'
   | 'changed'
   | 'needs_restart'
-  // Of an audited action.
+  // An audited action.
   | 'act'
   | 'actor_id'
   | 'subject_id'
@@ -71,10 +71,10 @@ export interface Ports {
   /** Writes the answers of the assistant. Default: the configured provider. */
   assistant?: Assistant
   /**
-   * Identifies the caller with the host's own authentication; `undefined` or `null` for a caller who is not signed in. Then it alone decides:
-   * sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes are 404. It is asked again
-   * at the heartbeat of open streams, once for each subject: another subject, or none, ends the stream. Default:
-   * the service's own sign-in.
+   * Identifies the caller with the host's own authentication; `undefined` or `null` for a caller that is not signed in.
+   * With it, it alone decides: sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes
+   * are 404. The service calls it again at the heartbeat of open streams, once for each subject: another subject, or
+   * none, ends the stream. Default: the service's own sign-in.
    */
   identity?: (request: IdentityRequest) => MaybeIdentity | Promise<MaybeIdentity>
   /**
@@ -205,9 +205,9 @@ export interface JoinBefore {
   conversation_id: string
   /** Missing when a new user signs up with an invite. */
   user_id?: string
-  /** The same user, with your own id of the person if your application has the login. */
+  /** The user, with your own id of the person if your application has the login. */
   user?: { user_id: string; subject?: string }
-  /** Of a new user. */
+  /** The address of a new user. */
   email?: string
   role: 'owner' | 'admin' | 'member' | 'viewer'
   /** Set when the actor opens a direct conversation with the user, who will own it too; it is created afterwards. */
@@ -288,7 +288,7 @@ export interface Recipient {
 
 /** A mail to one person: `text` is the complete message; `token` is for a host with its own text. */
 export interface Mail {
-  /** The same at every try: a mail may be sent twice if the process ends while it is sent. */
+  /** Equal at every try: a mail may be sent twice if the process ends while it is sent. */
   id: string
   /** Which mail it is: the name of its text. */
   kind: string

@@ -19,7 +19,6 @@ export interface Workers {
   reload(): Promise<unknown>
 }
 
-/** The parts of the primary process. */
 interface Primary {
   config: Config
   log: Logger

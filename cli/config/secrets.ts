@@ -8,7 +8,6 @@ import { describeSystemError } from '../errors.ts'
 
 /** A file that holds the value of one key, and nothing else. */
 export interface SecretFile {
-  /** The key. */
   key: string
   path: string
   value: unknown

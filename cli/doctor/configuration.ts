@@ -43,7 +43,6 @@ function checkSecretFile({ key, path }: SecretFile): Finding[] {
   return [warning('configuration.secret_readable', message, `chmod 600 ${path}`)]
 }
 
-/** The keys in `value` that hold secrets. */
 function secretKeys(value: unknown, key: string): string[] {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return Object.entries(value).flatMap(([name, child]) => secretKeys(child, key ? `${key}.${name}` : name))

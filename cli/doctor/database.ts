@@ -4,7 +4,6 @@ import type { ConnectionLimit } from '../../lib/storage/postgres/connections.ts'
 import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
-/** The oldest supported PostgreSQL. */
 const OLDEST_POSTGRES = 130_000
 
 /** Processes compare timestamps of each other: with a larger difference, sessions end early or late. */

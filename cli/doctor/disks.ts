@@ -34,7 +34,7 @@ export async function checkDisks(config: Config): Promise<Finding[]> {
   return findings
 }
 
-/** Of an existing folder. */
+/** The device of an existing folder. */
 function deviceOf(folder: string): number | undefined {
   try {
     return statSync(folder, { throwIfNoEntry: false })?.dev

@@ -2,7 +2,6 @@ import type { Config } from '../../lib/config/parse.ts'
 import { listLeftovers } from '../leftovers.ts'
 import { type Finding, warning } from './finding.ts'
 
-/** How many are named. */
 const MAX_NAMED = 5
 
 /** The finding about temporary files of killed processes, which may have copies of the database; none without such files. */

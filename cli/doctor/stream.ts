@@ -137,7 +137,6 @@ function compression(headers: Headers): Finding[] {
   ]
 }
 
-/** An open stream. */
 interface StreamReader {
   /** Resolves when an event of the type has arrived, or the stream has ended without it. */
   until(type: string): Promise<'arrived' | 'ended'>

@@ -71,7 +71,6 @@ export function databaseFolderOf({ database }: Config): string | undefined {
   return path === undefined ? undefined : join(path, '..')
 }
 
-/** The folder of the files of messages. */
 function filesFolderOf(config: Config): string | undefined {
   return config.attachments.enabled === false ? undefined : /^fs:(.+)$/.exec(filesPlace(config))?.[1]
 }

@@ -126,7 +126,6 @@ interface Serving {
   showQr?: () => Promise<void>
 }
 
-/** The parts of a command that serves. */
 interface Command {
   config: Config
   log: Logger

@@ -56,7 +56,7 @@ export interface AttachmentsUseCases {
    * Makes a link that reads a file without a session, for `attachments.link_seconds`. It ends with the session or
    * the API key of the caller, and with the caller's right to read the file.
    *
-   * @throws ChatError `not_found`; `attachment_not_ready`, `attachment_refused`; `forbidden` for a part of the host;
+   * @throws ChatError `not_found`; `attachment_not_ready`, `attachment_refused`; `forbidden` for a system actor;
    * `validation_failed`
    */
   link(actor: Actor, attachment_id: string, input?: { inline?: boolean | undefined }): Promise<FileLink>

@@ -17,9 +17,9 @@ import type {
 /** `chat.conversations`. */
 export interface ConversationsUseCases {
   /**
-   * Creates a conversation; the actor becomes its owner, unless it is a part of the host.
+   * Creates a conversation; the actor becomes its owner, unless it is a system actor.
    *
-   * @throws ChatError `forbidden` for a read-only user, for the operator, and for a disabled part of the host;
+   * @throws ChatError `forbidden` for a read-only user, for the operator, and for a disabled system actor;
    * `conflict` for a `ref` that another conversation has; `validation_failed`
    */
   create(
@@ -134,7 +134,7 @@ export interface ConversationsUseCases {
   /**
    * The actor's own settings for a conversation.
    *
-   * @throws ChatError `not_found`; `forbidden` for a part of the host, which has none
+   * @throws ChatError `not_found`; `forbidden` for a system actor, which has none
    */
   settings(actor: Actor, conversation_id: string): Promise<ConversationSettings>
 

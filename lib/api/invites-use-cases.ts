@@ -74,6 +74,6 @@ export interface InvitesUseCases {
    */
   revoke(actor: Actor, token: string): Promise<void>
 
-  /** `revoke` by the id of an invite instead of its token. @throws ChatError `not_found`, `forbidden` */
+  /** Revokes an invite by its id instead of its token. @throws ChatError `not_found`, `forbidden` */
   revokeById(actor: Actor, invite_id: string): Promise<void>
 }

@@ -104,8 +104,8 @@ export interface OpsUseCases {
 
   /**
    * Creates a probe: a user who may only read, or also upload files, alone in one conversation. So no other user
-   * gets presence events of it, as they would of a session of theirs. Probes left by earlier runs are deleted with
-   * it, or by `deleteLeftovers`.
+   * gets presence events of it, unlike of a session of a real user. Probes left by earlier runs are deleted with it,
+   * or by `deleteLeftovers`.
    *
    * @returns `undefined` before set-up: the probe must not be the first user
    * @throws ChatError `forbidden`

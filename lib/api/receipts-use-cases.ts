@@ -5,8 +5,7 @@ import type { MessageReaders, ThreadReaders } from './receipts.ts'
 /** `chat.receipts`. */
 export interface ReceiptsUseCases {
   /**
-   * A page of the participants who have read a message: whose read marker is at its arrival or later, except its
-   * author.
+   * A page of the participants with a read marker at the arrival of a message or later, except its author.
    *
    * @throws ChatError `not_found`, also with `receipts.enabled = false`; `forbidden` if the policy of the
    * conversation or the actor's own settings have no receipts, and for a system actor; `message_deleted`;

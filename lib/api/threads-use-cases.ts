@@ -40,7 +40,7 @@ export interface ThreadsUseCases {
    * A page of a conversation's threads with unread messages, latest activity first: messages of others that arrived
    * after the reader's marker, and after the reader joined.
    *
-   * @throws ChatError `not_found`; `forbidden` for a part of the host, which reads nothing; `validation_failed`
+   * @throws ChatError `not_found`; `forbidden` for a system actor, which reads nothing; `validation_failed`
    */
   unread(
     actor: Actor,

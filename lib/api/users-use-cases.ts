@@ -119,9 +119,8 @@ export interface UsersUseCases {
    * from the next request, a new password ends the user's other sessions.
    *
    * @throws ChatError `forbidden`, also with an API key for anything but the display name, and for a password, roles
-   * or an address of a part of the host; `not_found`; `confirmation_required` for another address and for the
-   * actor's own password; `email_taken`, `username_taken`; `conflict` for the last administrator;
-   * `validation_failed`
+   * or an address of a system actor; `not_found`; `confirmation_required` for another address and for the actor's
+   * own password; `email_taken`, `username_taken`; `conflict` for the last administrator; `validation_failed`
    */
   change(
     actor: Actor,

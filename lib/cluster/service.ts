@@ -50,7 +50,6 @@ async function findNodes(ctx: Context): Promise<NodeRow[]> {
   return rows.some(({ id }) => id === cluster.id) ? rows : [...rows, ...listThisProcess(ctx)]
 }
 
-/** This process alone. */
 function listThisProcess({ cluster, hub, now }: Context): NodeRow[] {
   const started_at = cluster.startedAt()
   // A command beside the service is no node.

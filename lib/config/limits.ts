@@ -1,7 +1,7 @@
 import { LONGEST } from '../core/lengths.ts'
 import { integer, key, oneOf, reloadableKey, section } from './key.ts'
 
-/** Of what users are notified. */
+/** What users are notified of. */
 export const NotificationsSection = section({
   default_level: key(
     oneOf('all', 'mentions', 'none'),

@@ -46,7 +46,7 @@ const claims = v.pipe(
  */
 export type ClaimRule = v.InferOutput<typeof claims>
 
-/** The keys of a provider that say who may sign in through it, and as what. */
+/** The keys of a provider that decide which persons may sign in through it, and with which roles. */
 export const ADMISSION_KEYS = {
   allowed_domains: key(
     domains,

@@ -87,7 +87,6 @@ export const OauthSection = v.optional(
 /** Reserved names: keys of this section, or properties of every JavaScript object. */
 const RESERVED_NAMES = [...Object.keys(OWN_KEYS), '__proto__', 'constructor', 'prototype']
 
-/** Presets for known providers. */
 const PRESETS: Record<string, Partial<ProviderConfig>> = {
   github: {
     title: 'GitHub',

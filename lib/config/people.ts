@@ -17,7 +17,7 @@ export const SearchSection = section({
   per_user_per_min: key(integer(1, 100_000), 60, 'Searches of a user per minute, in each process.'),
 })
 
-/** Who has read what. */
+/** Read receipts: which participants have read a message. */
 export const ReceiptsSection = section({
   enabled: key(
     flag,

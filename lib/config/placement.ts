@@ -13,7 +13,7 @@ export function prefixProblem(prefix: string): string | undefined {
     : undefined
 }
 
-/** The same of the name of a schema. */
+/** What is wrong with the name of a schema, as the end of a sentence; `undefined` if nothing is. */
 export function schemaProblem(schema: string): string | undefined {
   if (schema.length > LONGEST_SCHEMA) return `must have at most ${LONGEST_SCHEMA} characters`
   if (!SCHEMA.test(schema)) return 'must have small letters, digits and _ only, and begin with a letter or _'

@@ -114,7 +114,7 @@ function typeOf(node: SchemaNode): ConfigKey['type'] {
   return node.type === 'union' ? 'integer or false' : 'text'
 }
 
-/** Of a number that can also be false, those of the number. */
+/** The bounds of a value; for a number that can also be false, the bounds of the number. */
 function boundsOf(node: SchemaNode): Pick<ConfigKey, 'min' | 'max'> {
   if (node.type === 'union') return boundsOf((node.options as SchemaNode[])[0]!)
   const bounds: Pick<ConfigKey, 'min' | 'max'> = {}

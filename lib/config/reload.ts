@@ -11,7 +11,7 @@ export interface Reloaded {
   needs_restart: string[]
 }
 
-/** The same before it is done. */
+/** What a reload would change. */
 export interface ReloadPlan extends Reloaded {
   /** The configuration in effect afterwards. Sections without a change are the same objects. */
   next: Config

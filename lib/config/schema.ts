@@ -27,7 +27,6 @@ const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 /** Browsers delete a cookie after 400 days, whatever its Max-Age (RFC 6265bis). */
 const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
-/** The maximum of `invites.max_uses`. */
 const MAX_INVITE_USES = 100_000
 
 /** For the whole list and for each item: neither repeats the given value, which may be secret. */

@@ -10,7 +10,7 @@ export interface Actor {
   key_id?: string
   /** The address of the client, if known. */
   ip?: string
-  /** The name of the part of the host that acts, of an actor from `chat.system`. */
+  /** The name of a system actor, from `chat.system`. */
   system?: string
   /** The host's own id of the user, where the host has the login: in hooks. No user of the service reads it. */
   subject?: string
@@ -52,13 +52,13 @@ export function assertUser({ user_id }: Actor): void {
   if (user_id === '') throw new ChatError('forbidden')
 }
 
-/** @throws ChatError `forbidden` for the operator, and for a part of the host, which participates in no conversation */
+/** @throws ChatError `forbidden` for the operator, and for a system actor, which participates in no conversation */
 export function assertPerson(actor: Actor): void {
   assertUser(actor)
   refuseSystem(actor)
 }
 
-/** @throws ChatError `forbidden` for a part of the host, which reads no threads and types nothing */
+/** @throws ChatError `forbidden` for a system actor, which reads no threads and types nothing */
 export function refuseSystem({ system }: Actor): void {
   if (system !== undefined) throw new ChatError('forbidden')
 }

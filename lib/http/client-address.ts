@@ -30,8 +30,8 @@ export function createClientReader(
 }
 
 /**
- * What stands for the address of a peer on a Unix domain socket. The permissions of the file decide who connects, which is a
- * proxy on this machine: it counts as one of the trusted proxies.
+ * What stands for the address of a peer on a Unix domain socket. By the permissions of the file, only a proxy on this
+ * machine connects: it counts as one of the trusted proxies.
  */
 export const SOCKET_PEER = 'unix'
 

@@ -24,7 +24,7 @@ export function deviceCookieName(config: Config): string {
   return `${config.session.session_cookie_name}-DEVICE`
 }
 
-/** The same cookies, cleared. */
+/** The cookies of a session, cleared. */
 export function clearedCookies(config: Config): string[] {
   return cookies(config, '', '', 0)
 }

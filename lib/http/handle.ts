@@ -105,7 +105,7 @@ function end(exchange: Exchange, reply: Reply): unknown {
   return send(exchange.event, { status, headers: [...exchange.headers, ...reply.headers], cookies, body })
 }
 
-/** The same for a file, whose bytes follow as they are read. */
+/** Counts and logs a response with a file, whose bytes follow as they are read. */
 function endFile(exchange: Exchange, file: BegunFile): unknown {
   exchange.count(file.status)
   exchange.tell(file.status)

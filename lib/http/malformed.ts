@@ -28,7 +28,7 @@ export function statusOfMalformed({ rawHeaders, headers, httpVersion }: Incoming
   return undefined
 }
 
-/** The same for a request from any runtime: a host that mounts the app bypasses the service's own handler. */
+/** As {@link statusOfMalformed}, from any runtime: a host that mounts the app bypasses the service's own handler. */
 export function statusOfMalformedEvent({ req, runtime }: H3Event): 400 | 431 | undefined {
   const incoming = runtime?.node?.req as IncomingMessage | undefined
   if (incoming) return statusOfMalformed(incoming)

@@ -39,7 +39,7 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
   }
 }
 
-/** The same stream, which calls `onEnd` once: when it ends, or fails to start. */
+/** Makes a stream call `onEnd` once: when it ends, or fails to start. */
 export function untilEnd(opening: Opening, onEnd: () => void): Opening {
   let over = false
   const end = () => {

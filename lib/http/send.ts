@@ -64,7 +64,7 @@ function sendToNode(
   turn.end(response, response.req.method === 'HEAD' ? null : body)
 }
 
-/** Of a string, Node counts the bytes twice before it encodes them, which takes long beyond Latin-1. */
+/** Node counts the bytes of a string twice before it encodes them, which takes long beyond Latin-1. */
 const LONG = 16 * 1024
 const VERY_LONG = 1024 * 1024
 

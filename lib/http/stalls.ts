@@ -48,8 +48,7 @@ export function createStallWatch(seconds: number) {
 
 /** The progress of a connection with pending data; `undefined` without any. */
 export function progressOf(socket: Socket): string | undefined {
-  // Of a long write the stream knows only that it has not ended. The handle knows how much the system has not taken
-  // yet.
+  // The stream only knows that a long write has not ended. The handle knows how much the system has not taken yet.
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   const queued = _handle?.writeQueueSize ?? 0
   if (socket.writableLength === 0 && queued === 0) return undefined

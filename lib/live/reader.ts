@@ -39,7 +39,7 @@ export interface Reader {
   readonly login: Login | undefined
   /** When its caller was recognised, in microseconds since 1970. */
   readonly since: Micros
-  /** Whether a part of the host reads, which participates in no conversation and follows all. */
+  /** Whether a system actor reads, which participates in no conversation and follows all. */
   readonly is_system: boolean
   readonly sink: Sink
   /** When the session or API key expires if it is not used, in microseconds since 1970; then it is checked again. */

@@ -160,7 +160,7 @@ async function* readRounds(
   }
 }
 
-/** All rows between two places of a step, by id: for a part of the host. */
+/** All rows between two places of a step, by id: for a system actor. */
 async function* readAll(
   reader: Reader,
   begin: Place,

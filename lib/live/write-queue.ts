@@ -30,7 +30,6 @@ interface WriteQueueOptions<Item, Result> {
   writing?: TransactionOptions
 }
 
-/** An item that waits for its transaction. */
 interface Waiting<Item, Result> {
   item: Item
   resolve: (result: Result) => void

@@ -6,7 +6,6 @@ const LONGEST_WAIT_SECONDS = 4 * 60 * 60
 const MAX_TRIES = 12
 const MAX_AGE_SECONDS = 24 * 60 * 60
 
-/** The length of a stored reason. */
 const LONGEST_REASON = 300
 
 /** An address as an envelope may name it: nothing in it ends a command or a header, or begins another address. */

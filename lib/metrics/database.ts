@@ -2,7 +2,7 @@ import { type Family, sharedGauge, single } from './page.ts'
 
 /** The values of the database that are read for the page; `undefined` is what could not be read. */
 export interface DatabaseLevels {
-  /** Of the database, and of SQLite's WAL. */
+  /** The size of the database, and of SQLite's WAL. */
   sizes: { bytes: number; wal_bytes: number } | undefined
   /** Connections to PostgreSQL, and calls that wait for one; none with SQLite. */
   pool: { in_use: number; idle: number; waiting: number }

@@ -52,7 +52,7 @@ export interface Metrics {
   lagged(source: Source, seconds: number): void
   /** Ephemeral events and users whose presence has changed, passed on to other processes. */
   signalsSent(count: number): void
-  /** Those that could not be passed on. */
+  /** Ephemeral events and changes of presence that could not be passed on. */
   signalsDropped(count: number): void
   /** The values of this process now. */
   read(levels: Levels): Promise<Reading[]>
@@ -260,7 +260,7 @@ function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string
   const help = 'Log lines dropped because their reader was too slow'
   return [
     single('counter', 'chat_log_lines_dropped_total', help, () => log_lines_dropped),
-    // Of several workers, the sum is the number of those that are on the page.
+    // With several workers, the sum is the number of workers on the page.
     single('gauge', 'chat_workers', 'Processes of the service on this page', () => 1),
     {
       name: 'chat_build_info',
@@ -281,7 +281,7 @@ function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {
     name,
     help,
     type: 'gauge',
-    // Of the database, which all processes share.
+    // These values are of the database, which all processes share.
     together: 'max',
     read: () =>
       (tasks ? kinds : []).map((kind) => {

@@ -32,7 +32,7 @@ export function echo(head: Head, { messages }: CompletionInput): Completion {
   }
 }
 
-/** The same answer in chunks, one choice after the other: its role, its text in parts, its end. */
+/** The whole answer in chunks, one choice after the other: its role, its text in parts, its end. */
 export function* echoInPieces(head: Head, { messages, stream_options }: CompletionInput): Generator<CompletionChunk> {
   const contents = messages.map(textOf)
   const withUsage = stream_options?.include_usage === true

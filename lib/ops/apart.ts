@@ -45,7 +45,7 @@ export interface Apart {
 interface Wanted {
   /** Its path; empty in memory, and with PostgreSQL. */
   file: string
-  /** Those of the search index. */
+  /** The partitions of the search index. */
   partitions: readonly number[]
   /** The invariants to be checked beside the others. */
   checks: Pick<Invariant, 'name' | 'find'>[]

@@ -10,7 +10,7 @@ export interface Invariant {
   says: string
   /** Finds the ids of the violations; may use one `?` for each of `params`. */
   find: string
-  /** The same as a condition on a message `m`, by which one scan looks for violations of several invariants. */
+  /** `find` as a condition on a message `m`, so that one scan finds the violations of several invariants. */
   where?: string
   /** Takes long on SQLite: of a large file, it is checked beside the others. */
   apart?: true

@@ -15,7 +15,7 @@ const PLAIN_LIST = `(SELECT nullif(json_group_array(json(kind)), '[]') FROM (
 /** The invariants of reactions and pins. The list of a message is repaired from the rows of its reactions. */
 export function reactionInvariants(dialect: Dialect): Invariant[] {
   const list = reactionList(dialect)
-  // The same list may have escapes instead of characters; written by another kind of database, it has other spaces.
+  // An equal list may have escapes instead of characters; written by another kind of database, it has other spaces.
   const differs =
     dialect === 'sqlite'
       ? `coalesce(${PLAIN_LIST}, '') <> coalesce(${list}, '')`

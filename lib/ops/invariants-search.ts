@@ -20,7 +20,7 @@ const ON_POSTGRES: Indexed = {
   docs: [{ doc: 'i.doc', from: 'FROM search_docs i' }],
 }
 
-/** Of FTS5: one row for each message in a partition. */
+/** The index of SQLite: FTS5 has one row for each message in a partition. */
 function onSqlite(partitions: readonly number[]): Indexed {
   const rows = (partition: number) => `${tableOf(partition)}_docsize i`
   const base = (partition: number) => docOf(partition, 0)

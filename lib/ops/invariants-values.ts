@@ -10,7 +10,7 @@ const texts = (values: readonly string[]) => values.map((value) => `'${value}'`)
 /** Whether a column has a value that is not of its set. */
 function isForeign(column: string, { values, is_list }: ClosedColumn): string {
   if (!is_list) return `${column} NOT IN (${texts(values)})`
-  // Of a list in commas, nothing is left but a comma without the known ones.
+  // A list in commas without its known values is only a comma.
   const rest = values.reduce((text, value) => `replace(${text}, ',${value},', ',')`, `',' || ${column} || ','`)
   return `${rest} <> ','`
 }

@@ -19,7 +19,7 @@ export interface Circumstances {
   partitions: readonly number[]
 }
 
-/** Of the conversation of a message `m`, the time of its oldest event: older ones are deleted. */
+/** The time of the oldest event in the conversation of a message `m`: older ones are deleted. */
 const JOIN_LOG = `JOIN (SELECT conversation_id, min(created_at) AS since FROM events GROUP BY conversation_id) l
   ON l.conversation_id = m.conversation_id`
 

@@ -75,7 +75,7 @@ async function bringBack(ctx: Context, { id, digest, size }: Omit<WholeBlob, 'fi
     const known = new Set(before.map((row) => row.conversation_id))
     const rows = coming.filter((row) => known.has(row.conversation_id))
     if (rows.length === 0) return 0
-    // The same bytes are stored once: those that were uploaded since, if they were.
+    // Equal bytes are stored once: as uploaded since, if they were.
     if (twin === undefined && !(await takeBack(tx, id))) return 0
     await markBack(
       tx,

@@ -41,8 +41,9 @@ const LIFETIME_SECONDS = 120
 const MANY = 100
 
 /**
- * Creates a probe: a user who may only read, or also upload files, alone in one conversation. So no other user gets presence events of it, as
- * they would of a session of theirs. Probes left by earlier runs are deleted with it, or by {@link deleteLeftovers}.
+ * Creates a probe: a user who may only read, or also upload files, alone in one conversation. So no other user gets
+ * presence events of it, unlike of a session of a real user. Probes left by earlier runs are deleted with it, or by
+ * {@link deleteLeftovers}.
  *
  * @returns `undefined` before set-up: the probe must not be the first user
  * @throws ChatError `forbidden`
@@ -139,7 +140,7 @@ async function removeProbe(tx: Queries, userId: string): Promise<void> {
           WHERE other.conversation_id = mine.conversation_id AND other.user_id <> mine.user_id))`,
     userId,
   )
-  // Locked: nobody adds the probe to a conversation until it is deleted, so the cascade removes no counted participant.
+  // Locked: no user adds the probe to a conversation before it is deleted: the cascade removes no counted participant.
   await lockUsers(tx, [userId], { admins: false })
   for (const { conversation_id } of await listMemberships(tx, userId)) {
     await lockConversation(tx, conversation_id)

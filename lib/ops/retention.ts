@@ -94,7 +94,7 @@ export async function prune(ctx: Context): Promise<Pruned> {
   return pruneWith(ctx, await pruneInboxes(ctx))
 }
 
-/** The same with some of the inboxes only: those at which earlier calls have not looked. */
+/** {@link prune} with only some of the inboxes: the ones that earlier calls have not checked. */
 export async function pruneSome(ctx: Context, inboxes: InboxRound): Promise<Pruned> {
   return pruneWith(ctx, await pruneInboxes(ctx, inboxes))
 }

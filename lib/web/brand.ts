@@ -13,9 +13,9 @@ export interface WebBrand {
 
 /** Colors as CSS has them: `#0b57d0`, `rebeccapurple`, `oklch(60% 0.15 250)`. */
 export interface WebColors {
-  /** Of buttons, links and what is selected. */
+  /** The color of buttons, links and the selection. */
   accent?: string
-  /** The same on a dark background. */
+  /** The accent on a dark background. */
   accent_dark?: string
 }
 

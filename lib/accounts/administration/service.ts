@@ -25,7 +25,7 @@ import { isSystemUser } from '../users/store-system.ts'
  * the next request, a new password ends the user's other sessions.
  *
  * @throws ChatError `forbidden`, also with an API key for anything but the display name, and for a password, roles or an
- *   address of a part of the host; `not_found`;
+ *   address of a system actor; `not_found`;
  *   `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`;
  *   `conflict` for the last administrator
  */
@@ -95,7 +95,7 @@ export async function takeAccount(
   return user
 }
 
-/** Whether a change gives an account a sign-in, other rights or an address: a part of the host has none. */
+/** Whether a change gives an account a sign-in, other rights or an address: a system actor has none. */
 function isForPeople({ password, roles, email, email_verified }: AccountChanges): boolean {
   return [password, roles, email, email_verified].some((value) => value !== undefined)
 }

@@ -13,7 +13,7 @@ import type { AuditAct, AuditRecord, NamedAuditRecord } from './schema.ts'
  */
 export interface AuditEntry {
   act: AuditAct
-  /** A user; missing for the command line, and for a caller who is not signed in. */
+  /** A user; missing for the command line, and for a caller that is not signed in. */
   actor_id?: string | undefined
   /** The user the action concerned, or the id of another subject. */
   subject_id?: string | undefined
@@ -145,7 +145,6 @@ export async function findPlace(db: Queries, after: string | undefined): Promise
   return place && place.id !== after ? { at: place.at, id: place.id + BEYOND } : place
 }
 
-/** A condition, and its values. */
 type Condition = [sql: string, ...values: Primitive[]]
 
 const whereOf = (conditions: Condition[]) =>

@@ -18,7 +18,7 @@ const Named = v.object({
 })
 
 /**
- * The actor of a part of the host: a user without a sign-in, the same for a name at every call and on every node.
+ * A system actor of the host: a user without a sign-in, the same for a name at every call and on every node.
  *
  * @throws ChatError `validation_failed` for a name that is none; `account_disabled`
  */

@@ -31,7 +31,6 @@ export function listSessions(
   )
 }
 
-/** A session of a list with its user. */
 interface SessionOfUserRow extends ListedSession {
   username: string
 }

@@ -15,7 +15,6 @@ import * as links from './service-links.ts'
 /** How long a part may take. */
 const PART_SECONDS = 300
 
-/** The headers of every file. */
 const FILE_HEADERS = {
   'Accept-Ranges': 'always',
   'Cache-Control': 'always',

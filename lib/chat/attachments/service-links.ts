@@ -18,7 +18,7 @@ import { type FileLink, LinkInput } from './schema.ts'
  * Makes a link that reads a file without a session, for `attachments.link_seconds`. It ends with the session or the API key
  * of the caller, and with the caller's right to read the file.
  *
- * @throws ChatError `not_found`; `attachment_not_ready`, `attachment_refused`; `forbidden` for a part of the host
+ * @throws ChatError `not_found`; `attachment_not_ready`, `attachment_refused`; `forbidden` for a system actor
  */
 export const link = useCase({
   takes: ['actor', 'attachment_id'],

@@ -12,7 +12,6 @@ export interface WholeBlob {
   files: number
 }
 
-/** An attachment that has its bytes. */
 const HAS_BYTES = "status IN ('scanning', 'ready')"
 
 /** Up to `limit` blobs that are whole, after an id. By primary key. */

@@ -129,7 +129,7 @@ function createChecks(running: ReadonlySet<Transfer>, queue: TransferQueue, coun
 /** A transfer that may go on, with the bytes it has moved since the last check: infinite for a new one. */
 type Going = Pick<Transfer, 'user_id' | 'ending'> & { speed: number }
 
-/** Ends up to `count` transfers, no new one: each time the slowest of the user with the most. A user keeps at least one. */
+/** Ends up to `count` transfers, no new one: each time the slowest of the user with the most. Each user keeps one. */
 function endSome(going: readonly Going[], count: number): void {
   const left = new Map<string, Going[]>()
   for (const each of [...going].sort((a, b) => b.speed - a.speed))

@@ -24,11 +24,11 @@ export interface LockedMembership extends Membership {
   conversation_id: string
   clock: Micros
   is_direct: number
-  /** The policy of the conversation, as it is stored; missing for a part of the host. */
+  /** The policy of the conversation, as it is stored; missing for a system actor. */
   policy?: string | null
-  /** 1 if the participant shares read markers; missing for a part of the host. */
+  /** 1 if the participant shares read markers; missing for a system actor. */
   receipts?: number
-  /** The number of unread mentions of the participant; missing for a part of the host. */
+  /** The number of unread mentions of the participant; missing for a system actor. */
   unread_mentions?: number
 }
 
@@ -39,7 +39,7 @@ export interface LockedForChange extends Membership {
   is_direct: number
 }
 
-/** A part of the host participates in no conversation, and has an owner's rights in all. */
+/** A system actor participates in no conversation, and has an owner's rights in all. */
 const EVERYWHERE: Membership = { role: 'owner', joined_at: 0 }
 
 /**

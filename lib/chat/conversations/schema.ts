@@ -177,7 +177,7 @@ export const ParticipantBySubject = v.object({
   role,
 })
 
-/** A participant to add, in the process: a host may pass its own id of a person. Over HTTP this would reveal subjects. */
+/** A participant to add, in the process: a host may pass its own id. Over HTTP, that would reveal subjects. */
 export const AnyParticipantInput = v.union([...ParticipantInput.options, ParticipantBySubject])
 export type AnyParticipantInput = v.InferOutput<typeof AnyParticipantInput>
 

@@ -50,7 +50,7 @@ export const direct = useCase({
 /** {@link direct} for a client of the service, which names no subject. */
 export const directByClient = useCase({ ...direct, input: DirectInput })
 
-/** @throws ChatError `not_found`, also for a disabled user and a part of the host */
+/** @throws ChatError `not_found`, also for a disabled user and a system actor */
 async function findPartner(db: Queries, input: AnyDirectInput): Promise<HostUser> {
   const user =
     'subject' in input

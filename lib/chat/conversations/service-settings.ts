@@ -13,7 +13,7 @@ export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsC
 /**
  * The actor's own settings for a conversation.
  *
- * @throws ChatError `not_found`; `forbidden` for a part of the host, which has none
+ * @throws ChatError `not_found`; `forbidden` for a system actor, which has none
  */
 export const settings = useCase({
   takes: ['actor', 'conversation_id'],

@@ -41,10 +41,10 @@ import { insertParticipant } from './store-participants.ts'
 import { findSettings, toOwnFields } from './store-settings.ts'
 
 /**
- * Creates a conversation; the actor becomes its owner, unless it is a part of the host.
+ * Creates a conversation; the actor becomes its owner, unless it is a system actor.
  *
- * @throws ChatError `forbidden` for a read-only user, for the operator, and for a disabled part of the host; `conflict` for a
- *   `ref` that another conversation has
+ * @throws ChatError `forbidden` for a read-only user, for the operator, and for a disabled system actor; `conflict` for
+ *   a `ref` that another conversation has
  */
 export const create = useCase({
   takes: ['actor'],

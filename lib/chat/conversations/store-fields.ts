@@ -58,7 +58,7 @@ export function findConversation(db: Queries, id: string): Promise<CountedRow | 
   )
 }
 
-/** Whether a conversation exists, for a part of the host that is not disabled. By primary keys. */
+/** Whether a conversation exists, for a system actor that is not disabled. By primary keys. */
 export async function isPlace(db: Queries, id: string, systemId: string): Promise<boolean> {
   return Boolean(
     await db.get(
@@ -82,7 +82,7 @@ export function listConversationFields(db: Queries, ids: Iterable<string>): Prom
 }
 
 /**
- * @param systemId of the part of the host that creates it; then it needs no owner
+ * @param systemId of the system actor that creates it; then it needs no owner
  * @returns false if another conversation has its ref, or its pair
  */
 export async function insertConversation(
@@ -131,7 +131,7 @@ export async function hideConversation(tx: Queries, id: string, at: Micros): Pro
   )
 }
 
-/** Whether a part of the host has created a conversation: it needs no owner, and no participant. */
+/** Whether a system actor has created a conversation: it needs no owner, and no participant. */
 export async function isOfSystem(db: Queries, id: string): Promise<boolean> {
   return Boolean(await db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND system_id IS NOT NULL', id))
 }

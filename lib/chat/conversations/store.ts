@@ -43,7 +43,7 @@ export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
   )
 }
 
-/** Locks a conversation, for a part of the host that is not disabled. @returns its id and its clock */
+/** Locks a conversation, for a system actor that is not disabled. @returns its id and its clock */
 export function lockPlace(tx: Queries, where: Where, systemId: string) {
   const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
   return tx.get<{ conversation_id: string; clock: Micros; is_direct: number }>(

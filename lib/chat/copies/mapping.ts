@@ -8,7 +8,7 @@ export interface Mapper {
   map(table: string, row: Row): Row | undefined
 }
 
-/** Names the users who stand for those of the archive. */
+/** Replaces users of the archive with their stand-ins. */
 export function createMapper(people: readonly Standing[]): Mapper {
   const standings = new Map(people.map((each) => [each.copied.id, each]))
   const toUser = (id: string) => standings.get(id)?.user?.id

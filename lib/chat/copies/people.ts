@@ -24,7 +24,7 @@ export interface Standing {
 
 /**
  * Finds the stand-in for each user of an archive: the same user, else the one with the host's own id, else the one
- * with the same verified address. For others an account is made that no user can sign in to. One user stands for only one.
+ * with the same verified address. Others get an account that no user can sign in to. A user stands for only one.
  */
 export async function findPeople(db: Queries, users: readonly CopiedUser[]): Promise<Standing[]> {
   const taken = new Set<string>()

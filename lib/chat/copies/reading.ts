@@ -12,7 +12,7 @@ export interface CopiedUser {
   username: string
   display_name: string | null
   kind: 'person' | 'system'
-  /** The host's own id, or the name of a part of the host. */
+  /** The host's own id, or the name of a system actor. */
   subject: string | null
   /** Only a verified one. */
   email: string | null

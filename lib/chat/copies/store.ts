@@ -9,7 +9,7 @@ export function findPlace(db: Queries, id: string): Promise<{ deleted_at: Micros
   return db.get('SELECT deleted_at FROM conversations WHERE id = ?', id)
 }
 
-/** A user who may stand for one of an archive. */
+/** A possible stand-in for a user of an archive. */
 export interface StandIn {
   id: string
   username: string
@@ -23,7 +23,7 @@ export function findBySubject(db: Queries, subject: string): Promise<StandIn | u
   )
 }
 
-/** The user of a part of the host. By system_name. */
+/** The user of a system actor. By system_name. */
 export function findBySystemName(db: Queries, name: string): Promise<StandIn | undefined> {
   return db.get('SELECT id, username FROM users WHERE system_name = ?', name)
 }

@@ -137,7 +137,7 @@ export const revoke = useCase({
   },
 })
 
-/** {@link revoke} by the id of an invite instead of its token. @throws ChatError `not_found`, `forbidden` */
+/** Revokes an invite by its id instead of its token. @throws ChatError `not_found`, `forbidden` */
 export const revokeById = useCase({
   takes: ['actor', 'invite_id'],
   errors: ['not_found', 'forbidden'],

@@ -20,7 +20,6 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
   let known: Map<number, KnownParticipants>
 
   return {
-    /** Looks up the participants. */
     async load(tx: Tx, targets: Target[]): Promise<void> {
       const these = targets.flatMap((target) => (wanted[target.n] ? { ...target, wanted: wanted[target.n]! } : []))
       known = await lookUpMentions(tx, these)

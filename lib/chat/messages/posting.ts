@@ -15,7 +15,7 @@ export type PostResult = Posted | ChatError | undefined
  * A refused post changes nothing, and does not affect the other posts.
  *
  * @param options.unlessLocked skips conversations that other transactions have locked, on PostgreSQL
- * @param options.isSystem whether parts of the host post, which participate in no conversation
+ * @param options.isSystem whether system actors post, which participate in no conversation
  * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
  *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
  */
@@ -64,7 +64,6 @@ export async function addPosts(
 
 const isPosted = (result: PostResult): result is Posted => result !== undefined && !(result instanceof ChatError)
 
-/** Publishes the events of a post. */
 function publish(tx: Tx, { row, message }: Posted): void {
   const { conversation_id } = row
   tx.advanceClock(conversation_id, row.created_at)

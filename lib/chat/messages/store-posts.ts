@@ -82,7 +82,7 @@ const LOCK_ANY = onRows<Target>(
  * Locks the conversations of posts whose users are participants of them. By primary keys.
  *
  * @param options.unlessLocked skips conversations that other transactions have locked
- * @param options.isSystem whether parts of the host post
+ * @param options.isSystem whether system actors post
  */
 export function lockTargets(
   tx: Queries,

@@ -111,7 +111,6 @@ function kindsOf(list: string): StoredKind[] {
   return kinds
 }
 
-/** Whether each kind of a list names a user. */
 function kindsNaming(list: string, kinds: StoredKind[], userId: string): boolean[] {
   let found = list.indexOf(userId)
   return kinds.map(({ end }) => {

@@ -7,7 +7,6 @@ import type { ChangedMessage } from './store-changes.ts'
 const STANDS_FOR = `d.kind = 'direct' AND d.root_id = ? AND d.since <= ? AND d.at >= ?
   AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = ? AND o.user_id = d.user_id)`
 
-/** A notification of kind `direct`. */
 interface DirectRow {
   user_id: string
   id: string

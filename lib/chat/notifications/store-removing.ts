@@ -26,7 +26,6 @@ export async function removeOfMessages(tx: Queries, messageIds: Primitive): Prom
   await tx.run(`DELETE FROM notifications WHERE ${SHOWS(these)}`, messageIds, messageIds)
 }
 
-/** A notification that is removed. */
 interface RemovedRow {
   id: string
   user_id: string

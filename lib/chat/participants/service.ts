@@ -82,7 +82,7 @@ async function addTo(
   return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
 }
 
-/** The notification of a user who was added. */
+/** The notification of an added user. */
 function addition(
   ctx: Context,
   { user_id: actor_user_id }: Actor,

@@ -89,7 +89,6 @@ function assertLive(state: PinState | undefined): PinState {
   return state
 }
 
-/** Publishes the event of a pin. */
 function publish(
   tx: Tx,
   { root_id, conversation_id }: PinState,

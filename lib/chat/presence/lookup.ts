@@ -33,7 +33,6 @@ export function createLookup({ heartbeats, visits, elsewhere, ownStreams, counts
     return sightings
   }
 
-  /** The presence of each of these users. */
   async function findAll(userIds: readonly string[]): Promise<Map<string, Presence>> {
     const presences = new Map<string, Presence>()
     const at = now()

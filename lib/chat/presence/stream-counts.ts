@@ -57,7 +57,7 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
   }
 
   return {
-    /** A stream of the user has opened, stalled or closed. The change of presence stores one whose first stream opens. */
+    /** A stream of the user has opened, stalled or closed. The change of presence stores a first stream. */
     changed: (userId: string): void => void (cluster.isShared && gathering.add(userId)),
 
     /** Stores again what has failed. */

@@ -13,7 +13,6 @@ export interface ReactionRow {
   at: Micros
 }
 
-/** A reaction, by its primary key. */
 interface ReactionKey {
   n: number
   message_id: string

@@ -17,7 +17,7 @@ import { countReaders, findSharing, listMarkers, listReaders, type ReaderRow } f
 const MOST_MARKERS = 1_000
 
 /**
- * A page of the participants who have read a message: whose read marker is at its arrival or later, except its author.
+ * A page of the participants with a read marker at the arrival of a message or later, except its author.
  *
  * @throws ChatError `not_found`, also with `receipts.enabled = false`; `forbidden` if the policy of the conversation or
  *   the actor's own settings have no receipts, and for a system actor; `message_deleted`; `invalid_cursor`

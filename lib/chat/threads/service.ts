@@ -105,7 +105,7 @@ const beforeOf = ({ after }: { after?: string | undefined }) =>
  * A page of a conversation's threads with unread messages, latest activity first: messages of others that arrived after
  * the reader's marker, and after the reader joined.
  *
- * @throws ChatError `not_found`; `forbidden` for a part of the host, which reads nothing
+ * @throws ChatError `not_found`; `forbidden` for a system actor, which reads nothing
  */
 export const unread = useCase({
   takes: ['actor', 'conversation_id'],

@@ -13,7 +13,7 @@ export interface Watchable<T> extends Readable<T> {
   isWatched(): boolean
 }
 
-/** The same with the function that changes it. */
+/** A {@link Watchable} with the function that changes it. */
 export interface Cell<T> extends Watchable<T> {
   set(value: T): void
 }

@@ -74,9 +74,9 @@ export interface ReadableList<View> extends Reloadable<View> {
 export interface ChatStore {
   /** Whether the stream is open. It reconnects by itself; after `ended` call `restart`. */
   connection: Readable<Connection>
-  /** Those that the user has not archived, latest activity first. */
+  /** The conversations that the user has not archived, latest activity first. */
   conversations: ReadableList<ConversationsView>
-  /** Those that the user has archived. */
+  /** The conversations that the user has archived. */
   archived: ReadableList<ConversationsView>
   /** The unread messages in all conversations that `conversations` has. */
   unread: Readable<number>

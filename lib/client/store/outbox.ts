@@ -96,7 +96,7 @@ function createSender(
   onStored: (post: PendingPost, message: Message) => void,
 ) {
   const inFlight = new Set<PendingPost>()
-  /** Those in flight that have probably arrived by the stream: they are not shown, but kept until the response. */
+  /** The posts in flight that have probably arrived by the stream: they are not shown, but kept until the response. */
   const arrived = new Set<PendingPost>()
   /** The ids of messages whose response came before their event. */
   const answered = new Set<string>()

@@ -9,7 +9,7 @@ import { lingering } from './lingering.ts'
 import type { Plan } from './resource.ts'
 import type { StoreClient } from './types.ts'
 
-/** The presence of users by their id; one who shares no conversation with the user is missing. */
+/** The presence of users by their id; users who share no conversation with this user are missing. */
 export type PresenceView = Readonly<Record<string, UserPresence>>
 
 /** A participant who is typing. */
@@ -94,7 +94,7 @@ function createTyping(feed: Feed, conversation_id: string): Watchable<readonly T
     lingering(() => feed.join(follower), forget),
   )
 
-  /** Those whose time is not over, until the first of them ends. */
+  /** Shows the users whose typing has not expired, until the first of them does. */
   function show(typists: readonly Typist[]): void {
     const left = typists.filter((each) => remaining(each) > 0)
     set(left.length > 0 ? left : EMPTY)

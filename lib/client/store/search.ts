@@ -107,7 +107,7 @@ export function searchOf(store: ChatStore, options?: SearchOptions): MessageSear
 
 const clientOf = ({ client }: StoreBase) => client
 
-/** The same without a store. */
+/** A search of a client, without a store. */
 export function createMessageSearch(client: SearchClient, options: SearchOptions = {}): MessageSearch {
   refuseUnknown('createMessageSearch', options, SEARCH_OPTIONS)
   const { debounce_ms = 250, limit = PAGE } = options

@@ -7,7 +7,7 @@ import type { StoreClient } from './types.ts'
 
 /** A file for a message that is being written. */
 export interface FileUpload {
-  /** Of this page: the attachment has an id of its own. */
+  /** The key of the upload in this page: the attachment has an id of its own. */
   key: string
   file: Blob
   name: string

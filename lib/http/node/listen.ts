@@ -61,7 +61,7 @@ async function listenInherited(server: Server, { fd }: InheritedPlace): Promise<
 /** Where a server listens, for people: `127.0.0.1:8080`, `unix:/run/chat.sock`. */
 export function placeOf(server: Server): { url: string; port: number; address: string } {
   const real = server.address()
-  // Of a socket that another process has opened, Node does not know the path.
+  // Node does not know the path of a socket that another process has opened.
   if (!real) return { url: 'unix:', port: 0, address: 'unix:' }
   if (typeof real === 'string') {
     const address = `unix:${resolve(real)}`

@@ -37,7 +37,7 @@ function namesOf({ response_headers }: AnyRoute, when: 'always' | 'maybe'): Head
 }
 
 function contentOf(each: AnyRoute): Json {
-  // Of any media type, and so of any shape.
+  // Any media type, and so any shape.
   if (each.answer === 'file') return { [each.content_type ?? '*/*']: {} }
   if (each.answer === 'document') return { '*/*': { schema: {} } }
   const schema = each.output && convert(each.output)

@@ -97,7 +97,7 @@ export const OTHER_TABLES: Record<string, string> = {
   blob_sizes: 'names no user',
 }
 
-/** Entries of the audit log that a user made, and those about the user. The address is of the one who made them. */
+/** Entries of the audit log that a user made, and those about the user. The address is their actor's. */
 export const AUDIT_ROWS: Record<'made' | 'about', OwnRows> = {
   made: { table: 'audit_log', columns: 'id, at, act, ip', of: 'actor_id = ?', key: ['id'] },
   about: { table: 'audit_log', columns: 'id, at, act', of: 'subject_id = ?', key: ['id'] },

@@ -3,7 +3,7 @@ import type { Migration } from './migrations.ts'
 export const assistant: Migration = {
   name: '0002-assistant',
   statements: ({ key, lean }) => [
-    // Of an answer: its prompt, why it ended, and its token usage as JSON. While it is being written, its `content` is
+    // For answers: the prompt, why it ended, and its token usage as JSON. While it is being written, its `content` is
     // only in the chunks.
     'ALTER TABLE messages ADD COLUMN prompt TEXT',
     'ALTER TABLE messages ADD COLUMN finish_reason TEXT',
