@@ -102,6 +102,15 @@ const GENERATED = '// Made from '
 /** Longer than a screen, a function holds several others, each with its own state. */
 const MAX_FUNCTION_LINES = 60
 
+/** A docblock, a run of lines that begin with `//`, or a `//` behind code. */
+const COMMENT = /^[ \t]*\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|(?<=\S )\/\/ .*$/gm
+
+/** A comment that begins so is only understood by a reader of the one above it. */
+const LEANING = /^(The same|Of|Those) /
+
+/** A comment names the role: a user, a caller, a process. */
+const ROLELESS = /\b(whoever|whom|nobody|somebody)\b/i
+
 /** Each rule names what breaks it, as `file: why`. */
 const RULES: Record<string, (tree: Tree) => string[]> = {
   'every folder has a place in the order': (tree) =>
@@ -196,6 +205,19 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
       const tables = listTables(node).map((table) => linesOf(text, table) - 1)
       const lines = tables.reduce((left, table) => left - table, linesOf(text, node))
       if (lines > MAX_FUNCTION_LINES) return `a function of ${lines} lines`
+    }),
+
+  'comments stand alone': (tree) =>
+    everyComment(tree, (comment) => {
+      const [start] = LEANING.exec(comment) ?? []
+      if (start) return `a comment begins "${start.trim()}"`
+    }),
+
+  'comments name roles': (tree) =>
+    everyComment(tree, (comment) => {
+      // A word of the API, such as a value of a setting, is in backticks.
+      const [word] = ROLELESS.exec(comment.replace(/`[^`]*`/g, '')) ?? []
+      if (word) return `a comment has "${word}"`
     }),
 }
 
@@ -333,6 +355,28 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     // A table of data.
     ['', { 'lib/x/y.ts': `const a = () => [\n${"{ b: 'c' },\n".repeat(100)}]` }],
   ],
+  'comments stand alone': [
+    ['lib/x/y.ts: a comment begins "The same"', { 'lib/x/y.ts': '/** The same for a file. */\nf()' }],
+    [
+      'lib/x/y.ts: a comment begins "Of"',
+      { 'lib/x/y.ts': 'interface A {\n  /**\n   * Of an answer.\n   */\n  b: 1\n}' },
+    ],
+    ['cli/a.ts: a comment begins "Those"', { 'cli/a.ts': 'f()\n// Those that wait\n// for it.\nf()' }],
+    ['cli/a.ts: a comment begins "Of"', { 'cli/a.ts': 'f() // Of two, the first.' }],
+    [
+      '',
+      {
+        'lib/x/y.ts': "/**\n * The first line ends before\n * Of and Those \n */\nf('/** The same', '// Of a')",
+        'cli/a.ts': '// The first line\n// Of two.\nf()\n// The sameness. Often.',
+      },
+    ],
+  ],
+  'comments name roles': [
+    ['lib/x/y.ts: a comment has "nobody"', { 'lib/x/y.ts': '/**\n * A text that\n * nobody reads. */\nf()' }],
+    ['lib/x/y.ts: a comment has "Whoever"', { 'lib/x/y.ts': 'f() // Whoever calls.' }],
+    ['cli/a.ts: a comment has "whom"', { 'cli/a.ts': '// The user whom it concerns.' }],
+    ['', { 'lib/x/y.ts': "// `nobody`: no participant.\nf('nobody')", 'cli/a.ts': '/** Users who read. */' }],
+  ],
 }
 
 describe('the rules can tell right from wrong', () => {
@@ -405,6 +449,17 @@ function toImport(path: string, node: Node): Import | undefined {
 
 function everyNode(tree: Tree, check: (source: Source, node: Node) => string | undefined): string[] {
   return Object.values(tree).flatMap((source) => source.nodes.flatMap((node) => complain(source, check(source, node))))
+}
+
+/** Checks the text of each comment; generated files repeat texts of the API. */
+function everyComment(tree: Tree, check: (comment: string) => string | undefined): string[] {
+  const written = Object.values(tree).filter(({ text }) => !text.startsWith(GENERATED))
+  return written.flatMap((source) =>
+    [...source.text.matchAll(COMMENT)].flatMap(([comment]) => {
+      const text = comment.replace(/^\s*(\/\*\*?|\*\/|\*|\/\/)|\*\/\s*$/gm, '').replace(/\s+/g, ' ')
+      return complain(source, check(text.trim()))
+    }),
+  )
 }
 
 function everyImport(tree: Tree, check: (source: Source, imported: Import) => string | undefined): string[] {
