@@ -1,10 +1,12 @@
 import { defineCommand as defineGroup } from 'citty'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { toInstant } from '../../lib/core/time.ts'
-import { noteTrusted, readCommandClock } from '../../lib/storage/clock-notes.ts'
+import { trustClock } from '../../lib/ops/clock.ts'
+import { readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { assertMigratable } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { print, table } from '../output.ts'
-import { withStorage } from '../with-chat.ts'
+import { withChat, withStorage } from '../with-chat.ts'
 
 const status = defineCommand({
   meta: { name: 'status', description: 'Show the time that services use, and whether they trust it' },
@@ -33,12 +35,10 @@ const trust = defineCommand({
   example: 'chat-server clock trust',
   args: commonArgs,
   run: ({ args }) =>
-    withStorage(args, async ({ db }) => {
-      await assertMigratable(db)
-      const { now } = await readCommandClock(db)
-      await noteTrusted(db, now)
-      const text = `The clock is trusted: it is ${toInstant(now)}. Running services follow within 10 seconds.`
-      print(args, { now: toInstant(now), trusted: true }, text)
+    withChat(args, async (chat) => {
+      const now = toInstant(await trustClock(contextOf(chat)))
+      const text = `The clock is trusted: it is ${now}. Running services follow within 10 seconds.`
+      print(args, { now, trusted: true }, text)
     }),
 })
 

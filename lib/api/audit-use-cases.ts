@@ -73,6 +73,7 @@ export interface AuditUseCases {
         | 'limit_assignment.created'
         | 'limit_assignment.deleted'
         | 'limits.reset'
+        | 'clock.trusted'
         | 'doctor.probed'
         | undefined
       /** Only actions by or about this user */
@@ -156,6 +157,7 @@ export interface AuditUseCases {
         | 'limit_assignment.created'
         | 'limit_assignment.deleted'
         | 'limits.reset'
+        | 'clock.trusted'
         | 'doctor.probed'
         | undefined
       /** Only actions by or about this user */

@@ -72,6 +72,7 @@ export interface AuditAdminClient {
         | 'limit_assignment.created'
         | 'limit_assignment.deleted'
         | 'limits.reset'
+        | 'clock.trusted'
         | 'doctor.probed'
         | undefined
       /** Only actions by or about this user */
@@ -157,6 +158,7 @@ export interface AuditRecord {
     | 'limit_assignment.created'
     | 'limit_assignment.deleted'
     | 'limits.reset'
+    | 'clock.trusted'
     | 'doctor.probed'
   /** The acting user; missing for the command line */
   actor_id?: string
@@ -234,6 +236,7 @@ export interface NamedAuditRecord {
     | 'limit_assignment.created'
     | 'limit_assignment.deleted'
     | 'limits.reset'
+    | 'clock.trusted'
     | 'doctor.probed'
   /** The acting user; missing for the command line */
   actor_id?: string

@@ -2,7 +2,7 @@ import type { Context, Ports } from '../context.ts'
 import { createClock } from '../core/clock.ts'
 import { describeStep, LONG_STEP } from '../core/clock-trust.ts'
 import { DAY, MINUTE } from '../core/time.ts'
-import { noteTrusted, noteUntrusted, readClockNotes } from '../storage/clock-notes.ts'
+import { noteTrusted, noteUntrusted, readClockNotes, readCommandClock } from '../storage/clock-notes.ts'
 
 /** How often a trusted clock is noted: a start that is later by more than an hour is a step. */
 const NOTE_INTERVAL = 10 * MINUTE
@@ -32,7 +32,7 @@ function createClockKeeper({ clock, db }: Pick<Context, 'clock' | 'db'>): ClockK
 
   async function note(): Promise<void> {
     const at = clock.now()
-    await noteTrusted(db, at)
+    await db.write((tx) => noteTrusted(tx, at))
     noted_at = at
   }
 
@@ -61,6 +61,16 @@ function createClockKeeper({ clock, db }: Pick<Context, 'clock' | 'db'>): ClockK
       if (clock.isWatched && noted_at !== undefined && isTrusted()) await note()
     },
   }
+}
+
+/** An operator declares the present time as right. @returns it, in microseconds */
+export async function trustClock(ctx: Context): Promise<number> {
+  const { now, doubt } = await readCommandClock(ctx.db)
+  await ctx.write(async (tx) => {
+    await noteTrusted(tx, now)
+    tx.audit({ act: 'clock.trusted', ...(doubt !== undefined && { detail: { reason: doubt } }) })
+  })
+  return now
 }
 
 /** The log lines about the clock. A machine that slept is no reason to worry. */

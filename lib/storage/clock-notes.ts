@@ -26,11 +26,9 @@ export async function readClockNotes(db: Queries): Promise<ClockNotes> {
 }
 
 /** Stores a time at which the clock was trusted. */
-export async function noteTrusted(db: Database, at: Micros): Promise<void> {
-  await db.write(async (tx) => {
-    await setMeta(tx, 'clock_seen_at', String(Math.round(at)))
-    await tx.run("DELETE FROM meta WHERE name = 'clock_untrusted'")
-  })
+export async function noteTrusted(tx: Queries, at: Micros): Promise<void> {
+  await setMeta(tx, 'clock_seen_at', String(Math.round(at)))
+  await tx.run("DELETE FROM meta WHERE name = 'clock_untrusted'")
 }
 
 /** Stores what is known of a clock that is not trusted. Of several processes with the same step, the longest run counts. */

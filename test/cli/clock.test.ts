@@ -1,43 +1,32 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { createFakeClock } from '../support/faketime.ts'
 import { folder, run } from './process.ts'
 import { logged, serve } from './serving.ts'
 
-/** The library that Debian's `faketime` preloads. */
-const LIBRARY = readdirSync('/usr/lib')
-  .map((folder) => join('/usr/lib', folder, 'faketime/libfaketime.so.1'))
-  .find((path) => existsSync(path))
 const SLOW = { timeout: 120_000 }
 
-/** A machine whose clock is as far off as its file says, at any moment; the monotonic clock is right. */
+/** A machine whose clock is as far off as it is set, at any moment. @returns `undefined` without `faketime` */
 function createMachine() {
-  const cwd = folder({ 'clock.rc': '+0' })
-  const file = join(cwd, 'clock.rc')
-  const env = {
-    LD_PRELOAD: LIBRARY!,
-    FAKETIME_TIMESTAMP_FILE: file,
-    FAKETIME_NO_CACHE: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    CHAT_LOG__FORMAT: 'json',
-  }
-  const where = { cwd, env }
+  const cwd = folder()
+  const clock = createFakeClock(cwd)
+  if (!clock) return undefined
+  const where = { cwd, env: { ...clock.env, CHAT_LOG__FORMAT: 'json' } }
   const command = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(args, where)
     return { code, stderr, answer: stdout.startsWith('{') ? JSON.parse(stdout) : undefined }
   }
-  return { where, command, set: (offset: string) => writeFileSync(file, offset) }
+  return { where, command, set: clock.set }
 }
 
-async function setUp({ where }: ReturnType<typeof createMachine>) {
+async function setUp({ where }: NonNullable<ReturnType<typeof createMachine>>) {
   const env = { ...where.env, CHAT_PASSWORD: 'correct horse battery' }
   const { code, stderr } = await run(['setup', '--email', 'ada@example.org'], { ...where, env })
   expect(code, stderr).toBe(0)
 }
 
 it('a service whose clock steps says so, and trusts it at the word of an operator', SLOW, async ({ skip }) => {
-  if (!LIBRARY) return skip('faketime is not installed')
   const machine = createMachine()
+  if (!machine) return skip('faketime is not installed')
   await setUp(machine)
   const service = await serve(machine.where)
   const stepped = logged(service, 'The clock has stepped: it is 400 days ahead')
@@ -58,6 +47,10 @@ it('a service whose clock steps says so, and trusts it at the word of an operato
   const trusted = logged(service, 'The clock is trusted again')
   expect((await machine.command('clock', 'trust', '--json')).answer.trusted).toBe(true)
   await trusted
+  const { entries } = (await machine.command('audit', 'list', '--act', 'clock.trusted', '--json')).answer
+  expect(entries).toMatchObject([
+    { act: 'clock.trusted', detail: { operator: expect.any(String), reason: expect.stringContaining('400 days') } },
+  ])
   expect((await machine.command('events', 'prune', '--json')).code).toBe(0)
 })
 
@@ -65,8 +58,8 @@ it(
   'commands that delete by age refuse a clock far from the last note, also without a service',
   SLOW,
   async ({ skip }) => {
-    if (!LIBRARY) return skip('faketime is not installed')
     const machine = createMachine()
+    if (!machine) return skip('faketime is not installed')
     await setUp(machine)
     // Its stop notes the clock.
     const service = await serve(machine.where)

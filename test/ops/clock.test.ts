@@ -1,6 +1,7 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { currentMicros, DAY, HOUR, MINUTE, SECOND } from '../../lib/core/time.ts'
-import { noteTrusted, readClockNotes, readCommandClock } from '../../lib/storage/clock-notes.ts'
+import { trustClock } from '../../lib/ops/clock.ts'
+import { readClockNotes, readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, type Person, startService, startThread, type TestService } from '../support/service.ts'
 
@@ -54,7 +55,8 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     // The clock of PostgreSQL is another one, with which the service stays right.
     if (dialect === 'postgresql') {
       expect(currentMicros() - ctx.now()).toBeGreaterThan(399 * DAY)
-      return expect(told()).toEqual([])
+      // A heartbeat may already have reported the difference.
+      return expect(told().filter((line) => /has stepped/.test(line))).toEqual([])
     }
     expect(told()).toEqual([expect.stringMatching(/^warn The clock has stepped: it is 400 days ahead\. Nothing is/)])
     await ctx.clockKeeper.check()
@@ -70,7 +72,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     const owner = await fill(service)
     stepClock(400 * DAY)
     await ctx.clockKeeper.check()
-    await noteTrusted(ctx.db, currentMicros())
+    await trustClock(ctx)
     await ctx.clockKeeper.check()
     expect(told().at(-1)).toMatch(/^info The clock is trusted again/)
     expect(await codeOf(owner.auth.me())).toBe('session_expired')

@@ -71,6 +71,8 @@ const ACTS: Record<AuditAct, string> = {
   'limit_assignment.created': 'A rate limit profile was assigned to a route.',
   'limit_assignment.deleted': 'A rate limit profile was removed from a route.',
   'limits.reset': 'The calls of a throttled user, or of the address in `detail`, were forgotten.',
+  'clock.trusted':
+    'An operator declared the time as right with `chat-server clock trust`: rows are deleted by age again. `detail` has the reason for the doubt, if there was one.',
   'doctor.probed': '`chat-server doctor` tested the event stream with a temporary user, the subject.',
 }
 

@@ -21,7 +21,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/backups/*.test.ts': 'makes the backups of one process, and starts another one itself',
     'test/shared-transaction*.test.ts': 'is about the connection that one process shares with its host',
     'test/config/secrets.test.ts': 'starts one process again with another configuration',
-    'test/ops/clock.test.ts': 'steps the clock of one process, and has a second node itself',
+    'test/ops/{clock,clock-server}.test.ts': 'steps the clock of one process, and has a second node itself',
     'test/fault/full-disk.test.ts': 'is about the processes of one disk, which it starts itself',
     'test/chat/attachments/missing-storage.test.ts':
       'takes the storage away from one process, and has a second node itself',

@@ -42,25 +42,33 @@ type Settings = Record<string, string | number>
  *
  * @param parent the folder in which its folder is created
  * @param more settings of the server; others of its files can be changed while it is down
+ * @param env of the server, beside that which all have
  * @returns `undefined` if PostgreSQL is not installed
  */
-export async function startCluster(parent = tmpdir(), more: Settings = {}): Promise<Cluster | undefined> {
+export async function startCluster(
+  parent = tmpdir(),
+  more: Settings = {},
+  env: Record<string, string> = {},
+): Promise<Cluster | undefined> {
   const bin = findBinaries()
   if (!bin) return undefined
 
-  return startIn(bin, parent, { create: (folder, as) => createFiles(bin, folder, as), more })
+  return startIn(bin, parent, { create: (folder, as) => createFiles(bin, folder, as), more, env })
+}
+
+interface ClusterOptions {
+  create: (folder: string, as: SpawnOptions) => Promise<void>
+  more: Settings
+  env: Record<string, string>
 }
 
 /** Starts a cluster on the files that `create` makes in a new folder. */
-async function startIn(
-  bin: string,
-  parent: string,
-  { create, more }: { create: (folder: string, as: SpawnOptions) => Promise<void>; more: Settings },
-): Promise<Cluster> {
+async function startIn(bin: string, parent: string, { create, more, env }: ClusterOptions): Promise<Cluster> {
   const folder = await mkdtemp(join(shortened(parent), 'chat-pg-'))
   try {
-    const as = runAs(folder)
-    await create(folder, as)
+    const asOwner = runAs(folder)
+    await create(folder, asOwner)
+    const as = { ...asOwner, env: { ...asOwner.env, ...env } }
     let server = await startServer(bin, folder, as, more)
     return {
       url: databaseUrl(folder, 'postgres'),
@@ -81,7 +89,7 @@ async function startIn(
       },
       async startStandby() {
         const create = (copy: string, asOwner: SpawnOptions) => copyFiles(bin, folder, copy, asOwner)
-        const standby = await startIn(bin, parent, { create, more })
+        const standby = await startIn(bin, parent, { create, more, env })
         const promote = () => run(bin, 'pg_ctl', ['promote', '--wait', '-D', join(folderOf(standby), 'data')], as)
         return Object.assign(standby, { promote })
       },

@@ -57,6 +57,7 @@ export const AuditAct = v.picklist([
   'limit_assignment.created',
   'limit_assignment.deleted',
   'limits.reset',
+  'clock.trusted',
   'doctor.probed',
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>

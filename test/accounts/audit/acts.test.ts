@@ -172,7 +172,7 @@ it('every operation has a decision about the audit log, and every act an operati
 })
 
 /** What is written without an operation of the service: by a command on its database. */
-const COMMANDS: readonly AuditAct[] = ['conversation.imported']
+const COMMANDS: readonly AuditAct[] = ['clock.trusted', 'conversation.imported']
 
 /** Where access, participation and messages of others end: an entry is written there. A new place is missing here. */
 const ENDS: Record<string, string> = {

@@ -56,6 +56,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'limit_assignment.created': true,
   'limit_assignment.deleted': true,
   'limits.reset': true,
+  'clock.trusted': true,
   'doctor.probed': true,
 }
 
