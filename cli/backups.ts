@@ -24,7 +24,7 @@ export interface BackupSource {
   path?: string
   /** Whether the file was compared with the SHA-256 beside it. */
   is_compared?: boolean
-  /** Opens the folder of `backup.target` with its files of messages, if it is there, and they are copied there, too. */
+  /** Opens the folder of `backup.target` with its files of messages, if it exists, and they are copied to it, too. */
   openFiles?: (keys: Keys) => Promise<FileStore>
 }
 

@@ -74,7 +74,7 @@ async function repairFiles(flags: FilesFlags, isAnyMissing: boolean): Promise<vo
   })
 }
 
-/** Without the files, every read of one is 503 until they are there: the operator must know. */
+/** Without the files, every read of one is 503 until they are restored: the operator must know. */
 async function noteMissing(flags: FilesFlags, db: Database): Promise<void> {
   if (!(await hasTable(db, 'attachments'))) return
   const store = openFileStore(filesPlace(loadConfig(flags).config))

@@ -9,7 +9,7 @@ export interface Freed {
   inside_bytes: number
 }
 
-/** Runs `work`, and measures what became free inside the database file meanwhile. */
+/** Runs `work`, and measures what it frees inside the database file. */
 export async function measureInside<T>(
   chat: Chat,
   work: () => Promise<T>,

@@ -11,7 +11,7 @@ export async function listLeftovers({ backup, database }: Pick<Config, 'backup' 
   return (await Promise.all([...folders].map(listAbandoned))).flat()
 }
 
-/** Deletes what {@link listLeftovers} lists, but for the folder of backups: each backup deletes what is there. */
+/** Deletes what {@link listLeftovers} lists, but for the folder of backups: each backup deletes what that contains. */
 export async function removeLeftovers({ database }: Pick<Config, 'database'>): Promise<void> {
   await Promise.all(ownFolders(database).map(removeAbandoned))
 }

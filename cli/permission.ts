@@ -15,7 +15,7 @@ export function describeRefusal(path: string, wish?: Wish): string {
     const refusal = findRefusal(resolve(path), wish)
     if (refusal) return `${thisUser()} may not ${refusal.may} ${refusal.subject}${ownerOf(refusal.subject)}: ${REMEDY}`
   } catch {
-    // It changed meanwhile.
+    // It has changed since.
   }
   return `no permission for ${path}: ${REMEDY}`
 }

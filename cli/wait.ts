@@ -16,10 +16,10 @@ const RETRY_MS = 500
 const MAX_SECONDS = 3600
 
 /**
- * Waits until PostgreSQL takes connections and has the database. SQLite is there at once.
+ * Waits until PostgreSQL takes connections and has the database. SQLite is ready at once.
  *
  * @param flags.wait the number of seconds; without it nothing is waited for
- * @throws the last error once the time is over; any other error at once, such as a wrong password
+ * @throws the last error once the time is up; any other error at once, such as a wrong password
  */
 export async function waitForDatabase(
   { database }: Config,

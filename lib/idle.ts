@@ -14,7 +14,7 @@ export async function flush({ poller, hub, tasks }: Context, pending: Pending): 
   await hub.delivered()
 }
 
-/** Resolves when nothing is in progress. @throws ChatError `unavailable` when the time is over */
+/** Resolves when nothing is in progress. @throws ChatError `unavailable` when the time is up */
 export async function idle(ctx: Context, pending: Pending, timeout_ms: number | undefined): Promise<void> {
   if (timeout_ms === undefined) return whenQuiet(ctx, pending, () => false)
   let isLate = false

@@ -65,7 +65,7 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       run: () => ctx.hub.stalled.look(),
       warning: 'Event streams whose clients read nothing could not be found',
     },
-    // A slow host is asked again when it has answered.
+    // A slow host is called again after it has returned.
     callers: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
       run: ctx.hub.recheckLogins,

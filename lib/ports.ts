@@ -95,8 +95,8 @@ export interface Ports {
    */
   bus?: Bus
   /**
-   * Checks files, such as for viruses: called once all bytes of a file are there. It has 60 seconds, and is called up to
-   * three times; if it fails each time, `attachments.scan_failure` decides. Default: no file is checked.
+   * Checks files, such as for viruses: called once all bytes of a file are stored. It has 60 seconds, and is called up
+   * to three times; if it fails each time, `attachments.scan_failure` decides. Default: no file is checked.
    */
   scan?: (file: FileToCheck) => ScanVerdict | Promise<ScanVerdict>
   /**
@@ -160,7 +160,7 @@ export interface FileToCheck {
   attachment: Attachment
   /** Reads its bytes, in pieces of up to 4 MiB. Can be called again. */
   open(): AsyncIterable<Uint8Array>
-  /** Aborts when its time is over, and when the service stops. */
+  /** Aborts when its time is up, and when the service stops. */
   signal: AbortSignal
 }
 

@@ -1,6 +1,6 @@
 import { ChatError } from '../../lib/core/errors.ts'
 
-/** Names what a flag was to name: over HTTP, a missing thing is not told apart from a foreign one. */
+/** Names what a flag should have named: over HTTP, a missing thing looks like a foreign one. */
 export async function named<T>(thing: string, id: string, work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -10,7 +10,7 @@ export async function named<T>(thing: string, id: string, work: Promise<T>): Pro
   }
 }
 
-/** Names what is there already, which over HTTP is any conflict. */
+/** Names what exists already, which over HTTP is any conflict. */
 export async function unlessTaken<T>(thing: string, work: Promise<T>): Promise<T> {
   try {
     return await work

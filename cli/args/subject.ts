@@ -13,7 +13,11 @@ export function subjectOf(args: ArgsDef): string | undefined {
   return required ?? ['user', 'id'].find((name) => Object.hasOwn(args, name))
 }
 
-/** Gives the first word of a command the name of its flag. @throws UsageError if the flag has another value, or neither is there */
+/**
+ * Gives the first word of a command the name of its flag.
+ *
+ * @throws UsageError if the flag has another value, or both are missing
+ */
 export async function nameSubject(found: FoundCommand): Promise<FoundCommand> {
   const args = (await resolve(found.command.args)) ?? {}
   const subject = subjectOf(args)

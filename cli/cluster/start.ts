@@ -11,7 +11,7 @@ export interface Starting {
   failure?: Failure
 }
 
-/** The start of all workers: it is over once all listen, or fails once each has failed and none has ever listened. */
+/** The start of all workers: it ends once all listen, or fails once each has failed and none has ever listened. */
 export function createStart(slots: Starting[]) {
   const { promise, resolve, reject } = deferred<Listening>()
   let wasReady = false

@@ -10,7 +10,7 @@ import type { Finding } from './finding.ts'
 
 /**
  * The findings about the disks of the folders of files and of backups, each disk once: that of a SQLite file has its own.
- * Folders that do not exist are found elsewhere, and the disk below a missing mount says nothing.
+ * Folders that do not exist are found elsewhere, and the disk below a missing mount proves nothing.
  */
 export async function checkDisks(config: Config): Promise<Finding[]> {
   const { attachments, backup, database } = config

@@ -60,7 +60,7 @@ export async function findFilesElsewhere(config: Config, storage: Storage): Prom
       const place = toDetails(details)
       return [place ? `${place.host} (process ${place.pid})` : id]
     })
-  // One that has just begun, without a file, says nothing of where they are.
+  // One that has just begun, without a file, does not show where they are.
   return {
     found_by: namesOf((files) => files !== 'missing' && files !== 'free'),
     missed_by: namesOf((files) => files === 'missing'),

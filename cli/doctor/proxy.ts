@@ -82,7 +82,7 @@ export async function measureUpload(
     'application/json',
     file,
   )
-  // Full, or off in the running service: other findings say so.
+  // Full, or off in the running service: other findings report this.
   if (created.status !== 201) return []
   const { attachment } = (await created.json()) as { attachment: { id: string } }
   const path = `/api/attachments/${attachment.id}`

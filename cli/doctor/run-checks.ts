@@ -124,7 +124,7 @@ async function checkDatabase(
 
 function remedyOf(error: unknown, path: string | undefined): string {
   const message = messageOf(error)
-  // These name their remedy; a repair or a backup would lose what is there.
+  // These name their remedy; a repair or a backup would lose the existing data.
   if (message === INTERRUPTED) return 'Run the import again with the same archive: it continues.'
   if (/newer than this program/.test(message)) return 'Install the version of chat-server that migrated it.'
   if (/is not as chat-server has made it|^Another program has/.test(message))

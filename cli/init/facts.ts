@@ -18,7 +18,7 @@ export interface Facts {
   root: string
   /** Node, and the path by which this program was called. */
   program: string[]
-  /** The addresses of the nodes, where the configuration does not tell all of them. */
+  /** The addresses of the nodes, where the configuration does not have all of them. */
   nodes?: string[] | undefined
   /** Whether the service belongs to the user that runs the command, not to the machine. */
   user?: boolean

@@ -76,7 +76,7 @@ function stepsOfMachine(facts: Facts): string[] {
 }
 
 function createFolder({ config: { server } }: Facts, folder: string): string {
-  // The proxy enters that of the socket, whose own mode says which users connect.
+  // The proxy enters that of the socket, whose own mode decides which users connect.
   const mode = server.socket !== undefined && dirname(resolve(server.socket)) === folder ? 755 : 700
   return `test -d ${shellWord(folder)} || install -d -m ${mode} -o chat-server -g chat-server ${shellWord(folder)}`
 }

@@ -75,7 +75,7 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
 
 const NEWLINE = 10
 
-/** Makes the function that writes to a file, and tells what arrived as a whole. */
+/** Makes the function that writes to a file, and returns what arrived as a whole. */
 function createFileWriter(writeSome: (bytes: Buffer) => number) {
   let isInLine = false
   return (notice: string, text: string): { notice: boolean; lines: number } => {

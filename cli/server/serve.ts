@@ -105,7 +105,7 @@ function deleteHourly(config: Config, log: Log): () => void {
   return () => clearInterval(timer)
 }
 
-/** In a process of its own, in which the workers do not tell whether they trust the clock. */
+/** In a process of its own, in which the workers do not report whether they trust the clock. */
 async function deleteCopiesHourly(config: Config, path: string, log: Log): Promise<void> {
   const clock = await openStorage({ database: config.database.url, prefix: config.database.prefix, read_only: true })
     .then(async ({ db, close }) => readCommandClock(db).finally(close))

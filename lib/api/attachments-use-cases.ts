@@ -69,8 +69,8 @@ export interface AttachmentsUseCases {
    * @param n the number of the part, from 1
    * @returns the attachment, for the call that completes the upload
    * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have;
-   * `forbidden`; `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with
-   * other bytes; `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at
+   * `forbidden`; `validation_failed` for bytes of another length or digest; `conflict` for a part that is stored
+   * with other bytes; `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at
    * once; `request_timeout` for one that is too slow while others wait; `storage_full`, `unavailable`
    */
   putPart(
@@ -114,7 +114,7 @@ export interface AttachmentsUseCases {
   /**
    * The bytes of the file of a link, if the user who asked for it may still read the file.
    *
-   * @throws ChatError `not_found` for a link that is over or forged, and without the right; as `open` else
+   * @throws ChatError `not_found` for an expired or forged link, and without the right; as `open` else
    */
   openLink(token: string, options?: LinkOptions): Promise<FileAnswer>
 }

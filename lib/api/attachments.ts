@@ -142,7 +142,7 @@ export interface FileInput {
   signal?: AbortSignal
 }
 
-/** How a file is asked for. */
+/** How a file is requested. */
 export interface ReadOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
   headers?: RequestHeaders
@@ -171,7 +171,7 @@ export interface FileAnswer {
   signal?: AbortSignal
 }
 
-/** How the file of a link is asked for. */
+/** How the file of a link is requested. */
 export interface LinkOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
   headers?: RequestHeaders

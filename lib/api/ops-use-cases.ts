@@ -54,8 +54,8 @@ export interface OpsUseCases {
   }): Promise<Checkup>
 
   /**
-   * Compares the database with the storage of files, while the service runs: whether the bytes of every file are
-   * there, and whether the storage has others.
+   * Compares the database with the storage of files, while the service runs: whether the bytes of every file exist,
+   * and whether the storage has others.
    *
    * A repair gives files back whose bytes have come back, counts, and then marks the others as gone. If the storage
    * is missing, or more than one in twenty files and more than two are, it marks none without `accept_loss`.

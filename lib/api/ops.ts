@@ -103,7 +103,7 @@ export interface FileCheckOptions {
   onProgress?: (files: number, bytes: number) => void
 }
 
-/** The result: `findings` is empty if all bytes are there. */
+/** The result: `findings` is empty if no bytes are missing. */
 export interface FileCheckup {
   files: number
   bytes: number
@@ -118,7 +118,7 @@ export interface FileCheckup {
 
 /** What was deleted from the storage of files, or would be. */
 export interface CollectedFiles {
-  /** Uploads that ran out, files that no message took, and files of deleted messages whose time is over. */
+  /** Uploads that ran out, files that no message took, and expired files of deleted messages. */
   expired: number
   /** Blobs that nothing refers to, with all of their bytes. */
   blobs: number

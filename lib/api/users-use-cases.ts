@@ -189,7 +189,7 @@ export interface UsersUseCases {
    * Creates a token that sets a new password of a user, for an administrator to deliver.
    *
    * @throws ChatError `forbidden`, also with an API key; `not_found`; `account_disabled`; `confirmation_required`
-   * for the actor's own account; `conflict` if the account is changed meanwhile
+   * for the actor's own account; `conflict` if the account changes during the call
    */
   issueReset(actor: Actor, user_id: string): Promise<ResetLink>
 

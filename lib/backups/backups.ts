@@ -193,8 +193,8 @@ async function makeBackup(deps: BackupDeps, state: BackupState, signal: AbortSig
 }
 
 /**
- * Copies the files of messages, after the database: whatever the copy names is there still. A failure leaves the backup as
- * it is, and the next one goes on; otherwise no database would be backed up while one file cannot be read.
+ * Copies the files of messages, after the database: whatever the copy names still exists. A failure leaves the backup
+ * as it is, and the next one goes on; otherwise no database would be backed up while one file cannot be read.
  */
 async function addFiles(
   { config, db, metrics, log, files }: BackupDeps,

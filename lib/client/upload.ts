@@ -65,7 +65,7 @@ function nameOnDisk({ name = '' }: File): string {
 
 const listParts = (count: number) => Array.from({ length: count }, (_, n) => n + 1)
 
-/** What is missing of an upload. One part that is there is sent again: with another file, it is refused. */
+/** What is missing of an upload. One stored part is sent again: with another file, it is refused. */
 function goOn({ attachment, received = [] }: { attachment: Attachment; received?: number[] }, file: Blob): Begun {
   if (attachment.size !== file.size) throw new ChatError('conflict', { message: 'This is another file.' })
   const [proof] = received

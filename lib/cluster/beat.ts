@@ -82,7 +82,7 @@ export function createBeat(
 
   /** Publishes the presence of users whose process was removed. */
   async function remove(removed: Promise<string[]>): Promise<void> {
-    // If it fails it may be committed all the same: then only the others were told of the users.
+    // If it fails it may be committed all the same: then only the others know of the users.
     mustRenew = true
     neighbour.reconsider(await removed)
     mustRenew = false

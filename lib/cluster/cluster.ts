@@ -88,7 +88,7 @@ export function createCluster(given: ClusterDeps) {
     /** Removes the processes of this machine that have ended. It never rejects. */
     removeEnded: async (): Promise<void> => neighbour?.reconsider(await removeEnded(id, deps)),
 
-    /** Removes the process at once, and tells the others. */
+    /** Removes the process at once, and signals this to the others. */
     async stop(): Promise<void> {
       await Promise.all(repeated.splice(0).map(({ stop }) => stop()))
       if (neighbour) {

@@ -19,7 +19,7 @@ export interface PublisherDeps {
   metrics: Metrics
 }
 
-/** What a process tells the others. */
+/** What a process sends to the others. */
 export type Publisher = ReturnType<typeof createPublisher>
 
 /**

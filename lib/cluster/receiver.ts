@@ -85,7 +85,7 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
       await neighbour.renew()
     } else if (wasAlone && others.size > 0) await neighbour.meet()
     const news = (found?.bodies ?? []).map((body) => JSON.parse(body) as Signal)
-    // Not awaited: events do not wait for it. A failed answer is asked for again.
+    // Not awaited: events do not wait for it. A failed answer is requested again.
     for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
     if (news.length > 0) await handleSignals(news, neighbour)
   }

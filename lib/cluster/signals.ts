@@ -14,7 +14,7 @@ const MAX_EVENTS = 5_000
 /** The maximum number of users in a signal. */
 const MAX_USERS = 5_000
 
-/** What one process tells the others: ephemeral events, and users whose presence has changed. */
+/** What one process sends to the others: ephemeral events, and users whose presence has changed. */
 export interface Signal {
   events: Ephemeral[]
   user_ids: string[]
@@ -35,7 +35,7 @@ export interface SignalText {
   user_ids: readonly string[]
 }
 
-/** It only tells that something was committed. */
+/** Only reports that something was committed. */
 const BELL: SignalText = { body: JSON.stringify({ events: [], user_ids: [] } satisfies Signal), count: 0, user_ids: [] }
 
 /** Ephemeral events, the latest of each subject alone, and users, until they are taken. */

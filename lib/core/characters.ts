@@ -35,7 +35,7 @@ const DISTURBING = `${CONTROLS}${LINE_BREAKS}${TURNS}`
 const labelCharacter = (excluded = '') =>
   `([^${UNSEEN}${excluded}]|[#*0-9]\\uFE0F\\u20E3|[^\\u0000-\\u00A0${SPACES}${SHAPELESS}][${SHAPING}]+)`
 
-/** What texts are checked against, where {@link PATTERNS} only says the most of it. */
+/** What texts are checked against, of which {@link PATTERNS} covers only most. */
 export const RULES = {
   visible: `[^${INVISIBLE}]`,
   username: `^[^${UNSEEN}${SPACES}]([^${UNSEEN}]*[^${UNSEEN}${SPACES}])?$`,

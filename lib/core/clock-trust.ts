@@ -155,7 +155,7 @@ function distrustAtStart(
 ): Distrust | undefined {
   if (note === undefined) return undefined
   const now = at + offset
-  // The clock of before has gone on: the record knows its step, also one that the note does not show.
+  // The previous clock has gone on: the record knows its step, also one that the note does not show.
   if (record && isNear(now, record.seen_at))
     return { from: offset - record.step, ahead: STEP, ran: record.ran, until: at }
   if (isNear(now, note)) return undefined

@@ -7,7 +7,7 @@ export function firstCharacters(text: string): string {
 }
 
 /**
- * What the summary of a thread says of its first message: how it begins, or else the names of its files.
+ * The excerpt of the first message in the summary of a thread: its beginning, or else the names of its files.
  *
  * @param list the list of its files, as JSON
  */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Work that runs when it is asked for, but not too often. */
+/** Work that runs on request, but not too often. */
 export interface Paced {
   /** Runs the work after this call: at once, or as soon as the run in progress and the pause permit. */
   ask(): void

@@ -13,7 +13,7 @@ export type MayGoOn = boolean | 'overdue'
  *
  * @param arrivals the number of requests so far
  * @param now milliseconds
- * @returns a function that is called once in each turn, and says whether the work may go on
+ * @returns a function that is called once in each turn, and returns whether the work may go on
  */
 export function createPrecedence(arrivals: () => number, now: () => number = () => performance.now()): () => MayGoOn {
   let seen = arrivals()

@@ -119,7 +119,7 @@ const ONE_NAMED = Symbol('one named')
 export const isOneNamed = (schema: object): boolean => ONE_NAMED in schema
 
 /**
- * An alternative of objects that are told apart by a field each: an object with two of these fields, or none, is refused.
+ * An alternative of objects that differ by one field each: an object with two of these fields, or none, is refused.
  * What is wrong with the field that is given is said of that field.
  */
 export function oneNamed<Schema extends v.UnionSchema<v.UnionOptions, undefined>>(

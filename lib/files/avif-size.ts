@@ -22,7 +22,7 @@ function boxesIn(bytes: Buffer, { start, end }: Pick<Box, 'start' | 'end'>): Box
 
 /**
  * The size of an AVIF in the direction in which it is shown: the `ispe` of its primary item, turned by its `irot`
- * (ISO/IEC 23008-12, sections 6.5.3 and 6.5.10). `undefined` unless all of these are there.
+ * (ISO/IEC 23008-12, sections 6.5.3 and 6.5.10). `undefined` unless all of these exist.
  */
 export function sizeOfAvif(bytes: Buffer): [width: number, height: number] | undefined {
   const find = (boxes: readonly Box[], type: string) => boxes.find((box) => box.type === type)
@@ -60,7 +60,7 @@ function associationsOf(bytes: Buffer, { start, end }: Box, item: number | undef
     const first = at + idBytes + 1
     at = first + count * width
     if (at > end) return []
-    // The first bit says whether the property is essential.
+    // The first bit is set if the property is essential.
     const numberAt = (n: number) => bytes.readUIntBE(first + n * width, width) & (width === 1 ? 0x7f : 0x7fff)
     if (id === item) return Array.from({ length: count }, (_, n) => numberAt(n))
   }

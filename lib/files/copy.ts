@@ -33,8 +33,8 @@ export interface CopyOptions {
  * Copies the bytes that a database names from one storage of files to another. Bytes never change under their name, so what
  * the target has already, in the same size, is not read: the next copy takes only what is new.
  *
- * What is deleted meanwhile is passed over. Copied after a backup of the database, the files have all that it names, if
- * that takes less than `attachments.grace_hours`.
+ * What is deleted during the copy is passed over. Copied after a backup of the database, the files have all that it
+ * names, if that takes less than `attachments.grace_hours`.
  *
  * @throws ChatError `storage_full`, `unavailable`
  */

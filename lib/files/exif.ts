@@ -30,7 +30,7 @@ export function orientationOf(segment: Buffer): number | undefined {
 /** How many bytes {@link exifWith} has. */
 export const EXIF_BYTES = EXIF.length + 26
 
-/** The content of a segment that says the orientation of a picture, and nothing else. */
+/** The content of a segment with only the orientation of a picture. */
 export function exifWith(orientation: number): Buffer {
   const bytes = Buffer.alloc(EXIF_BYTES)
   bytes.write(`${EXIF}MM\0*`, 'latin1')

@@ -37,7 +37,7 @@ async function skipBlocks(cursor: Cursor): Promise<void> {
   for (let size = await cursor.byte(); size; size = await cursor.byte()) await cursor.skip(size)
 }
 
-/** Passes over a table of colors, if the flags say that there is one. */
+/** Passes over a table of colors, if the flags announce one. */
 async function skipColors(cursor: Cursor, flags: number): Promise<void> {
   if (flags & 0x80) await cursor.skip(3 * 2 ** ((flags & 7) + 1))
 }

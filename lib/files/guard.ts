@@ -141,7 +141,7 @@ const missing = () =>
     retry_after_seconds: LOOK_MS / 1000,
   })
 
-/** A line in the log when a place goes missing, and when it is there again. */
+/** Logs a line when a place goes missing, and when it is back. */
 function report(log: Log, { before, next, place }: { before: Sighting | undefined; next: Sighting; place: string }) {
   if (next.state === before?.state) return
   if (next.state === 'missing')

@@ -3,7 +3,7 @@ import { END_OF_PICTURE, MOST_SEGMENTS, nextMarker } from './jpeg-segments.ts'
 
 /** Where the end of a part has cut a JPEG; opaque: the caller passes it to the next part. */
 export interface JpegState {
-  /** The first bytes of a segment, which the end has cut: too few to tell what it is. */
+  /** The first bytes of a segment, which the end has cut: too few to know what it is. */
   head: Uint8Array
   /** How much of a cut segment is still to come. */
   left: number
@@ -26,7 +26,7 @@ const KEPT: Record<number, [name: string, bytes: number]> = {
   226: ['ICC_PROFILE\0', Number.POSITIVE_INFINITY],
   238: ['Adobe', 12],
 }
-/** As many of a content as are needed to tell which it is, and whatever of it stays, unless all does. */
+/** As much of a content as is needed to know which it is, and whatever of it stays, unless all does. */
 const NAME_BYTES = 14
 
 const EXIF_SEGMENT = 0xe1

@@ -5,7 +5,7 @@ export const MARKER_KEY = 'chat-server-storage'
 export interface Marker {
   /** The random id of the place. */
   storage: string
-  /** The database whose files are there: a copy of it deletes nothing. */
+  /** The database whose files are stored here: a copy of it deletes nothing. */
   database: string
 }
 

@@ -10,8 +10,8 @@ export interface PictureSize {
 }
 
 /**
- * The size of a PNG, JPEG, GIF, WebP or AVIF as its header says, in the direction in which it is shown; `undefined` for other
- * files and broken headers. Nothing is decoded, so a picture of any size costs the same.
+ * The size of a PNG, JPEG, GIF, WebP or AVIF by its header, in the direction in which it is shown; `undefined` for
+ * other files and broken headers. Nothing is decoded, so a picture of any size costs the same.
  *
  * @param first the first bytes of the file: of a JPEG with much metadata, up to some MiB
  */

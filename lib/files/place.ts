@@ -7,9 +7,9 @@ import { findPlaceIds, listNewest, namesBytes, replaceStorage } from './store.ts
 const NEWEST = 20
 
 /**
- * What the marker of a place says to a database:
+ * What the marker of a place means for a database:
  *
- * - `own`: the files of this database are there
+ * - `own`: the place of this database's files
  * - `shared`: they are, and another database owns them: this one is a copy, and deletes nothing
  * - `unmarked`: an earlier version has stored them, without a marker
  * - `free`: no row names bytes, so any place is right; with the first bytes it gets a marker
@@ -48,7 +48,7 @@ async function compare(db: Queries, store: FileStore): Promise<Sighting> {
   return as(storage === undefined && (await hasNewest(db, store)) ? 'unmarked' : 'missing')
 }
 
-/** Whether bytes of one of the newest files are there. @throws ChatError `unavailable` */
+/** Whether bytes of one of the newest files are stored. @throws ChatError `unavailable` */
 export async function hasNewest(db: Queries, store: FileStore): Promise<boolean> {
   for (const key of await listNewest(db, NEWEST)) if (await store.get(key, { end: 1 })) return true
   return false

@@ -1,4 +1,4 @@
-/** The part of a file that is asked for: the first byte, and the one after the last. */
+/** The requested part of a file: the first byte, and the one after the last. */
 export interface Range {
   start: number
   end: number

@@ -1,11 +1,11 @@
 import { FILE_TYPES, type FileType } from '../core/file-types.ts'
 
-/** How many of the first bytes are enough to tell the type. */
+/** How many of the first bytes are enough to find the type. */
 export const SNIFFED_BYTES = 4096
 
 /**
- * The type of a file by its first bytes, whatever its name and its sender say. A file of several types at once is served as
- * the one found: its kind of content decides what a browser may do with it.
+ * The type of a file by its first bytes, whatever its name and its sender claim. A file of several types at once is
+ * served as the one found: its kind of content decides what a browser may do with it.
  *
  * @param first its first {@link SNIFFED_BYTES} bytes, or all it has
  */
@@ -70,7 +70,7 @@ function isWebm(bytes: Buffer): boolean {
   if (!startsWith(bytes, '\x1A\x45\xDF\xA3')) return false
   const at = bytes.subarray(0, 128).indexOf('\x42\x82', 4, 'latin1') + 2
   if (at < 6) return false
-  // A length may be padded to up to 8 bytes; the position of its first bit says how many it has.
+  // A length may be padded to up to 8 bytes; the position of its first bit is their number.
   const width = Math.clz32(bytes[at] ?? 0) - 23
   if (width > 8 || bytes.length < at + width) return false
   const length = bytes[at + width - 1]! & (width === 1 ? 0x7f : 0xff)
@@ -92,7 +92,7 @@ function isOggVideo(bytes: Buffer): boolean {
   return false
 }
 
-/** An ID3 tag, or a frame of layer III that is followed by another one, if enough bytes are there. */
+/** An ID3 tag, or a frame of layer III that is followed by another one, if enough bytes are given. */
 function isMp3(bytes: Buffer): boolean {
   if (startsWith(bytes, 'ID3'))
     return (

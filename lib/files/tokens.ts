@@ -35,7 +35,8 @@ export function signLink(key: Uint8Array, claims: LinkClaims): string {
 }
 
 /**
- * The claims of a token; `undefined` if it was not made with this key, or is over. The right to read is not checked here.
+ * The claims of a token; `undefined` if it was not made with this key, or has expired. The right to read is not checked
+ * here.
  *
  * @param now microseconds since 1970
  */

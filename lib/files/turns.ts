@@ -9,7 +9,7 @@ const IDLE_AFTER = 4
 /** How many times as long as a write the pause after it may be. */
 const MOST_TIMES = 4
 
-/** A client waits for the answer to its part meanwhile. */
+/** In this time, a client waits for the response to its part. */
 const LONGEST_PAUSE_MS = 250
 
 /** Runs writes in turn. */

@@ -48,7 +48,7 @@ export async function readBytes(
     filled.add(readAlready(body))
     return filled.result()
   }
-  // The client left before anything was read: no event of the request says so any more.
+  // The client left before anything was read: no event of the request will report it.
   if (body.destroyed) return filled.result()
   return readNode(body, filled, { seconds, signal })
 }
@@ -83,7 +83,7 @@ async function readWeb(
   const chunks = readChunks(body, over.signal)
   try {
     for (;;) {
-      // The runtime says in its own way that the client has left.
+      // The runtime reports in its own way that the client has left.
       const next = await chunks.next().catch(() => undefined)
       over.signal.throwIfAborted()
       if (!next || next.done) return filled.result()

@@ -80,7 +80,7 @@ export async function handle(service: Service, path: string, resource: Resource,
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
     const isRoot = path === '/' || (path === '/**' && !event.context.params?._)
     if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
-    // A method that the path never has is refused as such: that it is off says nothing about that method.
+    // A method that the path never has is refused as such, also while the path is off.
     if (!isServed && exchange.endpoint) throw new ChatError('not_found')
     if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)
     return end(exchange, withoutRoute(service, resource, exchange))

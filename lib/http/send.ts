@@ -55,7 +55,7 @@ function sendToNode(
   turn: Turn,
   { status, headers, body: given }: Reply & { body: WholeBody },
 ): void {
-  // The host has answered itself meanwhile, as middleware for timeouts does.
+  // The host has sent a response of its own, as middleware for timeouts does.
   if (response.headersSent) return
   const body = typeof given === 'string' && given.length >= LONG ? encode(given) : given
   const length =

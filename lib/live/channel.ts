@@ -133,7 +133,7 @@ function createOffered() {
 
     /**
      * The offered events that follow `seq` without a gap, or no page if the caller must read the log now; and when this
-     * process had committed the first event. Drops those that the log has returned meanwhile.
+     * process had committed the first event. Drops those that the log has returned since.
      */
     takeAfter(seq: number): { page?: Page; since: number | undefined; unknown: number } {
       offered.sort((a, b) => a.line.seq - b.line.seq)

@@ -12,7 +12,7 @@ export function createEphemeralEvents() {
     isEmpty: () => events.size === 0,
     list: () => [...events],
 
-    /** Removes these events, except those that a newer one has replaced meanwhile. @returns all of these events */
+    /** Removes these events, except those that a newer one has replaced. @returns all of these events */
     take(listed: [subject: string, event: Delivered][]): Delivered[] {
       for (const [subject, event] of listed) if (events.get(subject) === event) events.delete(subject)
       return listed.map(([, event]) => event)

@@ -21,10 +21,13 @@ export function createMeasure({ metrics, now }: { metrics: Metrics; now: () => M
   }
 }
 
-/** More commits than this are not told apart from those of other processes: all that is found then counts as own. */
+/** More commits than this are not distinguished from those of other processes: all found rows then count as own. */
 const MOST = 256
 
-/** Keeps which rows this process has committed, to tell them from those of other processes that a read finds as well. */
+/**
+ * Keeps which rows this process has committed, to distinguish them from those of other processes that a read finds as
+ * well.
+ */
 export function createLatestCommits() {
   let since: number | undefined
   let commits: EventRow[][] = []

@@ -3,7 +3,7 @@ import { eachAtOnce } from '../core/at-once.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Login, Reader } from './reader.ts'
 
-/** How many logins are asked about at the same time. */
+/** How many logins the host is asked about at the same time. */
 const AT_ONCE = 16
 
 /** How long the host may take to answer. After that the stream stays open until the next time. */

@@ -4,7 +4,7 @@ import { singleFlight } from '../core/once.ts'
 import type { Database } from '../storage/database.ts'
 import { jsonList } from '../storage/sql.ts'
 
-/** A host commits a moment after `withTransaction`; a transaction that stays open is asked about less often. */
+/** A host commits a moment after `withTransaction`; a transaction that stays open is checked less often. */
 const FIRST_MS = 20
 const LONGEST_MS = 1_000
 

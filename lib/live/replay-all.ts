@@ -100,7 +100,7 @@ async function startOf(feed: Feed, id: string | undefined, epoch: string, end: P
   return (await feed.isExpired(place)) ? refuse('expired') : { resumed: true, place }
 }
 
-/** Sends the events between two places. @returns false if the reader was closed meanwhile */
+/** Sends the events between two places. @returns false if the reader was closed */
 async function replay(
   reader: Reader,
   from: Place,

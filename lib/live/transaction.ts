@@ -187,7 +187,7 @@ function settingsUpdate(user_id: string, conversation_id: string): Ephemeral {
   return { conversation_id: '', user_ids: [user_id], event }
 }
 
-/** The number of users of one event: what one node tells the others has a maximum size. */
+/** The number of users of one event: a signal to other nodes has a maximum size. */
 const MOST_USERS = 500
 
 /** The events of changed numbers of unread notifications. They are completed when they are sent. */

@@ -3,7 +3,7 @@ import type { Queries } from '../storage/database.ts'
 import type { Addition } from './appending.ts'
 import { type EventRow, listEvents } from './log.ts'
 
-/** The fields of an event that tell it from another one with its number. */
+/** The fields in which an event differs from another one with its number. */
 type Identity = Pick<EventRow, 'seq' | 'type' | 'message_id' | 'user_id' | 'created_at'>
 
 /** What a transaction of the host has written. The host may have undone some of it by a savepoint of its own. */

@@ -42,7 +42,7 @@ export interface MailOrder {
 export interface Addressed {
   to: string
   username: string
-  /** Stores a new token, for a mail that has one; `undefined` if the account was changed meanwhile. */
+  /** Stores a new token, for a mail that has one; `undefined` if the account was changed since. */
   makeToken?: () => Promise<string | undefined>
   /** What other placeholders of its text stand for. */
   values?: Omit<MailValues, 'username'>

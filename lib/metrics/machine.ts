@@ -2,7 +2,7 @@ import type { Family } from './page.ts'
 
 /** What a process knows of itself and its machine at the moment of a page. */
 export interface MachineLevels {
-  /** What `/readyz` would say at this moment, by check; `undefined` if the checks take too long. */
+  /** What `/readyz` would return at this moment, by check; `undefined` if the checks take too long. */
   ready?: Record<string, boolean> | undefined
   /** The free bytes of the disks of this machine, by what is on them. */
   disks?: Record<string, number>

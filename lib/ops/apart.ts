@@ -69,7 +69,7 @@ export async function checkApart(db: Database, { file, partitions, checks }: Wan
       visible: qualify(withVisible(db.dialect) + find),
     })),
   }
-  // This process tells why, when it does the same.
+  // This process reports why, when it does the same.
   const result = await runApart(CHECK, [JSON.stringify(order)]).catch(() => undefined)
   if (result === undefined) return checkHere(db, partitions)
   const { lines, ids } = JSON.parse(result) as { lines: IntegrityLine[]; ids: [string, { id: string | number }[]][] }

@@ -7,7 +7,7 @@ import { noteTrusted, noteUntrusted, readClockNotes, readCommandClock } from '..
 /** How often a trusted clock is noted: a start that is later by more than an hour is a step. */
 const NOTE_INTERVAL = 10 * MINUTE
 
-/** What a running service stores about its clock, so that the next start can tell whether the clock has stepped. */
+/** What a running service stores about its clock, so that the next start knows whether the clock has stepped. */
 export interface ClockKeeper {
   /** Judges the clock by the notes of earlier runs. */
   begin(): Promise<void>

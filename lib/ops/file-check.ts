@@ -37,7 +37,7 @@ export interface FileCheckOptions {
 
 const FILE_CHECK_OPTIONS: NamesOf<FileCheckOptions> = { read: 0, repair: 0, accept_loss: 0, onProgress: 0 }
 
-/** The result: `findings` is empty if all bytes are there. */
+/** The result: `findings` is empty if no bytes are missing. */
 export interface FileCheckup {
   files: number
   bytes: number
@@ -51,7 +51,7 @@ export interface FileCheckup {
 }
 
 /**
- * Compares the database with the storage of files, while the service runs: whether the bytes of every file are there, and
+ * Compares the database with the storage of files, while the service runs: whether the bytes of every file exist, and
  * whether the storage has others.
  *
  * A repair gives files back whose bytes have come back, counts, and then marks the others as gone. If the storage is missing,
@@ -138,7 +138,7 @@ async function checkBlobs(
   }
 }
 
-/** Marks the files of these blobs, unless their bytes have come back, or they were released meanwhile. */
+/** Marks the files of these blobs, unless their bytes have come back, or they were released since. */
 async function letGoOf(
   ctx: Context,
   files: FileStore,

@@ -8,7 +8,7 @@ import { listGarbage } from './file-check.ts'
 
 /** What was deleted from the storage of files, or would be. */
 export interface CollectedFiles {
-  /** Uploads that ran out, files that no message took, and files of deleted messages whose time is over. */
+  /** Uploads that ran out, files that no message took, and expired files of deleted messages. */
   expired: number
   /** Blobs that nothing refers to, with all of their bytes. */
   blobs: number

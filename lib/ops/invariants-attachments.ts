@@ -33,7 +33,7 @@ async function repairLists(tx: Queries): Promise<void> {
 /** After a day, as after an upload. */
 const DAY = 24 * 60 * 60 * 1_000_000
 
-/** The invariants of files: of their rows. Whether their bytes are there, another check finds out. */
+/** The invariants of the rows of files. Another check finds missing bytes. */
 export const ATTACHMENTS: Invariant[] = [
   {
     name: 'attachments-with-bytes',

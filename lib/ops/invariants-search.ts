@@ -7,7 +7,7 @@ import { type Invariant, messagesWhere } from './invariant.ts'
 const IS_KEPT = `EXISTS (SELECT 1 FROM meta WHERE name = 'search' AND value <> 'off')
   AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('search.fill', 'conversation.remove', 'user.erase'))`
 
-/** How the index is asked for its messages. */
+/** The SQL that finds messages in the index. */
 interface Indexed {
   /** Whether it has the message with this number. */
   has(doc: string): string

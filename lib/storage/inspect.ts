@@ -9,7 +9,7 @@ export interface DatabaseFacts {
   version: string
   /** PostgreSQL's version as an increasing number: 130000 is 13. */
   version_number?: number
-  /** A distributed database that speaks PostgreSQL's protocol; nothing else is read from it. */
+  /** A distributed database with PostgreSQL's protocol; nothing else is read from it. */
   distributed?: 'Citus' | 'CockroachDB' | 'YugabyteDB'
   /** Settings that decide what a power cut may lose, and whether text is stored unchanged; by name. */
   settings: Record<string, string>

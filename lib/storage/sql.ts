@@ -47,7 +47,7 @@ export function databaseNow(dialect: Dialect): string {
       '(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)'
 }
 
-/** When the server of PostgreSQL was started, which tells it from one that takes over from it, or is started again. */
+/** When the server of PostgreSQL was started, which differs from one that takes over from it, or is started again. */
 export const SERVER_STARTED = 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS TEXT)'
 
 /** The larger of two numbers: `max` of SQLite, `greatest` of PostgreSQL. */

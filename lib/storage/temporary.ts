@@ -27,7 +27,9 @@ export interface Abandoned {
 /** A file system takes names of 255 bytes; this leaves room for what is added. */
 const MAX_NAME_BYTES = 190
 
-/** The name of a file, or a folder, until it is complete. It names this process, so that others can tell when it has died. */
+/**
+ * The name of a file, or a folder, until it is complete. It names this process, so that others know when it has died.
+ */
 export function temporaryOf(path: string): string {
   const name = Buffer.from(basename(path)).subarray(0, MAX_NAME_BYTES).toString()
   const by = `${machine()}-${process.pid}-${startOf(process.pid)?.start ?? 0}-${randomBytes(4).toString('hex')}`

@@ -26,7 +26,7 @@ export async function sizeOf(db: Queries): Promise<DatabaseSize> {
   return (await db.get<DatabaseSize>(sql))!
 }
 
-/** PostgreSQL: makes the space of deleted rows usable again, and updates the statistics; services continue meanwhile. */
+/** PostgreSQL: makes the space of deleted rows usable again, and updates the statistics; services continue. */
 export async function vacuumTables(db: Database): Promise<void> {
   const tables = [...shapeAfter(MIGRATIONS.length, db.dialect).tables.keys()]
   await db.purge(tables, new AbortController().signal, { analyze: true })

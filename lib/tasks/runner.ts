@@ -38,7 +38,7 @@ export interface TaskRun {
   detail: TaskDetail
   /** Aborted when the service stops, or another process has taken the task. */
   signal: AbortSignal
-  /** Whether the turn is over: return the detail, and the task continues with it later. */
+  /** Whether the turn has ended: return the detail, and the task continues with it later. */
   isOver(): boolean
 }
 

@@ -147,7 +147,7 @@ function toStorage(database: TestChatOptions['database']): StorageOptions {
   return { ...(address && { database: address }), ...(schema && { schema }), ...(prefix && { prefix }) }
 }
 
-/** Two services on tables of one database may be in a process if a browser could tell their cookies apart. */
+/** Two services on tables of one database may be in a process if their cookies have different names. */
 function cookiesOf(database: TestChatOptions['database']): ConfigInput {
   const { schema, prefix } = Object(database) as { schema?: string; prefix?: string }
   const name = prefix ?? schema

@@ -31,7 +31,7 @@ export async function addressVerification(
       const row = { token_hash: digest(token), user_id, email_key: uniqueKey(user.email), expires_at }
       return ctx.write(async (tx) => {
         await lockUser(tx, user_id)
-        // The user may have been erased meanwhile, or something has ended the links, and deleted the mail.
+        // The user may have been erased since, or something has ended the links, and deleted the mail.
         if (!(await findUser(tx, user_id)) || !(await hasMail(tx, user_id, mail_id))) return undefined
         await insertVerification(tx, row, MAX_PENDING)
         return token

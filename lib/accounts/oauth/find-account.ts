@@ -45,7 +45,7 @@ export async function findOrCreateAccount(
   }
   if (known) {
     const user = await getEnabledUser(tx, known)
-    // Removed meanwhile, by its owner or by a lockdown: it can no longer sign in.
+    // Removed since, by its owner or by a lockdown: it can no longer sign in.
     if ((await findIdentity(tx, person))?.id !== known) throw new ChatError('oauth_state_invalid')
     return { user: await withProof(ctx, tx, person, user), act: 'oauth.signed_in' }
   }
@@ -66,7 +66,7 @@ async function linkOrSignUp(ctx: Context, tx: Tx, person: ProviderUser): Promise
   if (owner) {
     if (!link_verified_email || !email_verified) throw new ChatError('email_taken')
     const user = await getEnabledUser(tx, owner.id)
-    // The address of the account has changed meanwhile.
+    // The address of the account has changed since.
     if (!isAddressOf(user, person)) throw new ChatError('email_taken')
     return link(ctx, tx, person, user.email_verified_at === null ? await takeOver(ctx, tx, user) : user)
   }

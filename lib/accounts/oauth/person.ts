@@ -15,7 +15,7 @@ export interface ProviderUser extends IdentityKey {
   admission: Admission
 }
 
-/** What the configuration says about the users of a provider. */
+/** The configuration of a provider's users. */
 export type PersonSettings = AdmissionSettings & { name: string }
 
 /** The fields of `/user/emails` that are read (GitHub REST API, "List email addresses"). */

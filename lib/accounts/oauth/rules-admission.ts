@@ -4,7 +4,7 @@ import type { Role } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import type { ProviderUser } from './person.ts'
 
-/** What the configuration of a provider says about a person. */
+/** What the configuration of a provider decides about a person. */
 export interface Admission {
   /** Why the person may not sign in: for the log, without a value of a claim. */
   refusal?: string
@@ -69,7 +69,7 @@ function refusalOfAddress(
   return isAllowed ? undefined : 'the email address is not allowed'
 }
 
-/** The highest role whose claims are there; without any, the lowest for which no claims are required. */
+/** The highest role whose claims are present; without any, the lowest for which no claims are required. */
 function rolesOf(rules: RoleRules, claims: Record<string, unknown>): Role[] {
   if (rules.admin && matches(rules.admin, claims)) return ['admin', 'member']
   if (rules.member ? matches(rules.member, claims) : !rules.read_only || !matches(rules.read_only, claims))

@@ -188,7 +188,7 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
 }
 
 /**
- * The provider's response may be slow: the session may have ended meanwhile. @throws ChatError `oauth_state_invalid`
+ * The provider's response may be slow: the session may have ended since. @throws ChatError `oauth_state_invalid`
  */
 async function assertSessionLives(tx: Tx, userId: string, sessionId: string): Promise<void> {
   await lockUser(tx, userId)

@@ -32,7 +32,7 @@ export async function addressReset(
       const token = newToken()
       return ctx.write(async (tx) => {
         await lockUser(tx, user_id)
-        // What ends reset links has deleted it meanwhile: it must not make another one.
+        // What ends reset links has deleted it since: it must not make another one.
         if (!(await hasMail(tx, user_id, mail_id))) return undefined
         const kept = await keepReset(ctx, tx, { user_id, email: user.email, token })
         return kept === undefined ? undefined : token
@@ -48,7 +48,7 @@ export function addressDigest(email: string): string {
 }
 
 /**
- * Adds a token to earlier ones, unless the address was changed or the account was disabled meanwhile.
+ * Adds a token to earlier ones, unless the address was changed or the account was disabled since.
  *
  * @returns when it expires; `undefined` when it was not added
  */

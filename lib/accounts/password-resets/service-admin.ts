@@ -34,7 +34,7 @@ export const issue = useCase({
  * Creates a token that sets a new password of a user, for an administrator to deliver.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found`; `account_disabled`; `confirmation_required` for the
- *   actor's own account; `conflict` if the account is changed meanwhile
+ *   actor's own account; `conflict` if the account changes during the call
  */
 export const issueFor = useCase({
   takes: ['actor', 'user_id'],
@@ -58,7 +58,7 @@ async function issueTo(ctx: Context, actor: Actor, { id, email, disabled_at }: U
     tx.audit({ act: 'password.reset_requested', ...byActor(actor), subject_id: id })
     return keepReset(ctx, tx, { user_id: id, email, token })
   })
-  // Its address was changed, or it was disabled, meanwhile.
+  // Its address was changed since, or it was disabled.
   if (expires_at === undefined)
     throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
   const url = linkOf(ctx.config, 'reset_password', token)

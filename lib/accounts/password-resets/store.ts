@@ -18,7 +18,7 @@ export function findReset(db: Queries, tokenHash: string, now: Micros): Promise<
  * Adds a reset, if a user with this address exists and is not disabled: for an unknown address the work is the same,
  * and nothing is added.
  *
- * @returns the number of rows added: 0 also when the account was changed meanwhile
+ * @returns the number of rows added: 0 also when the account was changed since
  */
 export function insertReset(tx: Queries, row: ResetRow & { email_key: string }): Promise<number> {
   const bigint = tx.dialect === 'postgresql' ? '::bigint' : ''

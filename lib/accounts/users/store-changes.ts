@@ -42,7 +42,7 @@ export async function updatePasswordHash(tx: Queries, id: string, hash: string, 
   await tx.run('UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?', hash, at, id)
 }
 
-/** Sets a new password, unless the old one was changed meanwhile. @returns whether it was set */
+/** Sets a new password, unless the old one was changed since. @returns whether it was set */
 export async function replacePasswordHash(
   tx: Queries,
   id: string,

@@ -37,7 +37,7 @@ export function createAttaching({ config, now }: AttachingContext, posts: readon
   let rows: AttachmentRow[] = []
 
   return {
-    /** Locks the files: no other message takes them meanwhile. */
+    /** Locks the files: no other message takes them. */
     async load(tx: Queries): Promise<void> {
       if (wanted.length > 0) rows = await lockAttachments(tx, wanted)
     },

@@ -19,7 +19,7 @@ import { markRefused, markScanned, setThumbnail } from './store-verdicts.ts'
 /** How long the host may take for a file. */
 const PATIENCE_MS = 60_000
 
-/** How often the host is asked. */
+/** How often the service calls the host. */
 const MOST_TRIES = 3
 
 /** The pause before the next try, which is twice as long each time. */
@@ -75,7 +75,7 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
   }
 }
 
-/** Whether a decoder gets no more pixels at once than the header of the picture has told. */
+/** Whether a decoder gets no more pixels at once than the header of the picture announces. */
 async function areFramesSmall(ctx: Context, row: AttachmentRow, signal: AbortSignal): Promise<boolean> {
   if (row.sniffed !== 'image/gif') return true
   const most = ctx.config.attachments.thumbnail_pixels
@@ -100,7 +100,7 @@ const LATE = Symbol('late')
 /** Whether the storage does not answer, or is missing: nothing can be said of the file. */
 const isUnavailable = (error: unknown) => error instanceof ChatError && error.code === 'unavailable'
 
-/** Calls a function of the host with a file. What it has not read when its time is over, it cannot read any more. */
+/** Calls a function of the host with a file. After its time is up, it cannot read more. */
 async function ask<T>(
   ctx: Context,
   row: AttachmentRow,
@@ -175,7 +175,7 @@ async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: 
   })
 }
 
-/** @throws Error for anything but a small picture: what the host makes is served as what it says */
+/** @throws Error for anything but a small picture: what the host makes is served as a picture of that type */
 function assertThumbnail({ bytes, type, width, height }: Thumbnail): void {
   const isSmall = [width, height].every((pixels) => pixels >= 1 && pixels <= 512)
   if (!isSmall || bytes.length > PART_BYTES) throw new Error('A thumbnail has at most 512 × 512 pixels and 4 MiB')

@@ -14,7 +14,7 @@ import { listStored } from './store-parts.ts'
 import { removeBytes } from './sweep.ts'
 
 /**
- * Ends an upload whose parts are all there: the same bytes that are there already are stored once.
+ * Ends an upload whose parts are all stored: bytes that exist already are not stored again.
  *
  * @param cleaned the bytes that replace those of the upload
  */
@@ -45,7 +45,7 @@ async function digestsOf(tx: Tx, attachmentId: string): Promise<Buffer> {
  * Ends an upload whose parts are all there, and which may have metadata. What ends in between is done again when a part is
  * sent again.
  *
- * @returns `undefined` if another call has ended it meanwhile
+ * @returns `undefined` if another call has ended it
  * @throws ChatError `not_found` for an upload that was removed; `storage_full`, `unavailable`
  */
 export async function cleanAndComplete(

@@ -53,7 +53,8 @@ export interface Source {
 }
 
 /**
- * Answers a request for a file (RFC 9110, sections 13 and 14). Nothing is read before the first piece is asked for.
+ * Answers a request for a file (RFC 9110, sections 13 and 14). Nothing is read before the reader asks for the first
+ * piece.
  *
  * @throws ChatError `range_not_satisfiable`
  */

@@ -45,7 +45,7 @@ const PART: NamesOf<PartInput> = { bytes: 0, content_digest: 0 }
  * @param n the number of the part, from 1
  * @returns the attachment, for the call that completes the upload
  * @throws ChatError `not_found` for another's upload, one that ran out, and a part that it does not have; `forbidden`;
- *   `validation_failed` for bytes of another length or digest; `conflict` for a part that is there with other bytes;
+ *   `validation_failed` for bytes of another length or digest; `conflict` for a part that is stored with other bytes;
  *   `unsupported_media_type` for a type that is not allowed; `rate_limited` with too many parts at once; `request_timeout` for
  *   one that is too slow while others wait; `storage_full`, `unavailable`
  */
@@ -108,7 +108,7 @@ async function take(
   return store(ctx, { row, n, bytes, seen })
 }
 
-/** Completes an upload of which all parts are there, if the call that was to complete it could not. */
+/** Completes an upload whose parts are all stored, if the call that should have completed it could not. */
 async function completeAgain(ctx: Context, row: AttachmentRow): Promise<{ attachment: Attachment } | undefined> {
   const isLeft = row.status === 'uploading' && mayNeedCleaning(ctx, row) && (await isWhole(ctx.db, row))
   return isLeft ? cleanAndComplete(ctx, row) : undefined
@@ -132,7 +132,7 @@ interface Seen {
   height?: number
 }
 
-/** Stores the bytes of a part, and then that they are there. The last one completes the upload. */
+/** Stores the bytes of a part, and then its row. The last one completes the upload. */
 async function store(
   ctx: Context,
   { row, n, bytes, seen }: { row: AttachmentRow; n: number; bytes: Uint8Array; seen: Seen },
@@ -151,7 +151,7 @@ async function store(
     if (mayNeedCleaning(ctx, { ...locked, ...seen })) return { isToClean: true }
     return { attachment: await complete(ctx, tx, locked) }
   })
-  // It was removed, erased, or got other bytes meanwhile: no sweep knows of this part.
+  // It was removed, erased, or got other bytes since: no sweep knows of this part.
   if (outcome.isUnknown) await files.remove(key)
   if (outcome.isGone) throw new ChatError('not_found')
   if (outcome.isToClean) return cleanAndComplete(ctx, row)

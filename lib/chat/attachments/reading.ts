@@ -11,7 +11,7 @@ import { notReady, refused, servedAs } from './rules.ts'
 import type { FoundAttachment } from './store.ts'
 import { findBlob } from './store-verdicts.ts'
 
-/** How a file is asked for. */
+/** How a file is requested. */
 export interface ReadOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
   headers?: RequestHeaders

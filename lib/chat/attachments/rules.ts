@@ -31,7 +31,7 @@ export function servedAs(type: string | null, types: readonly FileType[] = FILE_
   return types.find((each) => each === type) ?? 'application/octet-stream'
 }
 
-/** The media type that readers are told: what the bytes are, or else what the sender calls them. */
+/** The media type that readers get: what the bytes are, or else what the sender calls them. */
 export function shownType({ type, sniffed }: { type: string | null; sniffed: string | null }): string {
   const isKnown = sniffed !== null && sniffed !== 'application/octet-stream'
   return isKnown ? sniffed : (type ?? 'application/octet-stream')

@@ -37,7 +37,7 @@ export const link = useCase({
   },
 })
 
-/** How the file of a link is asked for. */
+/** How the file of a link is requested. */
 export interface LinkOptions {
   /** The headers of a request, of which `Range`, `If-Range` and `If-None-Match` are read. */
   headers?: RequestHeaders
@@ -48,7 +48,7 @@ const LINK_OPTIONS: NamesOf<LinkOptions> = { headers: 0 }
 /**
  * The bytes of the file of a link, if the user who asked for it may still read the file.
  *
- * @throws ChatError `not_found` for a link that is over or forged, and without the right; as `open` else
+ * @throws ChatError `not_found` for an expired or forged link, and without the right; as `open` else
  */
 export async function openLink(ctx: Context, token: string, options?: LinkOptions): Promise<FileAnswer> {
   assertKnown(options, LINK_OPTIONS)

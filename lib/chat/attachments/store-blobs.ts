@@ -38,7 +38,7 @@ export async function lockDigest(tx: Queries, digest: string): Promise<void> {
     await tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0)) IS NULL AS done', digest)
 }
 
-/** Locks the live blob with these bytes, so that nothing releases it meanwhile. By (digest, size). */
+/** Locks the live blob with these bytes, so that nothing releases it. By (digest, size). */
 export async function lockLiveBlob(tx: Queries, digest: string, size: number): Promise<string | undefined> {
   const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
   const row = await tx.get<{ id: string }>(
@@ -49,7 +49,7 @@ export async function lockLiveBlob(tx: Queries, digest: string, size: number): P
   return row?.id
 }
 
-/** Locks a blob, so that nothing releases it meanwhile. By primary key. @returns whether it is live */
+/** Locks a blob, so that nothing releases it. By primary key. @returns whether it is live */
 export async function lockLive(tx: Queries, id: string): Promise<boolean> {
   const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
   return (await tx.get(`SELECT id FROM blobs WHERE id = ? AND released_at IS NULL${lock}`, id)) !== undefined

@@ -27,7 +27,7 @@ export function listWhole(db: Queries, after: string, limit: number): Promise<Wh
   )
 }
 
-/** A part of an upload under way whose bytes are there. */
+/** A stored part of an upload in progress. */
 export interface UnderWay {
   attachment_id: string
   n: number
@@ -80,7 +80,7 @@ export function listWithBlob(db: Queries, blobId: string): Promise<Lost[]> {
   )
 }
 
-/** Whether a blob is there, and was not released. By primary key. */
+/** Whether a blob exists, and was not released. By primary key. */
 export async function isLive(db: Queries, id: string): Promise<boolean> {
   return (await db.get('SELECT 1 AS found FROM blobs WHERE id = ? AND released_at IS NULL', id)) !== undefined
 }

@@ -19,7 +19,7 @@ export function findPart(db: Queries, attachmentId: string, n: number): Promise<
  * Notes which bytes a part has, before they are stored: of two different ones at once, one is refused before it could
  * replace the other. A part that is noted keeps its digest.
  *
- * @returns the part; `undefined` if the upload is over
+ * @returns the part; `undefined` if the upload has ended
  */
 export async function notePart(
   tx: Queries,
@@ -44,7 +44,7 @@ export async function markStored(tx: Queries, attachmentId: string, n: number): 
   await tx.run('UPDATE attachment_parts SET stored = 1 WHERE attachment_id = ? AND n = ?', attachmentId, n)
 }
 
-/** The parts of an upload whose bytes are there, in order. By primary key. */
+/** The stored parts of an upload, in order. By primary key. */
 export function listStored(db: Queries, attachmentId: string): Promise<PartRow[]> {
   return db.all(
     'SELECT n, digest, stored FROM attachment_parts WHERE attachment_id = ? AND stored = 1 ORDER BY n',
@@ -52,7 +52,7 @@ export function listStored(db: Queries, attachmentId: string): Promise<PartRow[]
   )
 }
 
-/** How many parts are there. By primary key. */
+/** The number of stored parts. By primary key. */
 export async function countStored(db: Queries, attachmentId: string): Promise<number> {
   const row = await db.get<{ count: number }>(
     'SELECT count(*) AS count FROM attachment_parts WHERE attachment_id = ? AND stored = 1',

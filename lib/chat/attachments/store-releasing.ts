@@ -41,7 +41,7 @@ export async function forgetUploader(tx: Queries, messageIds: Iterable<string>):
   )
 }
 
-/** Up to `limit` attachments whose time is over, after a place. By (expires_at). */
+/** Up to `limit` expired attachments, after a place. By (expires_at). */
 export function listExpired(
   db: Queries,
   now: Cutoff,
@@ -58,7 +58,7 @@ export function listExpired(
   )
 }
 
-/** Deletes those of these attachments whose time is over still, and that no message has. @returns them */
+/** Deletes the given attachments that are still expired and unattached. @returns them */
 export function takeExpired(tx: Queries, ids: Iterable<string>, now: Cutoff): Promise<Released[]> {
   return tx.all(
     `DELETE FROM attachments WHERE id ${isOneOf(tx.dialect)} AND message_id IS NULL AND expires_at <= ? RETURNING ${COLUMNS}`,
@@ -67,7 +67,7 @@ export function takeExpired(tx: Queries, ids: Iterable<string>, now: Cutoff): Pr
   )
 }
 
-/** Takes the bytes from the attachments of a message whose time is over. By (message_id). @returns the number */
+/** Takes the bytes from the expired attachments of a message. By (message_id). @returns the number */
 export function markGone(tx: Queries, messageId: string, now: Cutoff): Promise<number> {
   return tx.run(
     `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL, expires_at = NULL,

@@ -14,7 +14,7 @@ export interface AttachmentRow {
   name: string
   /** As the client calls it. */
   type: string | null
-  /** What its first bytes are; null until they are there. */
+  /** The type by its first bytes; null until they are stored. */
   sniffed: string | null
   size: number
   status: Attachment['status']
@@ -54,7 +54,7 @@ export interface FoundAttachment extends AttachmentRow {
   is_deleted: number
   posted_by: string | null
   deleted_by: string | null
-  /** The digest of its bytes, once all are there. */
+  /** The digest of its bytes, once all are stored. */
   digest: string | null
 }
 

@@ -57,7 +57,7 @@ export interface Swept {
 const FAILURES_IN_A_ROW = 10
 
 /**
- * Deletes files whose time is over, and the bytes that nothing has referred to for `attachments.grace_hours`. A job calls it
+ * Deletes expired files, and the bytes that nothing has referred to for `attachments.grace_hours`. A job calls it
  * every minute. Bytes that cannot be deleted are tried again by the next sweep, and hold up no others.
  *
  * Nothing is deleted while the storage of files is missing, or another database owns it: this one is a copy then.
@@ -110,7 +110,7 @@ async function dropUploads(ctx: Context, rows: readonly Released[], now: Cutoff)
   })
 }
 
-/** Takes the bytes from the files of a deleted message: when it is restored, it shows that they are gone. */
+/** Takes the bytes from the files of a deleted message: when it is restored, it shows that they were deleted. */
 async function emptyMessage(ctx: Context, { message_id, conversation_id }: Released, now: Cutoff): Promise<number> {
   return ctx.write(async (tx) => {
     // A restore locks it, too. The files of a deleted conversation go with it.
@@ -163,7 +163,7 @@ async function sweepBlobs(ctx: Context, round: SweepRound, grace: Micros): Promi
   }
 }
 
-/** Deletes the bytes of a blob, those that are there. */
+/** Deletes the stored bytes of a blob. */
 export async function removeBytes(ctx: Context, { id, parts }: Pick<BlobRow, 'id' | 'parts'>): Promise<void> {
   const files = await ctx.files()
   for (let from = 1; from <= parts; from += PARTS_AT_ONCE) {

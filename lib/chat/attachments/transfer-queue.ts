@@ -14,7 +14,7 @@ export interface TransferLimits {
   wait_seconds: number
   /** When a refused caller may try again. */
   retry_seconds: number
-  /** What a user with too many is told. */
+  /** The message of the error for a user with too many. */
   message: () => string
 }
 

@@ -12,7 +12,7 @@ import { insertRow } from './store.ts'
 /** What an import has done with the files of messages. */
 export interface ImportedFiles {
   files: number
-  /** Files that are gone now: the folder lacks them or has other bytes, or they were never checked. */
+  /** Lost files: the folder lacks them or has other bytes, or they were never checked. */
   missing: number
 }
 
@@ -25,9 +25,9 @@ interface Whole {
 
 /**
  * Adds the files of messages. No bytes of the storage are taken by their id: what a folder has is read, stored under a new
- * id and hashed anew, and a file whose bytes are not those of the archive is gone.
+ * id and hashed anew, and a file whose bytes are not those of the archive is lost.
  *
- * @param from the folder with the bytes; without it, all files are gone
+ * @param from the folder with the bytes; without it, all files are lost
  */
 export function createFileImport(ctx: Context, blobs: ReadonlyMap<string, CopiedBlob>, from: FileStore | undefined) {
   const done: ImportedFiles = { files: 0, missing: 0 }
@@ -35,7 +35,7 @@ export function createFileImport(ctx: Context, blobs: ReadonlyMap<string, Copied
   /** The message of the last file. */
   let messageId: string | undefined
 
-  /** Lists the files of a message in its row, once all of them are there. */
+  /** Lists the files of a message in its row, once all of them are stored. */
   async function end(): Promise<void> {
     const id = messageId
     if (id === undefined) return

@@ -65,7 +65,7 @@ export interface ImportOptions {
 }
 
 /**
- * Brings a conversation back. Nothing of it is visible before all of it is there, and an import that ends before is
+ * Brings a conversation back. Nothing of it is visible before it is complete, and an import that ends before is
  * removed, as a deleted conversation is.
  *
  * @param lines opens the archive, which was read before
@@ -121,7 +121,7 @@ async function assertPairFree(ctx: Context, { id, pair_key }: Row): Promise<void
     throw new Error(`Nothing was imported: its two people have another direct conversation by now, ${other}`)
 }
 
-/** Takes the id, and makes the accounts that are missing. @throws Error when the id was taken meanwhile */
+/** Takes the id, and makes the accounts that are missing. @throws Error when the id was taken since */
 async function begin(ctx: Context, conversation: Row, people: readonly Standing[]): Promise<void> {
   await ctx.write(async (tx) => {
     const id = String(conversation.id)

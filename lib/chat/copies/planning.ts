@@ -6,7 +6,7 @@ import { findPlace } from './store.ts'
 
 /** What an import of an archive would do. */
 export interface Plan {
-  /** The conversation is there: nothing is to be done. */
+  /** The conversation exists: nothing needs to be done. */
   is_there: boolean
   people: Standing[]
   /** None of its owners is a user of this service: it needs another one. */

@@ -38,7 +38,7 @@ export async function acceptAs(
   if (await findMembership(tx, conversation_id, user.id)) return { conversation_id }
 
   const issuer = await findIssuer(tx, found, ctx.now(), { lock: true })
-  // Read again under the locks: it may have been used up or revoked meanwhile.
+  // Read again under the locks: it may have been used up or revoked since.
   const invite = assertAcceptable(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
   if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
     throw new ChatError('invite_email_mismatch')

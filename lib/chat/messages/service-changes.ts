@@ -71,7 +71,7 @@ function assertEditable(actor: Actor, message: MessageRow): MessageRow {
   return message
 }
 
-/** The text of an edit after the host's hook, which is asked about no edit that is refused anyway. */
+/** The text of an edit after the host's hook, which gets no edit that is refused anyway. */
 async function review(ctx: Context, actor: Actor, message_id: string, input: Edit): Promise<string> {
   const { content, metadata, attachment_ids: ids } = input
   const row = await findMessage(ctx.db, message_id)

@@ -136,7 +136,7 @@ function repeatableOf({ actor, input, where }: NewPost & { input: Post }): Repea
 }
 
 /**
- * The text of a post after the host's hook, which is asked about no post that is repeated, or refused anyway.
+ * The text of a post after the host's hook, which gets no post that is repeated, or refused anyway.
  *
  * @throws ChatError `not_found`, `forbidden` as `addPosts`; `forbidden`, `validation_failed`, `unavailable` by the hook
  */

@@ -67,7 +67,7 @@ export async function leaveDirect(tx: Queries, message: ChangedMessage, kind: Wh
   return changes.countBy(tx, message.conversation_id, made, 1)
 }
 
-/** Whether notifications of kind `direct` have told users of a message. */
+/** Whether notifications of kind `direct` stand for a message. */
 export async function isToldDirectly(tx: Queries, message: ChangedMessage): Promise<boolean> {
   return (await listStandingFor(tx, message)).length > 0
 }

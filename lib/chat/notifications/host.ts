@@ -60,7 +60,7 @@ export function createNotifier(deps: {
     }
   }
 
-  /** As the notifications are now: those of a message that was deleted meanwhile are left out. */
+  /** The notifications as they are now: without those of a message that was deleted since. */
   async function* callsOfMade(made: { user_id: string; id: string }[]): AsyncGenerator<() => unknown> {
     const rows = await listByIds(db, made)
     const recipients = await listRecipients(db, new Set(rows.map((row) => row.user_id)))

@@ -11,7 +11,7 @@ interface ReadRow {
   hidden: number
 }
 
-/** A participant, and what tells which unread notifications the conversation may have for them. */
+/** A participant, and what decides which unread notifications the conversation may have for them. */
 export interface NotifiedReader {
   user_id: string
   conversation_id: string

@@ -16,7 +16,7 @@ const NONE: ReadonlySet<string> = new Set()
  * Publishes the status of users whose status has changed, all changes of a moment together.
  *
  * @param deps.store stores what has changed in this process; returns the users whose presence may differ by it
- * @param deps.announce tells other processes of these users
+ * @param deps.announce sends these users to other processes
  */
 export function createPublishing(deps: {
   hub: Hub
@@ -58,7 +58,7 @@ export function createPublishing(deps: {
     publishedUserIds: published.userIds,
     /** Whether a user is published as anything but offline. */
     isPresent: published.isPresent,
-    /** Adds the users whose status ends without an event. If it has ended, other processes are told, too. */
+    /** Adds the users whose status ends without an event. If it has ended, other processes get it, too. */
     expire(): void {
       for (const userId of published.mayExpire()) {
         swept.add(userId)

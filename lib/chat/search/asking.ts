@@ -4,7 +4,7 @@ import { DAY, fromInstant } from '../../core/time.ts'
 import { invalid, NARROWING, parseQuery, type Query } from './rules-query.ts'
 import { Day, Has, type SearchQuery, toInstantText, When } from './schema.ts'
 
-/** A search as it is asked for, with what the query and the parameters narrow it by. */
+/** A requested search, with the filters of the query and of the parameters. */
 export interface Asked extends Query {
   before: number
   after: number

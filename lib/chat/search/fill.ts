@@ -69,7 +69,7 @@ async function fillSome(db: Database, before: string, size: number): Promise<str
   }
 }
 
-/** Nothing can change the messages meanwhile: what changes them later is noted later. */
+/** Nothing can change the messages in this time: what changes them later is noted later. */
 async function index(tx: Queries, { messages }: Older): Promise<void> {
   if (messages.length === 0) return
   const texts = await listTexts(

@@ -16,7 +16,7 @@ import type { Phrase } from './rules-query.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
 import { listChangedBetween, listReadable, listTitles, type Narrowed, type Readable } from './store.ts'
 
-/** A search: what the index is asked, and what each hit must have. */
+/** A search: the query of the index, and what each hit must match. */
 export interface Hunt {
   wanted: Wanted
   all: readonly Phrase[]
@@ -29,7 +29,7 @@ export interface Hunt {
 }
 
 /**
- * How many messages the index is asked for in the first step, the second, and so on: a question of the index costs as
+ * How many messages the index returns in the first step, the second, and so on: a query of the index costs as
  * much as some hundred messages, and most pages are full after the first one.
  */
 const LOOKS = [200, 400, 800] as const

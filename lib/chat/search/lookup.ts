@@ -41,7 +41,7 @@ async function findDocs(db: Queries, terms: Terms, part: Part): Promise<Docs> {
 /** How long one look goes from partition to partition: the other calls of the process wait for its end. */
 const LOOK_MS = 10
 
-/** In one partition after another, the newest first, until there are enough or the time is over. */
+/** In one partition after another, the newest first, until it has enough or the time is up. */
 async function findSqlite(db: Queries, terms: Terms, { before, limit }: Part): Promise<Docs> {
   const match = matchOf(terms)
   const until = performance.now() + LOOK_MS

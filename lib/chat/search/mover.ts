@@ -39,7 +39,7 @@ export interface Mover {
   start(): void
   /** There are changes, at least so many. */
   wake(changes?: number): void
-  /** Moves what is there now. */
+  /** Moves the changes that wait now. */
   move(): Promise<void>
   /** Ends after the batch in progress. */
   close(): Promise<void>
@@ -171,14 +171,14 @@ function createBatches({ db, log, metrics }: MoverDeps): () => Promise<boolean> 
 /** Moves one batch, of which `onRead` gets the changes. @returns whether more may have waited when it was read */
 async function moveBatch(db: Database, size: number, onRead: (changes: Change[]) => void): Promise<boolean> {
   if (db.dialect === 'postgresql')
-    // The movers of other processes skip these changes meanwhile.
+    // The movers of other processes skip these changes until then.
     return db.write(async (tx) => {
       const batch = await read(tx, size)
       onRead(batch.changes)
       if (batch.changes.length > 0) await store(tx, batch, await analyse(batch.texts))
       return batch.isMore
     })
-  // Posts need not wait for the analysis. A message that changes meanwhile is not taken, and moved again.
+  // Posts need not wait for the analysis. A message that changes in this time is not taken, and moved again.
   const batch = await db.snapshot((tx) => read(tx, size))
   onRead(batch.changes)
   if (batch.changes.length === 0) return false

@@ -72,7 +72,7 @@ export interface Docs {
   floor: number
 }
 
-/** What FTS5 is asked. */
+/** A query for FTS5. */
 export function matchOf({ all, groups }: Terms): string {
   const anyOf = (words: readonly string[]) => `(${words.map((word) => `"${word}"`).join(' OR ')})`
   return [...all.map(phraseOf), ...groups.map(anyOf)].join(' AND ')

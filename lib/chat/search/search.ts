@@ -119,7 +119,7 @@ async function reach(db: Database, wanted: string): Promise<void> {
   const isReached = (state: string | undefined) => state === wanted || (state === undefined && wanted === OFF)
   if (isReached(await findState(db))) return
   await db.write(async (tx) => {
-    // Another process may have begun the same: what it noted meanwhile must stay.
+    // Another process may have begun the same: what it has noted must stay.
     const state = await lockState(tx)
     if (isReached(state)) return
     await setState(tx, wanted)

@@ -14,7 +14,7 @@ import { indexTerms } from './rules-query.ts'
 import { type SearchPage, SearchQuery } from './schema.ts'
 import { findEnds, isIncomplete, listOwnConversations } from './store.ts'
 
-/** Up to so many conversations of the caller are part of what the index is asked. */
+/** Up to so many conversations of the caller are part of the query of the index. */
 const MOST_CONVERSATIONS = 200
 
 /** The maximum number of users with one display name that a search includes. */
@@ -44,7 +44,7 @@ export const messages = useCase({
     const unknown = asked.unknown_filters.length > 0 && { unknown_filters: asked.unknown_filters }
     if (!end) return { results: [], partial: true, next_cursor: cursorAt(start), ...unknown }
     try {
-      // It may end meanwhile, behind what this search looks at.
+      // It may end before this search does, behind what this search reads.
       const incomplete = await isIncomplete(ctx.db, indexVersion(ctx.db.dialect))
       const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
       const page = createPage(actor, input.limit)
@@ -71,7 +71,7 @@ function readCursor(cursor: string | undefined, digest: string): number {
   return Number(doc)
 }
 
-/** What is asked of the index and of each hit; `undefined` if nothing can be found. @throws ChatError `not_found` */
+/** What the index and each hit must match; `undefined` if nothing can be found. @throws ChatError `not_found` */
 async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQuery>): Promise<Hunt | undefined> {
   const { all, none, has, before, after, narrowing } = asked
   for (const id of narrowing.in) await requireMember(db, actor, ID.test(id) ? id : undefined)

@@ -16,7 +16,7 @@ export async function findAny(db: Queries, { before, limit }: Part): Promise<Doc
   return { docs: await readDocs(db, sql, before, limit), floor: 0 }
 }
 
-/** The numbers that PostgreSQL's index is asked for: all of these, and one of each group. */
+/** The numbers that a look-up in PostgreSQL's index requires: all of these, and one of each group. */
 export interface Numbers {
   all: number[]
   groups: number[][]

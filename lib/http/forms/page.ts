@@ -46,7 +46,7 @@ export function donePage(form: Form, text: string): string {
   return pageOf(form, `<p role="status">${escapeHtml(text)}</p>`)
 }
 
-/** @param typed what is there again, but for a password */
+/** @param typed the values that the form shows again, without passwords */
 function fieldOf({ name, label, type, autocomplete }: FormField, typed: Refused['typed'] = {}): string {
   const value = type === 'password' ? '' : escapeHtml(typed[name] ?? '')
   const longest = type === 'password' ? LONGEST.password : LONGEST.token

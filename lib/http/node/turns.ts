@@ -5,7 +5,7 @@ export type WholeBody = string | Uint8Array | null
 
 /** The requests that were read in one turn of the event loop. */
 export interface Turn {
-  /** Ends the response to one of them: together with the others, or at once when the turn is over. */
+  /** Ends the response to one of them: together with the others, or at once when the turn has ended. */
   end(response: ServerResponse, body: WholeBody): void
 }
 
@@ -14,7 +14,7 @@ export interface Turn {
  *
  * Most requests are answered in the turn in which they were read. Each write wakes up the client, or the proxy, that waits
  * for it, and on the same machine it then competes for the processor: written together, all responses of a turn wake it up
- * once, and the code that handles requests stays in the processor's caches meanwhile.
+ * once, and the code that handles requests stays in the processor's caches.
  */
 export function createTurns(): () => Turn {
   let current: Turn | undefined

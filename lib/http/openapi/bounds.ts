@@ -1,7 +1,10 @@
 import type { Config } from '../../config/parse.ts'
 import type { Json } from './schemas.ts'
 
-/** The form of the paths of routes, and of their beginnings before a `*`. Which there are, the document says elsewhere. */
+/**
+ * The form of the paths of routes, and of their beginnings before a `*`. The document lists the existing ones
+ * elsewhere.
+ */
 const PATH_OR_PREFIX = '^(\\*|/[a-z0-9_{}/\\-]*\\*?)$'
 
 /** The named schemas with bounds that depend on the configuration and the routes. */

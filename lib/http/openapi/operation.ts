@@ -46,7 +46,7 @@ export function toOperation(name: string, each: AnyRoute, config: Config): Json 
   }
 }
 
-/** With a schema, although it says no more than the type: some generators of clients fail without one. */
+/** With a schema, although it adds nothing to the type: some generators of clients fail without one. */
 const BYTES = { schema: { type: 'string', format: 'binary' } }
 
 function bodyOf(each: AnyRoute): Json {

@@ -185,7 +185,7 @@ function definitions(): Record<string, Json> {
 }
 
 /**
- * A union of shapes, of which one fits. Those of events are told apart by their `type`, each has one value. There is no
+ * A union of shapes, of which one fits. Shapes of events differ by their `type`, each has one value. There is no
  * `discriminator`, which would repeat that: with it, openapi-generator makes TypeScript that lacks its imports.
  */
 function oneOf(variants: v.GenericSchema[]): Json {

@@ -27,7 +27,7 @@ const OF_CONVERSATION: Part[] = [
 const THREADS: Part = { table: 'threads', where: 'conversation_id = ?', key: 'last_activity_at' }
 const MEMBERS: Part = { table: 'thread_members', where: 'root_id = ?', key: 'user_id' }
 
-/** What belongs to messages, by their ids; of erased texts none of it is told. */
+/** What belongs to messages, by their ids; nothing of erased texts is exported. */
 const OF_MESSAGES = [
   { table: 'message_revisions', order: 'message_id, replaced_at' },
   { table: 'message_chunks', order: 'message_id, idx' },
@@ -149,7 +149,7 @@ function readPage(db: Queries, { table, where, key }: Part, value: string, after
   return db.all(`SELECT * FROM ${table} WHERE ${where} ${next} ORDER BY ${key} LIMIT ${PAGE}`, ...params)
 }
 
-/** An answer that is being written is told as one that was interrupted: its text is in its chunks. */
+/** An answer that is being written is exported as an interrupted one: its text is in its chunks. */
 async function readMessages(db: Queries, rootId: string, afterPath: string): Promise<Row[]> {
   const rows = await db.all(
     `SELECT * FROM messages WHERE root_id = ? AND path > ? ORDER BY path LIMIT ${MESSAGES_PAGE}`,

@@ -54,7 +54,7 @@ export async function replaceFile(
 }
 
 /**
- * Renames `partial` without replacing a file that another process has created meanwhile. @throws Error with code EEXIST
+ * Renames `partial` without replacing a file that another process has created. @throws Error with code EEXIST
  */
 function nameOnce(partial: string, file: string): void {
   try {

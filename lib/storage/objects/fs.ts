@@ -149,13 +149,13 @@ async function removeEmpty(folder: string): Promise<void> {
   }
 }
 
-/** Another object of the folder is there, or it is gone already. */
+/** The folder has another object, or was deleted already. */
 function ifInUse(error: NodeJS.ErrnoException): void {
   if (!['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EBUSY'].includes(error.code ?? '')) throw error
 }
 
 /**
- * Creates a file, and its folder. A folder that was deleted meanwhile, with its last object, is created again.
+ * Creates a file, and its folder. A folder that was deleted with its last object is created again.
  *
  * @param isThere the root exists: where it does not, its disk is not mounted, and another folder would hide that
  */

@@ -31,7 +31,7 @@ export interface Objects {
   /** The size of the pieces in which an object is read best, a power of two: to read a smaller one costs as much. */
   readonly piece_bytes: number
   /**
-   * Stores a stream, of which only a part is in memory. The object is there as a whole or not at all, and replaces one of
+   * Stores a stream, of which only a part is in memory. The object exists as a whole or not at all, and replaces one of
    * the same key.
    *
    * @returns its size

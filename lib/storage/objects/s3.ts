@@ -140,7 +140,7 @@ async function putParts(
   const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`
   const done = await send({ method: 'POST', key, query: { uploadId }, body, signal })
   if (done.status === 404) {
-    // The upload is gone when it was completed, but the answer was lost and the request repeated.
+    // The upload no longer exists if it was completed, but the response was lost and the request repeated.
     const { ok, headers } = await send({ method: 'HEAD', key, signal })
     if (ok && Number(headers.get('content-length')) === size) return size
     await assertFound(done)

@@ -77,7 +77,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
-/** Drivers return a buffer, an array of bytes, or nothing if the value was deleted meanwhile. */
+/** Drivers return a buffer, an array of bytes, or nothing if the value was deleted. */
 function toBytes(value: unknown): Uint8Array | undefined {
   if (value === null || value === undefined) return undefined
   if (value instanceof Uint8Array) return value

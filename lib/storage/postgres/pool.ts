@@ -87,7 +87,7 @@ export interface PgPoolClient extends PgClient, Connection {
   isUnnamed?: boolean
   /** Whether each statement outside of transactions needs one: a pooler leads to sessions with another isolation. */
   needsBegin?: boolean
-  /** When the server that it leads to was started, which tells servers apart. */
+  /** When the server that it leads to was started: this identifies a server. */
   server?: string
   /** When it was opened, by `performance.now()`. */
   connected_at?: number

@@ -39,7 +39,7 @@ export async function checkOut(pool: PgPool): Promise<PgPoolClient> {
   }
 }
 
-/** An error that says what is wrong with the certificate of the server, if that is the reason. */
+/** An error with the problem of the server's certificate, if that is the reason. */
 function explained(error: unknown): unknown {
   const trouble = certificateTrouble(error)
   if (trouble === undefined) return error

@@ -1,7 +1,7 @@
 import type { Migration } from './migrations.ts'
 
 /**
- * The processes that share a PostgreSQL database, the users that each of them has seen, and what they tell each other.
+ * The processes that share a PostgreSQL database, the users that each of them has seen, and what they send each other.
  * Nothing of it must survive a crash of the database, so the tables are not logged: a commit does not wait for the disk.
  */
 export const nodes: Migration = {

@@ -1,6 +1,6 @@
 import type { Migration } from './migrations.ts'
 
-/** The conversation of an action of before: its subject, or named in its detail. */
+/** The conversation of an earlier action: its subject, or named in its detail. */
 const FIND_CONVERSATIONS = {
   sqlite: "json_extract(detail, '$.conversation_id')",
   postgresql: "detail::json ->> 'conversation_id'",

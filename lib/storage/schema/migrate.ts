@@ -18,7 +18,7 @@ export interface MigrationState {
   differs?: 'newer' | 'changed'
 }
 
-/** What is called meanwhile. */
+/** What is called during the migration. */
 export interface MigrateOptions {
   /** Called once when it takes long, here or in another process that this one waits for. */
   onLong?: () => void

@@ -45,8 +45,8 @@ import { nodeDetails } from './0041-node-details.ts'
 export interface Migration {
   name: string
   /**
-   * Begins another major version of the schema: programs of before cannot use the database any more. Without it, a
-   * migration only adds: programs of before ignore that.
+   * Begins another major version of the schema: earlier programs cannot use the database any more. Without it, a
+   * migration only adds: earlier programs ignore that.
    */
   major?: number
   statements: (types: ColumnTypes, dialect: Dialect) => string[]

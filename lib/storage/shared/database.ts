@@ -41,7 +41,7 @@ export function createSharedDatabase({ queries, control, runWork, toFailure }: P
       await control('RELEASE SAVEPOINT chat_server')
       return value
     } catch (error) {
-      // On a lost connection this fails as well: the first error says why.
+      // On a lost connection this fails as well: the first error has the reason.
       await Promise.resolve(control('ROLLBACK TO SAVEPOINT chat_server'))
         .then(() => control('RELEASE SAVEPOINT chat_server'))
         .catch(() => {})

@@ -55,7 +55,7 @@ function begin(connection: SqliteConnection, handle: SqliteHandle): Promise<() =
     const before = readSettings(handle)
     const restore = () => {
       try {
-        // Inside a transaction, which the host has begun meanwhile, SQLite refuses or ignores them.
+        // Inside a transaction, which the host may have begun, SQLite refuses or ignores them.
         if (!connection.hasTransaction()) applySettings(handle, before)
       } catch {
         // The handle is closed. How the transaction has ended matters more.

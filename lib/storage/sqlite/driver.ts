@@ -7,7 +7,7 @@ export const BASE = (import.meta.url as string | undefined) ?? `${process.cwd()}
  * Node, unless a lockfile has the other one.
  *
  * @param node as in `process.versions`
- * @param addon its version; `undefined` where it is not found: loading it then tells why
+ * @param addon its version; `undefined` where it is not found: loading it then reports why
  */
 export function addonTrouble(node = process.versions.node, addon = addonVersion()): string | undefined {
   if (addon === undefined) return undefined
