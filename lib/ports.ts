@@ -155,7 +155,7 @@ export interface Hooks {
   failure?: 'refuse' | 'pass'
 }
 
-/** A file that the host looks at. */
+/** A file that the host checks. */
 export interface FileToCheck {
   attachment: Attachment
   /** Reads its bytes, in pieces of up to 4 MiB. Can be called again. */

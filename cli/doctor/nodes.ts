@@ -161,7 +161,7 @@ function notReloaded(keys: string[], { node, isHere }: { node: string; isHere: b
   )
 }
 
-/** Two places behind a balancer, of which one stops without a word. Workers of one port are one place. */
+/** Two places behind a balancer, of which one stops unnoticed. Workers of one port are one place. */
 function judgeDrain(key: Uint8Array, nodes: Node[]): Finding[] {
   const zero = fingerprintOf('server.drain_delay_seconds', 0, { key, is_secret: false })
   const places = new Set(nodes.map(({ host, port, pid }) => `${host} ${port ?? `process ${pid}`}`))

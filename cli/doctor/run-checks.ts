@@ -84,7 +84,7 @@ async function checkDatabase(
     // `os` also opens a database that `full` refuses, so that it can be checked.
     storage = await openStorage({ database: url, ...postgres, durability: 'os', create: false, read_only })
     const facts = await inspectDatabase(storage.db)
-    // Only a service turns the WAL on, and this look at the file does not.
+    // Only a service turns the WAL on, and this check of the file does not.
     if (read_only) delete facts.settings.journal_mode
     // Services share those of the pooler.
     if (pooler?.is_pooled) delete facts.connections

@@ -28,7 +28,7 @@ export function isAhead(
   return Math.max(attempted_at, succeeded_at ?? 0) > now + MAX_AHEAD
 }
 
-/** How long a backup has been due, in microseconds, whatever failed meanwhile; 0 while none is. */
+/** How long a backup has been due, in microseconds, whatever has failed since; 0 while none is. */
 export function overdueFor(
   schedule: Schedule,
   { created_at, succeeded_at }: { created_at: number; succeeded_at: number | null },

@@ -20,7 +20,7 @@ import { anotherHears, insertNode, removeNode } from './store.ts'
 import { deleteSignals } from './store-signals.ts'
 import { tellOfUsers } from './telling.ts'
 
-/** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
+/** How long signals are kept, in microseconds: a process that was away for longer checks everything. */
 const SIGNALS_KEPT = 10_000_000
 
 /** The interval at which older ones are deleted. */

@@ -6,7 +6,7 @@ import { hasEnded, ownPlace, toPlace } from './process-place.ts'
 import { listPlaces, removeNode } from './store.ts'
 import { tellOfUsers } from './telling.ts'
 
-/** The maximum number of processes that are looked at. */
+/** The maximum number of processes that are checked. */
 const MAX_NODES = 1_000
 
 interface EndedDeps {
@@ -17,7 +17,7 @@ interface EndedDeps {
 
 /**
  * Removes the processes of this machine that have ended without a stop, before their report is overdue: their streams no
- * longer count. One that runs all the same adds its row again. It never rejects.
+ * longer count. One that still runs adds its row again. It never rejects.
  *
  * @returns the users with a stream there
  */

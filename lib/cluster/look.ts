@@ -2,7 +2,7 @@ import { toParams, toWholeSnapshot } from '../live/snapshots.ts'
 import type { Database } from '../storage/database.ts'
 import { findSignals } from './store-signals.ts'
 
-/** With more signals than this, a process looks at everything instead. */
+/** With more signals than this, a process checks everything instead. */
 const MOST = 1_000
 
 /** What a look has found. */

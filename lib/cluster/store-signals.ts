@@ -10,7 +10,7 @@ export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
   await db.run(`DELETE FROM signals WHERE at < ${databaseNow(db.dialect)} - CAST(? AS BIGINT)`, age)
 }
 
-/** What one look at the signals finds. */
+/** What one poll of the signals finds. */
 export interface Found {
   /** Where it has ended: a snapshot of PostgreSQL and its server, or the number of the last signal. */
   at: string

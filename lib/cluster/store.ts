@@ -42,7 +42,7 @@ export async function listPlaces(db: Queries, id: string, limit: number): Promis
 /**
  * Reports that a process runs. PostgreSQL returns its time, which costs nothing here; SQLite has the clock of the machine.
  *
- * @param unheard_ms how long ago this process has last heard others
+ * @param unheard_ms how long ago this process has last received a signal of others
  * @param files what it has last found of the storage of files, if it looks
  * @param clock_difference how far the clock of the process's machine is behind the database's, if it knows
  * @returns `has_row`: false if others took the process for dead
@@ -91,13 +91,16 @@ export async function hasAgreeingNode(
 /** The age of the notes of others that count, in microseconds. */
 const HEARD_LATELY = 5_000_000
 
-/** How much later than this process another one must have heard, in microseconds: what all of them miss is not its own failure. */
+/**
+ * How much later than this process another one must have received signals, in microseconds: what all miss is not its
+ * own failure.
+ */
 const HEARD_LATER = 1_000_000
 
 /** How long the statement may take: a probe waits for it. */
 const HEARD_TIMEOUT_MS = 500
 
-/** Whether another process has heard others lately, and after this one, which has not for `unheard_ms`. */
+/** Whether another process has received signals lately, and after this one, which has not for `unheard_ms`. */
 export async function anotherHears(db: Database, id: string, unheard_ms: number): Promise<boolean> {
   const now = databaseNow(db.dialect)
   const read = (tx: Queries) =>

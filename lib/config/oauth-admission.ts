@@ -41,7 +41,7 @@ const claims = v.pipe(
 )
 
 /**
- * Claims by name, each with the value or the values of which one must be there: `{ groups: ['staff', 'chat'] }`. A name
+ * Claims by name, each with the value or the values of which one is required: `{ groups: ['staff', 'chat'] }`. A name
  * with dots also leads into nested claims: `realm_access.roles`.
  */
 export type ClaimRule = v.InferOutput<typeof claims>

@@ -2,7 +2,7 @@ import { didYouMean } from './nearest.ts'
 
 /**
  * The names of a type's members: a list that lacks one, or has another, does not compile. The value of a name is the list
- * of that member's names, or of its items', if they are looked at too.
+ * of that member's names, or of its items', if they are checked too.
  */
 export type NamesOf<T> = { readonly [Name in T extends unknown ? keyof T : never]-?: object | 0 }
 

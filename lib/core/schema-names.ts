@@ -5,7 +5,7 @@ import { nodeOf, type SchemaNode } from './schema-nodes.ts'
 const computed = new WeakMap<v.GenericSchema, object>()
 
 /**
- * The names that an input may have, for `unknownNames`. What may have any name, such as `metadata`, is not looked at.
+ * The names that an input may have, for `unknownNames`. What may have any name, such as `metadata`, is not checked.
  */
 export function namesIn(schema: v.GenericSchema): object {
   const known = computed.get(schema)

@@ -24,7 +24,7 @@ export function toInstant(micros: number): string {
   return `${dateOf(day)}T${time}.${String(fraction).padStart(6, '0')}Z`
 }
 
-/** The texts of days that were asked for: `Date` takes several times as long, and most instants are of few days. */
+/** The texts of requested days: `Date` takes several times as long, and most instants are of few days. */
 const dates = new Map<number, string>()
 const MAX_DATES = 1_000
 

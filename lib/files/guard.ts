@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts'
 import type { FileStore } from './file-store.ts'
 import { claim, examine, type PlaceState, type Sighting } from './place.ts'
 
-/** A place that is missing is looked at every so often: a caller tries again by then. */
+/** How often a missing place is checked: a caller tries again by then. */
 export const LOOK_MS = 30_000
 
 /** What stands between the calls of a service and the place of its files. */
@@ -24,7 +24,7 @@ export interface FilesPlace {
   isMissing(): boolean
   /** @throws ChatError `unavailable` if the last look found the place missing */
   assertThere(): void
-  /** As {@link assertThere}, before a write: a place that was missing is looked at again. */
+  /** As {@link assertThere}, before a write: a place that was missing is checked again. */
   confirmThere(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function createFilesPlace(deps: PlaceDeps): FilesPlace {
 
 type Lookout = ReturnType<typeof createLookout>
 
-/** Knows what the last look at a place has found. */
+/** Keeps what the last check of a place has found. */
 function createLookout({ db, open, log }: PlaceDeps) {
   let seen: Sighting | undefined
 

@@ -14,7 +14,7 @@ export const isAlone = (marker: number) => marker <= 0x01 || (marker >= 0xd0 && 
 export const END_OF_PICTURE = 0xd9
 export const START_OF_SCAN = 0xda
 
-/** More segments than any picture has in 4 MiB: to look at each takes time, in which nothing else is done. */
+/** More segments than any picture has in 4 MiB: reading each takes time, in which nothing else is done. */
 export const MOST_SEGMENTS = 10_000
 
 /**

@@ -5,7 +5,7 @@ export interface LinkClaims {
   /** The attachment. */
   id: string
   user_id: string
-  /** The session, or the API key, that asked for the link: the link ends with it. Left out for a host's own sign-in. */
+  /** The session, or the API key, that requested the link: the link ends with it. Left out for a host's own sign-in. */
   session_id?: string
   key_id?: string
   /** Whether a browser may show the file instead of saving it. */

@@ -11,10 +11,10 @@ export interface Changes {
   revocations: Revocation[]
 }
 
-/** With more than this, a process looks at everything that it follows. */
+/** With more than this, a process checks everything that it follows. */
 const MOST = 10_000
 
-/** Where a look at the database has ended. */
+/** Where a poll of the database has ended. */
 type Mark = SqliteMark | PostgresMark
 
 interface SqliteMark {

@@ -4,7 +4,9 @@ import type { Followers } from './followers.ts'
 import type { Reader } from './reader.ts'
 import { eventsOf, groupReaders } from './reader-groups.ts'
 
-/** The bytes that wait for a reader that is sent missed events. Beyond them it is sent what it missed meanwhile, too. */
+/**
+ * The bytes that wait for a reader that is sent missed events. Beyond them it is sent what it missed in that time, too.
+ */
 const MOST_WAITING = 64 * 1024
 
 /** Sends events to the streams of all conversations that they concern. */
@@ -59,7 +61,7 @@ export function createDeliverAll({ followers, metrics, send }: DeliverAllDeps) {
     /**
      * Makes a reader live that was sent the events before it followed its conversations.
      *
-     * @returns false if too much has arrived meanwhile: the reader must be sent that as well
+     * @returns false if too much has arrived since: the reader must be sent that as well
      */
     goLive(reader: Reader): boolean {
       const following = reader.following!

@@ -17,7 +17,7 @@ interface Drain extends Looked {
 
 /**
  * Creates the waits for clients to read the missed events that they were sent. A client that reads nothing is closed: what it
- * was sent occupies memory, and no event is sent to it meanwhile that would show how far it is behind.
+ * was sent occupies memory, and no event is sent to it in that time that would show how far it is behind.
  */
 export function createDrains({ stalled_seconds, close, isLong }: DrainsDeps) {
   const drains = new Map<Reader, Drain>()

@@ -7,10 +7,10 @@ import type { Database } from '../storage/database.ts'
 import { createChanges } from './changes.ts'
 import type { Hub } from './hub.ts'
 
-/** The time between two looks at the rights of some streams: a right may also end by hand in the database. */
+/** The time between two checks of the rights of some streams: a right may also end by hand in the database. */
 const ROUND_MS = 2_000
 
-/** After a longer pause, of this process or of its readers, everything that it follows is looked at. */
+/** After a longer pause, of this process or of its readers, everything that it follows is checked. */
 const PAUSE_MS = 60_000
 
 interface PollerDeps {
@@ -38,7 +38,7 @@ function createFollowing({ db, hub, metrics }: PollerDeps, lateness: ReturnType<
       metrics.polled((performance.now() - began) / 1000)
       await lateness.act(() => deliver(found, began))
     },
-    /** The next time looks at everything. */
+    /** The next poll checks everything. */
     forget(): void {
       mustLookAtAll = true
     },
@@ -94,7 +94,7 @@ export function createPoller(deps: PollerDeps) {
       lateness.arrived()
       fail.reset()
     } catch (error) {
-      // What happened meanwhile is unknown, also to a database that has taken over from another.
+      // What happened since is unknown, also to a database that has taken over from another.
       forget()
       fail(error)
     }
@@ -120,7 +120,7 @@ export function createPoller(deps: PollerDeps) {
     },
     /** Polls now. */
     poll: Object.assign(poll, { current: follows.current }),
-    /** Polls now, and looks at everything: numbers of transactions may have come again. */
+    /** Polls now, and checks everything: numbers of transactions may have come again. */
     async lookAtAll(): Promise<void> {
       forget()
       // One in progress has looked already.

@@ -189,7 +189,7 @@ async function listMissed(reader: Reader, begin: Place, end: Place, deps: CatchU
   return ranges
 }
 
-/** The id of the last row of each range that has more than its part. A conversation deleted meanwhile has none. */
+/** The id of the last row of each range that has more than its part. A conversation deleted since has none. */
 function unfinishedIn(ranges: Range[], parts: Range[], rows: FeedRow[]): number[] {
   const last = new Map(rows.map((row) => [row.conversation_id, row.id]))
   return ranges.flatMap(({ id, to }, index) => (parts[index]!.to < to ? (last.get(id) ?? []) : []))

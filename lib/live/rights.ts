@@ -12,7 +12,7 @@ import type { Streams } from './streams.ts'
  */
 const OLDEST_MS = 2_000
 
-/** How many streams `recheckNext` looks at. */
+/** How many streams `recheckNext` checks. */
 const ROUND = { least: 100, calls: 30 }
 
 interface RightsDeps {

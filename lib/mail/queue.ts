@@ -26,7 +26,7 @@ const MAX_WAITING = 10_000
 const MAX_FAILED = 1_000
 const FAILED_SECONDS = 7 * 24 * 60 * 60
 
-/** How often a service that cannot send looks at waiting mails. */
+/** How often a service that cannot send checks waiting mails. */
 const NO_WAY_SECONDS = 300
 
 /** A mail to send, by ids: its text and its token are made when it is sent. */

@@ -44,7 +44,7 @@ export interface Metrics {
   fileRefused(): void
   /** A backup that failed and will be tried again. */
   backupFailed(): void
-  /** The duration of a look at the signals of other processes. */
+  /** The duration of a poll of the signals of other processes. */
   polled(seconds: number): void
   /** The number of conversations with new events that a poll has found. */
   foundNew(conversations: number): void

@@ -75,7 +75,7 @@ async function countDue(ctx: Context, grace: number): Promise<SweptFiles> {
   return { expired, blobs: due, bytes: 0, failed: 0 }
 }
 
-/** Sweeps until all blobs were looked at. */
+/** Sweeps until all blobs were checked. */
 async function sweepAll(ctx: Context, grace: number): Promise<SweptFiles> {
   const round = { after: '' }
   const sum = { expired: 0, blobs: 0, bytes: 0, failed: 0 }

@@ -148,7 +148,7 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
   return found
 }
 
-/** What the checks look at: a conversation that is being removed is incomplete. */
+/** What the checks read: a conversation that is being removed is incomplete. */
 async function scopeOf(db: Queries): Promise<string> {
   return (await db.get(IS_REMOVING)) ? withVisible(db.dialect) : ''
 }

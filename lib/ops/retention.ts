@@ -63,7 +63,7 @@ export interface Pruned {
 
 const always = (age: number) => () => age
 
-/** What is kept for a time only, by what it is. */
+/** What is kept only for a time, by kind. */
 const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   events: { age: ({ config }) => config.sse.replay_retention_hours * HOUR, run: deleteEventsBefore },
   // A process that was away for longer looks up all rights.

@@ -49,10 +49,10 @@ export function inMemory(now: () => number): KvLike {
   }
 }
 
-/** For each stored entry so many others are looked at: with one, a store that grows would never be looked through. */
+/** For each stored entry so many others are checked: with one, a store that grows would never be checked whole. */
 const LOOKS = 2
 
-/** When entries expire. They are looked at in turn, a few at a time: to look at all at once would hold up the process. */
+/** When entries expire. They are checked in turn, a few at a time: a check of all at once would block the process. */
 function createExpiries(now: () => number) {
   const expiries = new Map<string, number>()
   let cursor = expiries.entries()

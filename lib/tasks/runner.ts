@@ -134,7 +134,7 @@ interface Workers {
   isOpen: () => boolean
 }
 
-/** Returns when no task is due or in progress. Those of another process are looked at again. */
+/** Returns when no task is due or in progress. Tasks of another process are checked again. */
 async function whenIdle(db: Database, { wake, running, isOpen }: Workers): Promise<void> {
   while (isOpen() && (running().length > 0 || (await hasTask(db, 0)))) {
     wake()

@@ -26,7 +26,7 @@ export function apiOf(api: string): string {
   return api.replace(/\/+$/, '')
 }
 
-/** The HTML of the page. Its template names its own files; what it is to know is JSON, which no browser runs. */
+/** The HTML of the page. Its template names its own files; what it must know is JSON, which no browser runs. */
 export function fillHtml(template: string, { base, api, brand }: Place): string {
   const { name = DEFAULT_NAME } = brand
   const config = JSON.stringify({ api, brand: { ...brand, name } }).replaceAll('<', '\\u003c')

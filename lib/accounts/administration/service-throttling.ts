@@ -17,7 +17,7 @@ import { findUser, findUsernames } from '../users/store.ts'
 /** The maximum number of callers that the status shows. */
 const MAX_SHOWN = 200
 
-/** The maximum number of buckets and of accounts that it looks at. */
+/** The maximum number of buckets and of accounts that it reads. */
 const MAX_BUCKETS = 10_000
 const MAX_ACCOUNTS = 10_000
 

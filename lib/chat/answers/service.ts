@@ -35,7 +35,7 @@ export const cancel = useCase({
   },
 })
 
-/** Whether another user than the actor asked for an answer, and has no open stream. */
+/** Whether a user other than the actor requested an answer, and has no open stream. */
 async function hasOtherAskerAway({ db, presence }: Context, actor: Actor, messageId: string): Promise<boolean> {
   const asker = (await findAnswer(db, messageId))?.posted_by
   return asker != null && asker !== actor.user_id && !(await presence.hasStream(asker))

@@ -45,8 +45,8 @@ export async function deleteUnderWay(
 const ASKING_LOCK = 7_201_997
 
 /**
- * The number of answers in progress in all processes, and of those this user asked for. Until the transaction ends no
- * other answer starts, so the numbers stay true. The table is small.
+ * The number of answers in progress in all processes, and of those that this user requested. Until the transaction ends
+ * no other answer starts, so the numbers stay true. The table is small.
  */
 export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise<{ all: number; own: number }> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ASKING_LOCK)

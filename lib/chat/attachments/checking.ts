@@ -30,7 +30,7 @@ const ELSEWHERE_SECONDS = 30
 
 type CheckContext = Pick<Context, 'config' | 'scan' | 'thumbnail'>
 
-/** Whether the host is to look at a file before it can be read. */
+/** Whether the host must check a file before it can be read. */
 export function statusOfComplete({ scan }: CheckContext): 'scanning' | 'ready' {
   return scan ? 'scanning' : 'ready'
 }

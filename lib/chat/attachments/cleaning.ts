@@ -9,10 +9,10 @@ import { assertSpace } from './space.ts'
 import type { AttachmentRow } from './store.ts'
 import { insertBlob } from './store-blobs.ts'
 
-/** How many files are looked at at once: each has up to three parts in memory. */
+/** How many files are read at once: each has up to three parts in memory. */
 const AT_ONCE = 3
 
-/** Lets files wait for their turn to be looked at. */
+/** Lets files wait for their turn to be read. */
 export type CleaningTurns = ReturnType<typeof createCleaningTurns>
 
 /** Creates the turns of a process. */

@@ -72,7 +72,7 @@ const UNUSED = `NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_id = blobs.
 export async function releaseUnused(tx: Queries, ids: Iterable<string>, at: Micros): Promise<number> {
   const list = jsonList(ids)
   if (list === '[]') return 0
-  // Locked first, and looked at then: an upload of the same bytes may be taking one.
+  // Locked first, and checked then: an upload of the same bytes may be taking one.
   const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
   const before = await tx.all<{ id: string; size: number; released_at: Micros | null }>(
     `SELECT id, size, released_at FROM blobs WHERE id ${isOneOf(tx.dialect)} ORDER BY id${lock}`,
@@ -114,7 +114,7 @@ export async function takeBack(tx: Queries, id: string): Promise<boolean> {
 
 const sizeOf = (blobs: readonly { size: number }[]) => blobs.reduce((sum, { size }) => sum + Number(size), 0)
 
-/** Up to `limit` live blobs after one, of which no attachment has any. @returns also the last id that was looked at */
+/** Up to `limit` live blobs after one, of which no attachment has any. @returns also the last checked id */
 export async function listUnused(
   db: Queries,
   after: string,

@@ -27,10 +27,10 @@ const BATCH = 100
 /** The number of parts that are deleted at once. */
 const PARTS_AT_ONCE = 8
 
-/** How many blobs one step looks at for those that nothing refers to. */
+/** How many blobs one step checks for references. */
 const PAGE = 500
 
-/** The last blob that was looked at; empty at the beginning. */
+/** The last checked blob; empty at the beginning. */
 export interface SweepRound {
   after: string
   /** The released blob after which it goes on, if the storage failed there. */

@@ -13,7 +13,7 @@ export interface Plan {
   needs_owner: boolean
 }
 
-/** How often a removal is looked at. */
+/** How often a removal is checked. */
 const LOOK_MS = 500
 
 /**

@@ -42,7 +42,7 @@ export interface Copy {
 const IDS = ['id', 'conversation_id', 'root_id', 'message_id', 'parent_id', 'user_id', 'blob_id', 'thumbnail_blob_id']
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** What begins an archive of a conversation: anything else is refused before a row is looked at. */
+/** What begins an archive of a conversation: anything else is refused before a row is read. */
 function assertHeader(line: Line | undefined): string {
   if (line === undefined) throw new Error(NOT_WHOLE)
   const header = line as Header

@@ -7,7 +7,7 @@ import { MOST_PERSONS } from './schema.ts'
 export const ALL = 'all'
 
 /**
- * How many candidates of one text are looked at: its cost is bounded, however many `@` it has. After them only the first
+ * How many candidates of one text are compared: its cost is bounded, however many `@` it has. After them only the first
  * word behind each `@` is one, for so many more.
  */
 const MOST_CANDIDATES = 2_000

@@ -7,7 +7,7 @@ import { type FullInbox, listFull, removeOldest } from './store-removing.ts'
 /** The number of notifications that an inbox keeps. */
 const MOST_KEPT = 10_000
 
-/** The users whose inboxes one query looks at: it counts up to {@link MOST_KEPT} entries of each. */
+/** The users whose inboxes one query reads: it counts up to {@link MOST_KEPT} entries of each. */
 const PAGE = 20
 
 /** The number of notifications that one transaction deletes. */
@@ -24,7 +24,7 @@ export interface InboxRound {
 /**
  * Deletes the notifications that inboxes do not keep: those that are too old, and the oldest of too many.
  *
- * @param round continues one that other calls have begun; without it, all inboxes are looked at
+ * @param round continues one that other calls have begun; without it, all inboxes are checked
  * @returns the number of notifications
  */
 export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MOST_KEPT): Promise<number> {

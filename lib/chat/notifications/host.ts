@@ -134,7 +134,7 @@ function createRecent(now: () => Micros) {
   // In the order of their times: the oldest are first.
   const heard = new Map<string, Micros>()
   return {
-    /** Whether a recipient has heard of a thread; if not, they hear of it now. */
+    /** Whether a recipient was just notified of a thread; if not, counts as notified now. */
     isQuiet(userId: string, rootId: string): boolean {
       const at = now()
       for (const [key, time] of heard) {

@@ -20,7 +20,7 @@ export const NEAR = 2_000
 const MOST_AT_ONCE = 5_000
 const MOST_BLOCKS = 1_024
 
-/** How far the next look at PostgreSQL's index goes: not beyond the nearest messages, so many blocks, or all of it. */
+/** How far the next scan of PostgreSQL's index goes: not beyond the nearest messages, so many blocks, or all of it. */
 export type Span = number
 
 export const FIRST_SPAN: Span = 0
@@ -29,7 +29,7 @@ export const FIRST_SPAN: Span = 0
  * How far the next look goes.
  *
  * @param found how many messages the last one found, and whether there were more than it takes at once
- * @param left how many numbers are left to be looked at
+ * @param left how many numbers are left to be read
  */
 export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, left: number): Span {
   // Where there are many, a wide look would read them all for the few that are taken.

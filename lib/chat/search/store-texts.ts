@@ -36,7 +36,7 @@ export async function listTexts(db: Queries, docs: readonly number[], bytes: num
 /** More than any text has; PostgreSQL compares it as an integer of 32 bits. */
 const LONGEST = 2 ** 31 - 1
 
-/** A text as it is read for the index: without `content` if it is longer than asked for. */
+/** A text as it is read for the index: without `content` if it is longer than requested. */
 type ReadText = Omit<IndexedText, 'content'> & { content: string | null; size: number }
 
 function readTexts(db: Queries, docs: readonly number[], longest: number): Promise<ReadText[]> {

@@ -1,11 +1,11 @@
 import type { Queries } from '../../storage/database.ts'
 
-/** Words of which PostgreSQL looks at once whether messages still have them. */
+/** How many words PostgreSQL checks at once for messages that still have them. */
 const SWEPT = 200
 
 /**
  * Removes words that no message has any more, of some that were taken from messages. What is written into the index
- * meanwhile waits, as it would not store again a word that is being removed.
+ * in that time waits, as it would not store again a word that is being removed.
  *
  * @returns whether nothing is left
  */

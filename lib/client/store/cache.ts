@@ -3,7 +3,7 @@ import type { Watchable } from './cell.ts'
 /** Parts without subscribers that are kept. */
 const MAX_UNWATCHED = 100
 
-/** Parts of the store by their id, made when they are first asked for. */
+/** Parts of the store by their id, made when they are first requested. */
 export interface Cache<T> {
   get: (id: string) => T
   /** Without making it. */

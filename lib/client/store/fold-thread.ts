@@ -28,7 +28,7 @@ export function foldThread(
   switch (event.type) {
     case 'message.new': {
       const { message } = event.payload
-      // It may have been read meanwhile, and then as it is now.
+      // It may have been read since, and then as it is now.
       return message.root_id !== root_id || find(data, message.id) ? data : withMessage(data, withOwn(message, user_id))
     }
     case 'message.edited':

@@ -34,7 +34,7 @@ export function presenceOf(store: ChatStore): StorePresence {
   return partOf(store, createPresence)
 }
 
-/** How many users are asked for at once. */
+/** How many users one request names. */
 const MAX_USERS = 200
 
 /** How often a typing status is sent at most: it lasts longer. */

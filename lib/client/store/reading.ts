@@ -16,7 +16,7 @@ export type Read = (
   causes: readonly ConversationStreamEvent[] | undefined,
 ) => Promise<void>
 
-/** One reading at a time, with the events that arrive meanwhile; those that are asked for meanwhile are one more. */
+/** One reading at a time, with the events that arrive in it; all readings requested in that time are one more. */
 export function createReading(read: Read, refresh_ms: number) {
   let current: Promise<void> | undefined
   let [isWanted, isMore, isCurrent] = [false, false, false]
@@ -61,7 +61,7 @@ export function createReading(read: Read, refresh_ms: number) {
     },
     /** What is known has to be read again. */
     doubt,
-    /** In a while, together with others that are asked for until then; in ever longer ones after failures. */
+    /** Reads later, together with others requested until then; after each failure it waits longer. */
     later(cause?: ConversationStreamEvent, { hasFailed = false } = {}) {
       isCurrent = false
       causes.add(cause)

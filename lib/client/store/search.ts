@@ -53,7 +53,7 @@ type SearchClient = Pick<ChatClient, 'search'>
 
 /**
  * All messages that a search finds, newest first. It goes on by itself, also where a page is partial; a page is read when
- * its first result is asked for.
+ * its first result is requested.
  *
  * @throws ChatError as `client.search.messages`; the reason of `signal` when that aborts
  * @example

@@ -63,7 +63,7 @@ export function subjectOf(
   return (message ?? notification ?? (payload as Partial<Message>))[key]
 }
 
-/** Whether a message counts as the user's own: written, or asked for. */
+/** Whether a message counts as the user's own: written, or requested. */
 export function isBy({ author_user_id, requested_by }: Message, user_id: string): boolean {
   return (author_user_id ?? requested_by) === user_id
 }

@@ -14,7 +14,7 @@ export interface FileUpload {
   size: number
   /** Bytes that have arrived. */
   sent: number
-  /** `checking`: a scanner looks at it; `failed` with the error, until it is retried or removed. */
+  /** `checking`: a scanner checks it; `failed` with the error, until it is retried or removed. */
   status: 'waiting' | 'uploading' | 'checking' | 'ready' | 'failed'
   /** Once the upload has begun. */
   attachment?: Attachment

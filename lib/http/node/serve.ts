@@ -89,7 +89,7 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
   let closed: Promise<void> | undefined
   return {
     ...real,
-    // By the name that was asked for.
+    // By the requested name.
     ...('host' in place && { url: urlOf({ host: place.host, port: real.port }) }),
     async close(options = {}) {
       refuseUnknown('server.close', options, CLOSE_OPTIONS)

@@ -52,7 +52,7 @@ export interface OwnMessage {
 
 /**
  * The messages of a user that are not deleted, in windows of the messages of all, by primary key: there is no index by
- * author, and a window bounds what a statement reads. @param onWindow is called with the number of messages looked at
+ * author, and a window bounds what a statement reads. @param onWindow called with the number of checked messages
  */
 export async function* listOwnMessages(
   db: Queries,

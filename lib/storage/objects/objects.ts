@@ -45,7 +45,7 @@ export interface Objects {
   delete(key: string, options?: { signal?: AbortSignal }): Promise<void>
   /** A page of the objects whose keys begin with `prefix`, in the order of their keys; `next` continues after it. */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<{ objects: ObjectInfo[]; next?: string }>
-  /** Every key, in any order; what is stored or deleted meanwhile may be among them. */
+  /** Every key, in any order; what is stored or deleted during the call may be among them. */
   keys(): AsyncIterable<string>
   /**
    * Deletes what killed processes were writing: at once if it was a process of this machine, otherwise an hour later. With

@@ -1,6 +1,6 @@
 import type { Migration } from './migrations.ts'
 
-/** Adds what the sizes lack, in one statement: whatever changes meanwhile is in both sums, or in neither. */
+/** Adds what the sizes lack, in one statement: whatever changes in that time is in both sums, or in neither. */
 export const CORRECT_SIZES = `INSERT INTO blob_sizes (bytes, released_bytes)
   SELECT stored.bytes - noted.bytes, stored.released_bytes - noted.released_bytes
     FROM (SELECT coalesce(sum(size), 0) AS bytes,

@@ -23,8 +23,8 @@ function open(path) {
 
 /**
  * Runs a script that has `open(path)` and `args` in a process of its own: what takes SQLite long holds up no request there,
- * and has a core of its own. A thread could not be ended meanwhile, and when it closes the file, all locks of its process
- * on it are lost (https://sqlite.org/howtocorrupt.html, section 2.2).
+ * and has a core of its own. A thread could not be ended in that time, and when it closes the file, all locks of its
+ * process on it are lost (https://sqlite.org/howtocorrupt.html, section 2.2).
  *
  * @returns what it has printed
  * @throws Error of `execFile`, with `stdout` and `signal`, if it fails or cannot be started
