@@ -34,6 +34,7 @@ import { createReactionQueue } from './chat/reactions/adding.ts'
 import { createReadUpdates } from './chat/receipts/publishing.ts'
 import { fill } from './chat/search/fill.ts'
 import { createSearch } from './chat/search/search.ts'
+import { sumUp } from './chat/usage/summing.ts'
 import { createCluster } from './cluster/cluster.ts'
 import { filesPlace } from './config/attachments.ts'
 import { createLiveConfig } from './config/live.ts'
@@ -261,6 +262,7 @@ function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
     'search.fill': (run) => fill(ctx(), run),
     'files.collect': (run) => collect(withReserve(ctx(), 'half'), run),
     'files.check': (run) => checkFile(ctx(), run),
+    'usage.sum': (run) => sumUp(ctx(), run),
     ...mailTasks(() => ctx().outbox),
   }
 }

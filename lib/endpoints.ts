@@ -28,6 +28,7 @@ import * as reactions from './chat/reactions/routes.ts'
 import * as receipts from './chat/receipts/routes.ts'
 import * as search from './chat/search/routes.ts'
 import * as threads from './chat/threads/routes.ts'
+import * as usage from './chat/usage/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
@@ -68,6 +69,7 @@ export const endpoints = {
   presence,
   limits: { ...limits, ...throttling },
   events,
+  usage,
   ops,
   wellKnown,
   openai,

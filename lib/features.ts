@@ -46,6 +46,7 @@ import * as receipts from './chat/receipts/service.ts'
 import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as threads from './chat/threads/service.ts'
+import * as usage from './chat/usage/service.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
 import { type AnyUseCase, bindAll, loopWithContext, withContext } from './core/use-case.ts'
@@ -198,6 +199,7 @@ export const USE_CASES = {
     reset: throttling.reset,
   },
   events: { open: events.open, openAll: events.openAll },
+  usage: { list: usage.list },
   ops: { health: ops.health, readiness: ops.readiness },
   wellKnown: { get: wellKnown.get },
   openai: { listModels: compat.listModels, complete: compat.complete },

@@ -1,6 +1,7 @@
 import { COMMANDS_MS, logCommands } from './accounts/audit/log-commands.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
+import { renewDaily } from './chat/usage/summing.ts'
 import type { Context, Log } from './context.ts'
 import { withDeadline } from './core/deadline.ts'
 import { causeText } from './core/errors.ts'
@@ -51,6 +52,7 @@ type JobName =
   | 'reserve'
   | 'backups'
   | 'clock'
+  | 'usage'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -103,6 +105,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 10_000,
       run: ctx.clockKeeper.check,
       warning: 'The time could not be noted: the next start may take its clock for wrong',
+      exclusive: true,
+    },
+    usage: {
+      interval_ms: 60_000,
+      run: () => renewDaily(ctx),
+      warning: 'It could not be checked whether what is stored has been summed up today',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

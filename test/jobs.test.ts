@@ -40,6 +40,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'presence',
     'retention',
     'stalled',
+    'usage',
     'wal',
   ])
   expect(new Set(warnings.map(([message]) => message)).size).toBe(failed.size)

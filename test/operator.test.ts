@@ -88,6 +88,7 @@ const CALLS: Record<string, unknown[]> = {
     { profile_id: ID, method: 'GET', path: '/api/users' },
   ],
   'limits.deleteAssignment': [ID],
+  'usage.list': [{ by: 'user' }],
   'events.open': [ID, {}],
   'events.openAll': [{}],
   'events.follow': [ID],
@@ -122,7 +123,7 @@ const WITHOUT_ACTOR = [
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY =
-  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^keys\.(listAll|revokeAny)|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^usage\.|^keys\.(listAll|revokeAny)|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

@@ -1,10 +1,16 @@
 import { defineCommand as defineGroup } from 'citty'
+import type { UsageKind } from '../../lib/chat/usage/schema.ts'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import type { AdoptedFiles } from '../../lib/ops/file-place.ts'
+import type { Chat } from '../../lib/service.ts'
 import { acceptClockArg, assertClock } from '../args/clock.ts'
-import { commonArgs, defineCommand } from '../args/command.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { usernamesOf } from '../args/user.ts'
 import { describeFreed, measureInside } from '../freed.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { showProgress } from '../progress.ts'
+import { readableSize } from '../sizes.ts'
 import { withChat } from '../with-chat.ts'
 
 const gc = defineCommand({
@@ -57,30 +63,62 @@ const adopt = defineCommand({
 })
 
 const stat = defineCommand({
-  meta: { name: 'stat', description: 'Show how many files there are, and what they take' },
-  example: 'chat-server attachments stat --json',
-  args: commonArgs,
-  run: ({ args }) =>
-    withChat(
-      args,
-      async (chat) => {
-        const totals = await chat.ops.fileTotals()
-        const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1)
-        const rows = [
-          ['ready', String(totals.ready)],
-          ['uploading', String(totals.uploading)],
-          ['scanning', String(totals.scanning)],
-          ['refused', String(totals.refused)],
-          ['gone', String(totals.gone)],
-          ['of no message', String(totals.unattached)],
-          ['blobs', `${totals.blobs} (${mib(totals.bytes)} MiB)`],
-          ['released blobs', `${totals.released} (${mib(totals.released_bytes)} MiB)`],
-        ]
-        print(args, totals, table(['FILES', String(totals.attachments)], rows))
-      },
-      { readOnly: true },
-    ),
+  meta: {
+    name: 'stat',
+    description: 'Show how many files there are, and what they take, also by user or conversation',
+  },
+  example: 'chat-server attachments stat --by user',
+  args: {
+    by: {
+      type: 'string',
+      valueHint: 'what',
+      description: 'user or conversation: what each of them stores, largest first, from sums of the last hour',
+    },
+    ...pageArgs,
+    ...commonArgs,
+  },
+  run: ({ args }) => {
+    const { by, limit, after } = args
+    if (by === undefined && (limit ?? after) !== undefined) throw new UsageError('--limit and --after need --by')
+    // Summing up is a task, which is written.
+    return withChat(args, (chat) => (by === undefined ? showTotals(chat, args) : showUsage(chat, { ...args, by })), {
+      readOnly: by === undefined,
+    })
+  },
 })
+
+async function showTotals(chat: Chat, args: { json?: boolean | undefined }): Promise<void> {
+  const totals = await chat.ops.fileTotals()
+  const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1)
+  const rows = [
+    ['ready', String(totals.ready)],
+    ['uploading', String(totals.uploading)],
+    ['scanning', String(totals.scanning)],
+    ['refused', String(totals.refused)],
+    ['gone', String(totals.gone)],
+    ['of no message', String(totals.unattached)],
+    ['blobs', `${totals.blobs} (${mib(totals.bytes)} MiB)`],
+    ['released blobs', `${totals.released} (${mib(totals.released_bytes)} MiB)`],
+  ]
+  print(args, totals, table(['FILES', String(totals.attachments)], rows))
+}
+
+async function showUsage(
+  chat: Chat,
+  args: { by: string; limit?: string | undefined; after?: string | undefined; json?: boolean | undefined },
+): Promise<void> {
+  const by = args.by as UsageKind
+  const page = await chat.usage.list(OPERATOR, { by, ...pageOf(args) })
+  const keys = page.rows.map(({ key }) => key)
+  const names = by === 'user' ? await usernamesOf(chat, keys) : new Map<string, string>()
+  const rows = page.rows.map(({ key, files, bytes, released_bytes, message_bytes }) => [
+    names.get(key) ?? key,
+    String(files),
+    ...[bytes, released_bytes, message_bytes].map(readableSize),
+  ])
+  const headings = [by.toUpperCase(), 'FILES', 'BYTES', 'RELEASED', 'MESSAGES']
+  print(args, page, `${table(headings, rows)}\n\nAs of ${page.as_of}.${moreOf(page)}`)
+}
 
 export default defineGroup({
   meta: { name: 'attachments', description: 'Show what the files of messages take, or delete what nothing refers to' },

@@ -32,6 +32,7 @@ export type {
 } from './openai.ts'
 export type { Health, Readiness, ReadinessChecks } from './ops.ts'
 export type { TaskPage, TaskRecord } from './tasks.ts'
+export type { StorageUsage, StorageUsagePage } from './usage.ts'
 export type {
   Account,
   AccountAnswer,

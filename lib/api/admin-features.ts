@@ -8,6 +8,7 @@ import type { NodesAdminClient } from './nodes.ts'
 import type { OpenaiAdminClient } from './openai.ts'
 import type { OpsAdminClient } from './ops.ts'
 import type { TasksAdminClient } from './tasks.ts'
+import type { UsageAdminClient } from './usage.ts'
 import type { UsersAdminClient } from './users.ts'
 import type { WellKnownAdminClient } from './well-known.ts'
 
@@ -20,6 +21,7 @@ export interface AdminFeatures {
   newcomers: NewcomersAdminClient
   keys: KeysAdminClient
   limits: LimitsAdminClient
+  usage: UsageAdminClient
   ops: OpsAdminClient
   wellKnown: WellKnownAdminClient
   openai: OpenaiAdminClient

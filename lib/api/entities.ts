@@ -126,6 +126,7 @@ export type { SearchExcerpt, SearchPage, SearchPlace, SearchResult, SearchStatus
 export type { SetupDone, SetupStatus } from './setup.ts'
 export type { TaskPage, TaskRecord } from './tasks.ts'
 export type { ThreadPage, ThreadSummary, TreePage, UnreadThread, UnreadThreads } from './threads.ts'
+export type { StorageUsage, StorageUsagePage } from './usage.ts'
 export type {
   Account,
   AccountAnswer,

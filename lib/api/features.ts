@@ -31,6 +31,7 @@ import type { SessionsUseCases } from './sessions-use-cases.ts'
 import type { SetupUseCases } from './setup-use-cases.ts'
 import type { TasksUseCases } from './tasks-use-cases.ts'
 import type { ThreadsUseCases } from './threads-use-cases.ts'
+import type { UsageUseCases } from './usage-use-cases.ts'
 import type { UsersUseCases } from './users-use-cases.ts'
 import type { WellKnownUseCases } from './well-known-use-cases.ts'
 
@@ -66,6 +67,7 @@ export interface Features {
   presence: PresenceUseCases
   limits: LimitsUseCases
   events: EventsUseCases
+  usage: UsageUseCases
   ops: OpsUseCases
   wellKnown: WellKnownUseCases
   openai: OpenaiUseCases

@@ -39,6 +39,7 @@ export interface TaskRecord {
     | 'search.fill'
     | 'files.collect'
     | 'files.check'
+    | 'usage.sum'
     | 'mail.send'
     | 'mail.failed'
   /** The affected conversation, user or message; of a mail, its recipient */

@@ -41,6 +41,9 @@ export const ADMIN_OPERATIONS = {
   tasks: {
     list: { method: 'GET', path: '/api/admin/tasks', input: 'query', is_read: true },
   },
+  usage: {
+    list: { method: 'GET', path: '/api/admin/attachments', input: 'query', is_read: true },
+  },
   users: {
     change: { method: 'PATCH', path: '/api/admin/users/{user_id}', input: 'body' },
     create: { method: 'POST', path: '/api/admin/users', input: 'body' },

@@ -22,6 +22,7 @@ import { eraseFromInboxes } from '../chat/notifications/store-removing.ts'
 import { removeErasedUser } from '../chat/participants/ending.ts'
 import { erasePins } from '../chat/pins/erasure.ts'
 import { eraseReactions } from '../chat/reactions/erasure.ts'
+import { forgetSums } from '../chat/usage/store.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
@@ -85,6 +86,8 @@ export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Prom
     return { done: false, detail: eraser.progress() }
   await ctx.write(async (tx) => {
     await deleteErasedAuthor(tx, key)
+    // Only now: as long as there are messages of the user, they may be summed up again.
+    await forgetSums(tx, 'user', key)
     tx.enqueue({ kind: 'storage.purge', key: '' })
   })
   return { done: true }

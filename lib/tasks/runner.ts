@@ -54,6 +54,8 @@ export interface TaskWorker {
   start(): void
   /** Looks for a due task now. */
   wake(): void
+  /** Runs due tasks of a kind in a process that was not started, such as a command; others look for them. */
+  runDue(kind: TaskKind): Promise<void>
   /** Runs all tasks, including those due within an hour, and returns when none is left. For tests. */
   settle(): Promise<void>
   /** Returns when no task is due or in progress; at once if the worker was not started. */
@@ -111,6 +113,9 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
       wake()
     },
     wake,
+    async runDue(kind) {
+      if (!timer) await spawn({ ...pools[0]!, kinds: [kind] }, 0)
+    },
     async settle() {
       const ahead = 3_600 * SECOND
       while (await hasTask(db, ahead)) {

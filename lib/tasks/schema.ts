@@ -10,6 +10,7 @@ export const TaskKind = v.picklist([
   'search.fill',
   'files.collect',
   'files.check',
+  'usage.sum',
   'mail.send',
   'mail.failed',
 ])

@@ -63,7 +63,9 @@ const ORDER: string[][] = [
   ['conversation delete'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
-  ['search status', 'search rebuild', 'attachments gc', 'attachments stat', 'attachments adopt'],
+  ['search status', 'search rebuild', 'attachments gc', 'attachments stat'],
+  // Alone: while it writes the marker of the files, nothing may be deleted there.
+  ['attachments adopt'],
   ['clock status', 'clock trust'],
   ['vacuum'],
 ]

@@ -21,6 +21,8 @@ const LEFT_OUT: Record<string, string> = {
   login_failures: 'counts of the last minutes',
   schedules: 'when this database was backed up',
   search_changes: 'the index of the search is filled after an import',
+  usage_rounds: 'sums are made anew',
+  usage_sums: 'sums are made anew',
   tasks: 'a start makes those anew that are not done',
 }
 

@@ -42,6 +42,7 @@ export const FROZEN = {
     '0039-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
     '0040-heard-at': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0041-node-details': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+    '0042-usage-sums': 'qky5lUIH4i6w3S5nLsUK3oN-kt1IFA38nDDVGtqKsuQ',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -85,5 +86,6 @@ export const FROZEN = {
     '0039-backup-place': 'ZrX3C1OVt3JxkoNHacNQr-FvFmx1fiaJCfqLOJMq-t4',
     '0040-heard-at': 'PocWJwx0pqkG0_FLbMuDYI9m0Djsa6HF-JLj01uoRzw',
     '0041-node-details': 'fw2bZJ8_f2zKyvKTGe2idmALqoo2iY8nS8YKo2gy1jQ',
+    '0042-usage-sums': 'WEcZZDzolMAXIYIa36AEW45WfKtE7k908Qv0QVAlHHo',
   },
 }

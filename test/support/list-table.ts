@@ -46,6 +46,14 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
+  // Small rows: test/chat/usage reads their pages.
+  usageList: {
+    key: 'key',
+    expected: () => undefined,
+    path: () => '/api/admin/attachments',
+    query: 'by=user&limit=200',
+    next: after,
+  },
   // All of them, at most 1,000.
   nodesList: { key: 'id', expected: () => undefined, path: () => '/api/admin/nodes' },
   // The best fifty matches only: it is for completing a name.

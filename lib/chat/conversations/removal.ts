@@ -5,6 +5,7 @@ import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+import { forgetSums } from '../usage/store.ts'
 import { deleteUnderWayIn } from './store.ts'
 import { findConversation, hideConversation } from './store-fields.ts'
 import { listUnreadIn } from './store-participants.ts'
@@ -61,6 +62,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
       const isLast = messages === undefined && (await removeRest(tx, key, size)) === undefined
       if (isLast) {
         await tx.run('DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL', key)
+        await forgetSums(tx, 'conversation', key)
         tx.enqueue({ kind: 'storage.purge', key: '' })
         if (ctx.config.attachments.enabled) tx.enqueue({ kind: 'files.collect', key: '' })
       }

@@ -95,6 +95,8 @@ export const OTHER_TABLES: Record<string, string> = {
   signals: 'signals between processes, for seconds',
   schedules: 'names no user',
   blob_sizes: 'names no user',
+  usage_rounds: 'names no user',
+  usage_sums: 'sums of what is exported from its own tables',
 }
 
 /** Entries of the audit log that a user made, and those about the user. The address is their actor's. */

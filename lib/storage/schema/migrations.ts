@@ -40,6 +40,7 @@ import { lostFiles } from './0038-lost-files.ts'
 import { backupPlace } from './0039-backup-place.ts'
 import { heardAt } from './0040-heard-at.ts'
 import { nodeDetails } from './0041-node-details.ts'
+import { usageSums } from './0042-usage-sums.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -117,6 +118,7 @@ export const MIGRATIONS: readonly Migration[] = [
   backupPlace,
   heardAt,
   nodeDetails,
+  usageSums,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

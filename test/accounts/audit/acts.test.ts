@@ -37,6 +37,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'mails.retry': 'sends what was to be sent',
   'mails.drop': 'what does not arrive changes no access: the log of the process has it',
   'nodes.list': 'reads',
+  'usage.list': 'reads',
   'auth.login': ['login.succeeded', 'login.failed', 'login.throttled', 'session.ended'],
   'auth.recognise': ['session.ended', 'session.replayed', 'user.created', 'user.changed'],
   'auth.authenticate': ['session.ended', 'session.replayed', 'user.created', 'user.changed'],
