@@ -112,7 +112,7 @@ export interface Context {
   readonly callsAnswered: { count: number }
   /** How many parts of files this process takes at once. */
   readonly partSlots: PartSlots
-  /** The turns of files that are stored anew without metadata. */
+  /** The turns of files that are stored again without metadata. */
   readonly cleaningTurns: CleaningTurns
   /** How many files a user reads at once from this process. */
   readonly readSlots: ReadSlots

@@ -92,7 +92,8 @@ export interface Call<Path extends string, A extends Access, Q, B> {
   /**
    * Reads a body of `length` bytes, of a route with `bytes`, into a buffer of that length, unless `signal` is aborted before.
    *
-   * @throws ChatError `validation_failed` unless there are exactly so many; `request_timeout`; the reason of `signal`
+   * @throws ChatError `validation_failed` unless the body has exactly this many; `request_timeout`; the reason of
+   *   `signal`
    */
   readBytes: (
     length: number,

@@ -252,7 +252,7 @@ const TAKES = new Map<unknown, readonly string[]>([
 // biome-ignore lint/suspicious/noExplicitAny: arguments are contravariant, so no other type takes every function.
 type InContext<Result> = (ctx: Context, ...args: any[]) => Result
 
-/** All of them as functions of a service. That they are the declared ones is held by a test of their types. */
+/** All features as functions of a service. A test of their types ensures that they are the declared ones. */
 export function featuresOf(ctx: Context): Features {
   const features: Record<string, Record<string, unknown>> = {}
   for (const [feature, useCases] of Object.entries(USE_CASES)) features[feature] = bindAll(ctx, useCases)

@@ -12,7 +12,7 @@ export function assertCanAsk(): void {
 /**
  * Asks on a terminal.
  *
- * @param expected the only answer with which the command goes on
+ * @param expected the only answer with which the command continues
  * @throws UsageError without a terminal; Error for another answer
  */
 export async function confirm(question: string, expected: string): Promise<void> {

@@ -3,7 +3,7 @@ import { DAY, MINUTE } from '../../lib/core/time.ts'
 import type { CommandClock } from '../../lib/storage/clock-notes.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
-/** Whether the clock goes on from where a service noted it. */
+/** Whether the clock continues from where a service noted it. */
 export function judgeStep({ now, note: seen_at, record, doubt }: CommandClock): Finding {
   const isRunning = record !== undefined && Math.abs(now - record.seen_at) < 3 * MINUTE
   const step = isRunning ? record.step : doubt === undefined || seen_at === undefined ? 0 : now - seen_at

@@ -4,7 +4,7 @@ import type { Config } from '../../lib/config/parse.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
-/** So many changes wait only for a moment while a service runs, unless the index is filled. */
+/** This many changes wait only for a moment while a service runs, unless the index is filled. */
 const MANY = 10_000
 
 /** Whether messages can be searched, and the index is as they are. */

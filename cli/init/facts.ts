@@ -27,7 +27,7 @@ export interface Facts {
 /** The folder of the service under systemd, which the unit lets it write to. */
 const HOME = '/var/lib/chat-server'
 
-/** That of the examples, where the configuration leaves the choice to the system. */
+/** The port of the examples, if the configuration leaves the choice to the system. */
 const DEFAULT_PORT = 8080
 
 /** What each proxy writes before the path of a Unix domain socket. */
@@ -75,7 +75,7 @@ function filesFolderOf(config: Config): string | undefined {
   return config.attachments.enabled === false ? undefined : /^fs:(.+)$/.exec(filesPlace(config))?.[1]
 }
 
-/** The folder directly in /run that has the socket: systemd makes it anew at each start. */
+/** The folder directly in /run that has the socket: systemd recreates it at each start. */
 export function runtimeFolderOf({ server }: Config): string | undefined {
   return /^\/run\/([\w.-]+)\/[^/]+$/.exec(server.socket ?? '')?.[1]
 }

@@ -95,7 +95,7 @@ export interface MessagesUseCases {
 
   /**
    * Replaces the text of the actor's own message, and the metadata if it is given; the previous text is kept as a
-   * revision. The users that the message mentions are decided anew. With `attachment_ids` the message has these
+   * revision. The users that the message mentions are decided again. With `attachment_ids` the message has these
    * files.
    *
    * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for

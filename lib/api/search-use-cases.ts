@@ -51,7 +51,7 @@ export interface SearchUseCases {
   status(actor: Actor): Promise<SearchStatus>
 
   /**
-   * Has the running service index all messages anew, the newest first. With `from_scratch` the index is emptied
+   * Has the running service index all messages again, the newest first. With `from_scratch` the index is emptied
    * first, and searches are `incomplete` until it is filled. Only for the operator.
    *
    * @throws ChatError `forbidden`; `validation_failed`

@@ -194,7 +194,7 @@ async function makeBackup(deps: BackupDeps, state: BackupState, signal: AbortSig
 
 /**
  * Copies the files of messages, after the database: whatever the copy names still exists. A failure leaves the backup
- * as it is, and the next one goes on; otherwise no database would be backed up while one file cannot be read.
+ * as it is, and the next one continues; otherwise no database would be backed up while one file cannot be read.
  */
 async function addFiles(
   { config, db, metrics, log, files }: BackupDeps,
@@ -203,7 +203,7 @@ async function addFiles(
 ): Promise<Pick<MadeBackup, 'files' | 'files_error'>> {
   if (!config.backup.files || !config.attachments.enabled) return {}
   const failed = (files_error: string) => {
-    // The next one goes on after a stop.
+    // The next one continues after a stop.
     if (signal.aborted) return { files_error }
     metrics.backupFailed()
     log.warn('A backup has not all files of messages', { cause: files_error })

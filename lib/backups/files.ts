@@ -55,7 +55,7 @@ export function openPlaces(owner: string, open: (folder: string) => Objects, key
   }
 }
 
-/** With another key, files are copied anew: no backup is of files that it cannot decrypt. */
+/** With another key, files are copied again: no backup is of files that it cannot decrypt. */
 const named = (owner: string, key: FilesKey | undefined) => (key ? `${owner}-${key.fingerprint}` : owner)
 
 /**

@@ -42,7 +42,7 @@ export async function assertPlace(objects: Objects, state: PlaceState, made?: st
     )
 }
 
-/** Writes the marker anew, with every backup. */
+/** Rewrites the marker with every backup. */
 export async function markPlace(objects: Objects, owner: string, options: PutOptions): Promise<void> {
   const bytes = once(Buffer.from(`${JSON.stringify({ owner })}\n`))
   await objects.put(markerOf(owner), bytes, { ...options, about_bytes: 100 })

@@ -63,7 +63,7 @@ const stampOf = (at: number) => new Date(at / 1000).toISOString().replace(/[-:]|
 /** In microseconds. */
 const SECOND = 1_000_000
 
-/** Backups may be made more often than once a second: the names of so many of a moment differ. */
+/** Backups may be made more often than once a second: the names of this many in one moment differ. */
 const MOST_AT_ONCE = 60
 
 /** The time for the name of a new backup: now, or the second after that of the last one, which it must not replace. */

@@ -3,7 +3,7 @@ import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
 import type { FilesKey } from './files-key.ts'
 import { decrypt, encrypt } from './packing.ts'
 
-/** age encrypts so many bytes at a time, and adds 16 to each piece, also to an empty one. */
+/** age encrypts this many bytes at a time, and adds 16 to each piece, also to an empty one. */
 const PIECE_BYTES = 64 * 1024
 const TAG_BYTES = 16
 

@@ -59,7 +59,8 @@ export interface ChatClient extends ClientFeatures {
    *
    * @returns the attachment: `ready`, or being checked
    * @throws ChatError as `client.attachments.create`; `not_found` when the upload has ended; `conflict` for another file than
-   *   the one that `attachment_id` began with; `storage_full`; `unavailable`. With its id, the upload can go on later
+   *   the one that `attachment_id` began with; `storage_full`; `unavailable`. With its id, the upload can continue
+   *   later
    * @throws the reason of `signal`
    */
   upload(conversationId: string, file: Blob, options?: UploadOptions): Promise<Attachment>
@@ -69,7 +70,7 @@ export interface ChatClient extends ClientFeatures {
 export interface UploadOptions {
   /** Default: the name of a `File`. */
   name?: string
-  /** The upload that goes on: one that was begun before, by this page or another, with the same file. */
+  /** The upload that continues: one that was begun before, by this page or another, with the same file. */
   attachment_id?: string
   /** Called when the upload has begun, and after each part. */
   onProgress?: (progress: UploadProgress) => void
@@ -92,7 +93,7 @@ export interface UploadProgress {
 export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal
-  /** Called when the connection is lost or cannot be opened; the loop goes on and opens it again. */
+  /** Called when the connection is lost or cannot be opened; the loop continues and opens it again. */
   on_disconnect?: () => void
 }
 

@@ -19,7 +19,7 @@ const LEFT_KEPT = 60_000_000
  */
 const SEEN_KEPT = 24 * 60 * 60 * 1_000_000
 
-/** After so many beats older rows are deleted: it reads all of the process, and all that stopped ones left behind. */
+/** After this many beats older rows are deleted: it reads all of the process, and all that stopped ones left behind. */
 const BEATS_BETWEEN_DELETIONS = 30
 
 interface BeatDeps {

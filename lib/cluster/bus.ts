@@ -40,7 +40,7 @@ interface LinkDeps {
 
 /**
  * Passes signals on through the bus of the host, and has the other processes poll at once. Nothing depends on a message:
- * whatever the bus does, polling goes on.
+ * whatever the bus does, polling continues.
  */
 export function createBusLink(deps: LinkDeps) {
   const { bus, id, store, metrics, log } = deps

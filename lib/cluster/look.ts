@@ -36,7 +36,7 @@ export function createLook(db: Database, nodeId: string) {
       const others = ids.filter((id) => id !== nodeId)
       return { isFirst: isMissing, others, hasOwnRow: ids.includes(nodeId), bodies: isMissing ? [] : bodies }
     },
-    /** This process has changed the rows of others. */
+    /** Call this after this process has changed the rows of others. */
     recount(): void {
       token = undefined
     },
@@ -53,7 +53,7 @@ function sinceOf({ dialect }: Database, at: string): string[] {
 
 /**
  * Not after it: another server has taken over, or the same one was started again or has recovered from a crash, or the
- * file of signals began anew.
+ * file of signals started again.
  */
 function isNewBegin({ dialect }: Database, now: string, last: string): boolean {
   if (dialect === 'sqlite') return Number(now) < Number(last)

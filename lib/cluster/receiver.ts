@@ -96,7 +96,7 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
     isNode: (nodeId: string) => others.has(nodeId),
     hasCompany: () => performance.now() < company_until,
     ...{ expect: lateness.expect, isLate: lateness.isLate, age: lateness.age, countNodes: () => others.size + 1 },
-    /** This process may have removed others. */
+    /** Call this if this process may have removed others. */
     recount,
 
     async listen(neighbour: Neighbour): Promise<void> {

@@ -113,7 +113,7 @@ function subjectOf({ conversation_id, user_id, user_ids, event }: Ephemeral): st
   return [event.type, conversation_id, user_id, payload.root_id, payload.user_id].join()
 }
 
-/** That the presence of these users has changed, in signals of the maximum size. */
+/** Signals that the presence of these users has changed, each up to the maximum size. */
 export function toUserSignals(userIds: string[]): SignalText[] {
   const signals: SignalText[] = []
   for (let start = 0; start < userIds.length; start += MAX_USERS) {

@@ -102,7 +102,7 @@ export async function listPresent(db: Queries, nodeId: string, lapse: Micros): P
   return rows.map((row) => row.user_id)
 }
 
-/** The processes that run beside one, by a report within so many microseconds. Parameters: its id, the time. */
+/** The processes that run beside one, by a report within a time in microseconds. Parameters: its id, the time. */
 const otherNodes = (dialect: Queries['dialect']) =>
   `p.node_id <> ? AND EXISTS (SELECT 1 FROM nodes n WHERE n.id = p.node_id AND n.beat_at >= ${databaseNow(dialect)} - CAST(? AS BIGINT))`
 

@@ -138,7 +138,10 @@ function referenceOf(samples: readonly Sample[], { at, offset }: Sample): Sample
   )
 }
 
-/** After another step the wait begins anew, unless it may be a machine that slept: else a laptop would never be trusted. */
+/**
+ * After another step the wait starts again, unless it may be a machine that slept: else a laptop would never be
+ * trusted.
+ */
 function distrustAfter(
   before: Distrust | undefined,
   { from, last, sample }: { from: number; last: number; sample: Sample },

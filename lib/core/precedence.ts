@@ -1,19 +1,21 @@
 /** How long what arrives has precedence. */
 const PATIENCE_MS = 50
 
-/** Whether work that can wait may go on; `overdue` if requests in every turn have kept it waiting for an interval. */
+/**
+ * Whether work that can wait may continue; `overdue` if requests in every turn have kept it waiting for an interval.
+ */
 export type MayGoOn = boolean | 'overdue'
 
 /**
- * Creates the rule of work that can wait while requests arrive: it goes on in a turn of the event loop in which none has
- * arrived, and at intervals when some arrive in every turn.
+ * Creates the rule of work that can wait while requests arrive: it continues in a turn of the event loop in which none
+ * has arrived, and at intervals when some arrive in every turn.
  *
  * Node accepts one connection in each turn: after a restart, when thousands of clients come back, the turns must be short, or
  * the last one waits for long before it is accepted.
  *
  * @param arrivals the number of requests so far
  * @param now milliseconds
- * @returns a function that is called once in each turn, and returns whether the work may go on
+ * @returns a function that is called once in each turn, and returns whether the work may continue
  */
 export function createPrecedence(arrivals: () => number, now: () => number = () => performance.now()): () => MayGoOn {
   let seen = arrivals()

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** How many writes run at once while the service responds to no other calls: a disk flushes several at the cost of one. */
 const MOST_AT_ONCE = 3
 
-/** The service counts as idle after so many writes in a row during which it has responded to no other call. */
+/** The service counts as idle after this many writes in a row without a response to another call. */
 const IDLE_AFTER = 4
 
 /** How many times as long as a write the pause after it may be. */

@@ -77,7 +77,7 @@ async function toNode(
     }
     response.end()
   } catch {
-    // The client has left, or the rest cannot be read: a length was promised, so the connection must not go on.
+    // The client has left, or the rest cannot be read: a length was promised, so the connection must not continue.
     response.destroy()
   } finally {
     response.req.socket.off('close', onClose)

@@ -6,7 +6,7 @@ interface DrainsDeps {
   /** How long a client may read nothing. */
   stalled_seconds: number
   close(reader: Reader, reason: CloseReason): void
-  /** Is called with a reader that has taken longer than that, but goes on reading. */
+  /** Is called with a reader that has taken longer than that, but continues reading. */
   isLong(reader: Reader): void
 }
 

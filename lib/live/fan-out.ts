@@ -97,7 +97,11 @@ export function createFanOut(deps: FanOutDeps) {
   }
 }
 
-/** Makes the logs go on that have new events, or get ephemeral ones. @returns the deliveries of what was committed before */
+/**
+ * Advances the logs that have new events, or get ephemeral ones.
+ *
+ * @returns the deliveries of what was committed before
+ */
 function advanceLogs({ subscriptions, followers, tail }: FanOutDeps, outcome: Outcome): Promise<void>[] {
   const { conversations, members, ephemeral } = outcome
   const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])

@@ -8,7 +8,10 @@ import type { Ephemeral } from './transaction.ts'
 /** The number of events that are completed at once. */
 const BATCH = 200
 
-/** Beyond so many waiting events new ones are dropped: the streams get the number of unread notifications when they reconnect. */
+/**
+ * Beyond this many waiting events new ones are dropped: the streams get the number of unread notifications when they
+ * reconnect.
+ */
 const MOST_WAITING = 10_000
 
 /** An event for one user. */

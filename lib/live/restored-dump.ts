@@ -5,7 +5,7 @@ export const NEXT_XID = 'pg_snapshot_xmax(pg_current_snapshot())'
 
 /**
  * PostgreSQL: forgets the transactions of the server from which a dump was restored, unless this one has had as many. They
- * would seem unfinished until it has: every look would find their rows anew, and no stream of all conversations could
+ * would seem unfinished until it has: every look would find their rows again, and no stream of all conversations could
  * begin or resume. A row without a transaction is older than all others.
  */
 export async function forgetOtherServer(db: Database): Promise<void> {

@@ -3,7 +3,7 @@ import type { Queries } from '../storage/database.ts'
 import { onRows } from '../storage/on-rows.ts'
 import type { Micros } from '../storage/sql.ts'
 
-/** Whose rights may have ended: those of a user, of the participants of a conversation, or, with neither, of all users. */
+/** The users whose rights may have ended: one, the participants of a conversation, or, with neither, all. */
 export interface Revocation {
   user_id?: string | null | undefined
   conversation_id?: string | null | undefined

@@ -39,7 +39,7 @@ export function createTail(deps: FeedPagesDeps) {
     if (followers.count() === 0 && !advancing) pages.forget()
   }
 
-  /** Delivers all new events. A call during a run makes it go on. @param own a commit of this process, not to be read */
+  /** Delivers all new events. A call during a run extends it. @param own a commit of this process, not to be read */
   function advance(own: Committed = NOTHING): Promise<void> {
     pages.add(own)
     stale = true
@@ -53,7 +53,7 @@ export function createTail(deps: FeedPagesDeps) {
     rest,
     publish: pages.publish,
 
-    /** There are new events, which concern no reader: they are passed over later. */
+    /** Notes new events that concern no reader: they are passed over later. */
     skipped(): void {
       isBehind = true
     },

@@ -23,7 +23,7 @@ const LONGEST_HOURS = 24
  * Takes the next free time for a mail to a recipient. Each mail has its own, so they are sent in the order in which
  * they came: a new one never overtakes those that wait.
  *
- * @returns when it may be sent; `undefined` when so many wait that none is free within a day
+ * @returns when it may be sent; `undefined` if no slot is free within a day
  */
 export async function takeTime(db: Database, mail: MailKind, to: string, now: Micros): Promise<Micros | undefined> {
   const others = mail === 'notification' ? NOTIFICATIONS : OTHERS

@@ -147,7 +147,7 @@ async function loadMeans({ config, mail }: OutboxDeps, settings: SmtpSettings | 
 async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: TaskRun): Promise<TaskOutcome> {
   const { key, detail, signal } = run
   const order = { ...detail, user_id: key.slice(0, key.indexOf('.')) } as unknown as MailOrder
-  // A failed mail that an operator retries begins anew.
+  // A failed mail that an operator retries starts again.
   const tries = detail.failed ? 0 : Number(detail.tries ?? 0)
   const queued_at = detail.failed ? deps.now() : Number(detail.queued_at)
   const age = deps.isTrusted() ? (deps.now() - queued_at) / SECOND : 0

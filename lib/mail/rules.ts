@@ -2,7 +2,7 @@
 const FIRST_WAIT_SECONDS = 30
 const LONGEST_WAIT_SECONDS = 4 * 60 * 60
 
-/** Then a mail is given up: the reason of most of them has passed. */
+/** After these a mail is given up: the reason of most mails has passed. */
 const MAX_TRIES = 12
 const MAX_AGE_SECONDS = 24 * 60 * 60
 

@@ -89,6 +89,6 @@ function clockEvents({ log }: Pick<Context, 'log'>) {
   }
 }
 
-/** So that the order of messages stays. */
+/** The times that a repair keeps, so that the order of messages stays. */
 const KEPT_TIMES =
   'Where messages were written with a later time, they and those that follow in their conversation keep it'

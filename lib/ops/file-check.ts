@@ -86,7 +86,7 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
   return { files: checked.files, bytes: checked.bytes, missing: checked.missing, recovered, ...needs_consent, findings }
 }
 
-/** So many files are rarely lost one by one: it is rather their place that is wrong. */
+/** This many files are rarely lost one by one: more likely, their place is wrong. */
 const isMany = ({ files, missing }: { files: number; missing: number }) => missing > 2 && missing * 20 > files
 
 const LOST =

@@ -23,7 +23,7 @@ const WRONG_LISTS = `SELECT DISTINCT id FROM (
       AND (NOT EXISTS (SELECT 1 FROM attachments a WHERE a.message_id = m.id)
            OR ${LISTED} <> (SELECT count(*) FROM attachments a WHERE a.message_id = m.id))) AS wrong`
 
-/** Makes those lists anew, of the rows. The search knows other names then. */
+/** Composes those lists from the rows. The search then needs the new names. */
 async function repairLists(tx: Queries): Promise<void> {
   const ids = (await tx.all<{ id: string }>(WRONG_LISTS)).map(({ id }) => id)
   for (const id of ids) await setList(tx, id, toList((await listOfMessage(tx, id)).map(toAttachment)))

@@ -35,7 +35,7 @@ function onSqlite(partitions: readonly number[]): Indexed {
 }
 
 /**
- * The invariants of the search index. They are repaired by noting the messages: then the service indexes them anew.
+ * The invariants of the search index. They are repaired by noting the messages: then the service indexes them again.
  *
  * @param partitions those of the index of SQLite
  */

@@ -49,7 +49,7 @@ export function inMemory(now: () => number): KvLike {
   }
 }
 
-/** For each stored entry so many others are checked: with one, a store that grows would never be checked whole. */
+/** For each stored entry this many others are checked: with one, a store that grows would never be checked whole. */
 const LOOKS = 2
 
 /** When entries expire. They are checked in turn, a few at a time: a check of all at once would block the process. */

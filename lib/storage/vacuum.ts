@@ -38,7 +38,7 @@ export function roomFor({ used_bytes }: DatabaseSize): number {
 }
 
 /**
- * SQLite: writes the file anew without free pages.
+ * SQLite: rewrites the file without free pages.
  *
  * @param handle a connection that was just opened
  * @throws Error when another process has the file open, unless `force`: then writers wait for it, and may fail

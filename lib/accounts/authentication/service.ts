@@ -110,7 +110,7 @@ async function resume(ctx: Context, { headers, ip }: Client, token_hash: string 
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.sessionNow()
   if (now > session.idle_expires_at || now > session.absolute_expires_at) {
-    // A clock that may be wrong leaves no mark: the session goes on when it is right again.
+    // A clock that may be wrong leaves no mark: the session continues when it is right again.
     if (session.idle_expires_at > 0 && ctx.clock.step() === 0)
       await recordUse(ctx, 'session', (tx) => recordExpiry(tx, session, now))
     throw new ChatError('session_expired')

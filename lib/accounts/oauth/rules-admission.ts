@@ -22,7 +22,7 @@ export type AdmissionSettings = Partial<
 
 type RoleRules = NonNullable<AdmissionSettings['role_claims']>
 
-/** Whether a person may sign in through a provider, and with which roles: decided anew at every sign-in. */
+/** Whether a person may sign in through a provider, and with which roles: decided again at every sign-in. */
 export function admissionOf(
   settings: AdmissionSettings,
   person: Pick<ProviderUser, 'email' | 'email_verified'>,

@@ -145,7 +145,7 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
     tx.recheckStreams({ user_id: previous.user_id })
     const detail = { sessions: 1, session_id: previous.id }
     const isLive = previous.idle_expires_at >= now && previous.absolute_expires_at >= now
-    // A session of the same user goes on; one of another user ends.
+    // A session of the same user continues; one of another user ends.
     if (isLive && previous.user_id !== user.id)
       tx.audit(sessionEnded('signed_in', { ...by, subject_id: previous.user_id, detail }))
   }

@@ -37,7 +37,7 @@ export function mayNeedCleaning(
 }
 
 /**
- * Stores a JPEG of several parts anew, without its metadata, once all parts are stored. They stay as they are: a part
+ * Stores a JPEG of several parts again, without its metadata, once all parts are stored. They stay as they are: a part
  * that is sent twice may still be written.
  *
  * @returns `undefined` if there is no metadata. Unless the file gets the new bytes, the sweep deletes them

@@ -176,9 +176,9 @@ export async function deleteBlobs(tx: Queries, ids: Iterable<string>): Promise<v
 
 /** What blobs take. */
 export interface BlobSizes {
-  /** All of them, also those that are being uploaded, or are to be deleted. */
+  /** The bytes of all blobs, also those being uploaded or waiting for deletion. */
   bytes: number
-  /** The blobs that nothing refers to any more. */
+  /** The bytes of blobs that nothing refers to any more. */
   released_bytes: number
 }
 

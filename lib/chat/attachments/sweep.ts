@@ -33,7 +33,7 @@ const PAGE = 500
 /** The last checked blob; empty at the beginning. */
 export interface SweepRound {
   after: string
-  /** The released blob after which it goes on, if the storage failed there. */
+  /** The released blob after which it continues, if the storage failed there. */
   released?: ReleasedPlace | undefined
 }
 
@@ -53,7 +53,7 @@ export interface Swept {
   cause?: unknown
 }
 
-/** How many failures in a row end a sweep: then it is the storage that is away. The next one goes on behind them. */
+/** How many failures in a row end a sweep: then it is the storage that is away. The next one continues behind them. */
 const FAILURES_IN_A_ROW = 10
 
 /**
@@ -62,7 +62,8 @@ const FAILURES_IN_A_ROW = 10
  *
  * Nothing is deleted while the storage of files is missing, or another database owns it: this one is a copy then.
  *
- * @param round where this call goes on to look for blobs that nothing refers to: a few at each call, all of them in time
+ * @param round where this call continues to look for blobs that nothing refers to: a few at each call, all of them in
+ *   time
  * @param options.grace how long released bytes are kept. Default: `attachments.grace_hours`
  */
 export async function sweepFiles(

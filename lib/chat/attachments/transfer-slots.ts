@@ -126,7 +126,7 @@ function createChecks(running: ReadonlySet<Transfer>, queue: TransferQueue, coun
   }
 }
 
-/** A transfer that may go on, with the bytes it has moved since the last check: infinite for a new one. */
+/** A transfer that may continue, with the bytes it has moved since the last check: infinite for a new one. */
 type Going = Pick<Transfer, 'user_id' | 'ending'> & { speed: number }
 
 /** Ends up to `count` transfers, no new one: each time the slowest of the user with the most. Each user keeps one. */

@@ -25,7 +25,7 @@ interface Whole {
 
 /**
  * Adds the files of messages. No bytes of the storage are taken by their id: what a folder has is read, stored under a new
- * id and hashed anew, and a file whose bytes are not those of the archive is lost.
+ * id and hashed again, and a file whose bytes are not those of the archive is lost.
  *
  * @param from the folder with the bytes; without it, all files are lost
  */

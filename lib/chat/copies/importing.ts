@@ -33,7 +33,7 @@ const REMOVED_AFTER = 600 * SECOND
 /** The size of the texts that one transaction stores: others write in between. */
 const BATCH_CHARACTERS = 1024 * 1024
 
-/** The messages whose counts one transaction makes anew, and the threads. */
+/** The messages whose counts one transaction recomputes, and the threads. */
 const RECOUNTED = 2_000
 
 /** The tables of an archive whose rows are stored; users and bytes need more. */
@@ -173,7 +173,7 @@ async function insert(ctx: Context, tx: Tx, id: string, rows: readonly [table: s
   ctx.search.noteMessages(tx, of('messages', 'id'))
 }
 
-/** Makes the counts of all threads anew: some messages may have lost their author. */
+/** Recomputes the counts of all threads: some messages may have lost their author. */
 async function recount(ctx: Context, id: string): Promise<void> {
   for (let after = 0; ; ) {
     const threads = await listThreads(ctx.db, id, after, RECOUNTED / 10)

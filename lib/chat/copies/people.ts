@@ -89,7 +89,7 @@ export async function insertPlaceholder(tx: Tx, { id, username, display_name, ki
       created_at: at,
     }
     if (await insertUser(tx, row)) break
-    // The host goes on to use its part under this name.
+    // The host continues to use its part under this name.
     if (kind === 'system' && subject !== null) await nameSystemUser(tx, id, subject)
     else await updateUser(tx, row, at)
     tx.audit({ act: 'user.created', subject_id: id })

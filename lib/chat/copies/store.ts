@@ -68,7 +68,7 @@ export async function insertHidden(tx: Queries, { id, is_group, created_at, cloc
 
 const OF_REMOVAL = "kind = 'conversation.remove' AND key = ? AND writer IS NULL"
 
-/** Puts the removal of an import that goes on off. @returns false when it has begun */
+/** Postpones the removal of an import that continues. @returns false when it has begun */
 export async function postponeRemoval(tx: Queries, id: string, delay: Micros): Promise<boolean> {
   return (await tx.run(`UPDATE tasks SET due_at = ${databaseNow(tx.dialect)} + ? WHERE ${OF_REMOVAL}`, delay, id)) === 1
 }

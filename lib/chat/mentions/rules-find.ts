@@ -8,7 +8,7 @@ export const ALL = 'all'
 
 /**
  * How many candidates of one text are compared: its cost is bounded, however many `@` it has. After them only the first
- * word behind each `@` is one, for so many more.
+ * word behind each `@` is one, for this many more.
  */
 const MOST_CANDIDATES = 2_000
 const MOST_WORDS = 2_000
@@ -19,7 +19,7 @@ const LONGEST_WRITTEN = 2 * LONGEST.username
 /** Not inside of a word, an address or a path. */
 const BEGINNING = /(?<![\p{L}\p{N}\p{M}@./_-])@(?=\S)/gu
 
-/** A word goes on here: with a letter, a digit or `_`, or with some `-`, `.` or `@` inside of it. */
+/** A word continues here: with a letter, a digit or `_`, or with some `-`, `.` or `@` inside of it. */
 const CONTINUATION = /[\p{L}\p{N}\p{M}_]|[-.@]{1,64}[\p{L}\p{N}_]/uy
 
 /** A line break or another control character ends a name, and so does the next mention. */

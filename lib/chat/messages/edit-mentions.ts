@@ -18,8 +18,8 @@ const NO_MENTIONS: Mentioned = { user_ids: [], all: false }
 const NOT_KNOWN: KnownParticipants = { idOf: new Map(), participating: new Map(), participants: 0 }
 
 /**
- * Decides anew which users an edited message mentions: added persons are notified, once for a message; removed ones lose an
- * unread notification. The text of an answer mentions no user.
+ * Decides again which users an edited message mentions: added persons are notified, once for a message; removed ones
+ * lose an unread notification. The text of an answer mentions no user.
  */
 export async function editMentions(
   ctx: Pick<Context, 'config' | 'id'>,

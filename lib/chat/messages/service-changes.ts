@@ -23,7 +23,7 @@ import { recount } from './store-threads.ts'
 
 /**
  * Replaces the text of the actor's own message, and the metadata if it is given; the previous text is kept as a revision.
- * The users that the message mentions are decided anew. With `attachment_ids` the message has these files.
+ * The users that the message mentions are decided again. With `attachment_ids` the message has these files.
  *
  * @throws ChatError `not_found`, also for a file; `attachment_not_ready`, `attachment_refused`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
  *   `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a conversation, and in

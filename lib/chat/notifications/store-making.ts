@@ -43,7 +43,7 @@ const COUNT = `UPDATE participants SET unread_mentions = unread_mentions + ?
 const SHOW = `UPDATE participants SET archived = 0
    WHERE conversation_id = ? AND user_id IN (SELECT value FROM json_each(?))`
 
-/** All of it in one statement of PostgreSQL. */
+/** Makes notifications in one statement of PostgreSQL. */
 const MAKE = `WITH given AS (
     SELECT * FROM json_to_recordset(?)
                     AS list(id text, kind text, at bigint, conversation_id text, actor_user_id text, users json)),

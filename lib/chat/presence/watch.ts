@@ -29,8 +29,8 @@ interface WatchDeps {
 }
 
 /**
- * After so many sweeps, thus five to ten seconds, users who are no longer known are published as offline: after a crash
- * of PostgreSQL each process must first add its users again, which takes up to two of its beats.
+ * After this many sweeps, which is five to ten seconds, users who are no longer known are published as offline: after a
+ * crash of PostgreSQL each process must first add its users again, which takes up to two of its beats.
  */
 const SWEEPS_UNTIL_GONE = 2
 

@@ -16,7 +16,7 @@ const GATHER_MS = 1_000
 /** A conversation with more participants gets no events. */
 const MOST_PARTICIPANTS = 200
 
-/** Beyond so many waiting markers further ones are dropped: the lists stay right. */
+/** The maximum number of waiting markers. Further ones are dropped: the lists stay right. */
 const MOST_WAITING = 10_000
 
 /** The markers that are read at once. */

@@ -3,7 +3,7 @@ import { inBatches, type Pace } from '../../tasks/batches.ts'
 import { listUnmerged, mergePartition } from './store-fts5.ts'
 import { removeWords } from './store-words.ts'
 
-/** A post waits for a batch: of at least so many pages of the index, however long the disk takes for a commit. */
+/** A post waits for a batch: of at least this many pages of the index, however long the disk takes for a commit. */
 const PACE: Pace = { smallest: 50, rest: 0.5 }
 
 /**
@@ -11,7 +11,7 @@ const PACE: Pace = { smallest: 50, rest: 0.5 }
  * SQLite, too, what was taken out of the index: it merges each partition that has such into one segment, in short transactions,
  * between which posts are written.
  *
- * @param begun the partition with whose merge it goes on, which would begin anew otherwise
+ * @param begun the partition with whose merge it continues, which would start again otherwise
  * @returns whether nothing is left; else the partition that it was at, if any
  */
 export async function compactIndex(

@@ -28,8 +28,8 @@ const PACE: Record<Database['dialect'], Pace> = {
 }
 
 /**
- * Brings all messages into the index, the newest first. It goes on where it was interrupted. A message that the database
- * refuses is left to the mover, with those of its batch.
+ * Brings all messages into the index, the newest first. It continues where it was interrupted. A message that the
+ * database refuses is left to the mover, with those of its batch.
  */
 export async function fill({ db, search }: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
   if (!search.isOn()) return { done: true }

@@ -18,7 +18,7 @@ import { writeEntries } from './word-index.ts'
  */
 const PAUSE_MS = 250
 
-/** With so many changes, it does not pause: searches read what waits. */
+/** With this many changes, it does not pause: searches read what waits. */
 const MOST_WAITING = 500
 
 /** The pause after a failure. */
@@ -37,7 +37,7 @@ const TURN_MS = 5
 export interface Mover {
   /** Begins: there may be changes from before. */
   start(): void
-  /** There are changes, at least so many. */
+  /** Announces changes, at least this many. */
   wake(changes?: number): void
   /** Moves the changes that wait now. */
   move(): Promise<void>

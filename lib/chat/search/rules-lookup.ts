@@ -13,14 +13,16 @@ export interface Wanted {
 /** The part of it that one look asks for. */
 export type Terms = Pick<Wanted, 'all' | 'groups'>
 
-/** On PostgreSQL, the newest so many numbers are read one after another: what is frequent is found there. */
+/** On PostgreSQL, this many of the newest numbers are read one after another: frequent words are found there. */
 export const NEAR = 2_000
 
-/** So many messages are read at once, whatever blocks they are in; else so many blocks. */
+/** This many messages are read at once, whatever blocks they are in; else this many blocks. */
 const MOST_AT_ONCE = 5_000
 const MOST_BLOCKS = 1_024
 
-/** How far the next scan of PostgreSQL's index goes: not beyond the nearest messages, so many blocks, or all of it. */
+/**
+ * How far the next scan of PostgreSQL's index goes: not beyond the nearest messages, a number of blocks, or all of it.
+ */
 export type Span = number
 
 export const FIRST_SPAN: Span = 0

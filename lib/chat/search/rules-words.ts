@@ -2,7 +2,7 @@ import { foldedUnit, KIND, type Kind, partsOf, pieceAt, UNIT, unitKind } from '.
 
 /**
  * The analysis of texts for the search, the same on both databases: none of their parsers, dictionaries or locales is
- * used. This number changes with its results: then the index is built anew.
+ * used. This number changes with its results: then the index is rebuilt.
  */
 export const ANALYSIS = 3
 
@@ -45,7 +45,7 @@ export function atomsOf(text: string): Atom[] {
 
 /**
  * The atoms of a text of any length, in their order: those of one part of it after another, so that others can have a turn
- * between two parts. A word that goes on in the next part is in that one.
+ * between two parts. A word that continues in the next part is in that one.
  */
 export function* atomParts(text: string, units = PART_UNITS): Generator<Atom[], void, void> {
   const reading: Reading = { at: 0, end: -1, kind: undefined, atoms: [] }
@@ -102,7 +102,7 @@ function readPiece(text: string, reading: Reading, at: number): number {
   return end
 }
 
-/** A letter or a digit behind another one goes on with its word. */
+/** A letter or a digit behind another one continues its word. */
 function add(reading: Reading, kind: Kind, folded: string, start: number, end: number): void {
   const isJoined = reading.end === start
   reading.end = end

@@ -14,16 +14,19 @@ export const scopeWord = {
   long: '#l',
 } as const
 
-/** PostgreSQL has no order in an index of words: a word of its own for so many neighbours lets it read the newest first. */
+/**
+ * PostgreSQL has no order in an index of words: a word of its own for this many neighbours lets it read the newest
+ * first.
+ */
 export const BLOCK = 16_384
 
 export const blockOf = (doc: number) => Math.floor(doc / BLOCK)
 export const blockWord = (block: number) => `#b${block}`
 
 /**
- * The index of SQLite is in partitions: a table of FTS5's for each range of so many numbers of messages. One statement looks
- * at one of them, and one of them is written anew when words are to leave the file: the cost of both has a bound, however
- * many messages there are.
+ * The index of SQLite is in partitions: a table of FTS5's for each range of this many numbers of messages. One
+ * statement looks at one of them, and one of them is rewritten when words are to leave the file: the cost of both
+ * has a bound, however many messages there are.
  */
 export const PARTITION = 2 ** 20
 
@@ -39,7 +42,10 @@ export interface Entry {
   words: readonly string[]
 }
 
-/** The arrangement of the index of SQLite. It changes with the tables, or what their rows are: then the index is built anew. */
+/**
+ * The arrangement of the index of SQLite. It changes with the tables, or what their rows are: then the index is
+ * rebuilt.
+ */
 const ARRANGEMENT = 1
 
 /** What the index of a database is of: an analysis of texts, and on SQLite an arrangement of tables. */
@@ -88,7 +94,7 @@ export function* entryWords(message: Text): Steps<string[]> {
   if (attachment_list !== null) words.push(scopeWord.file)
   if (yield* hasLink(message)) words.push(scopeWord.link)
   if (message.has_mention === 1) words.push(scopeWord.mention)
-  // The names of files apart from the text, of which only so many words count.
+  // The names of files apart from the text, of which only the first words count.
   for (const text of [prompt === null ? content : `${content}\n${prompt}`, ...fileNames(attachment_list)]) {
     const { inOrder, others } = yield* indexWords(text)
     if (inOrder.length === MAX_IN_ORDER) words.push(scopeWord.long)

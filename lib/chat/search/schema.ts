@@ -93,7 +93,7 @@ export const SearchPage = v.object({
 })
 export type SearchPage = v.InferOutput<typeof SearchPage>
 
-/** How the index is built anew. */
+/** How the index is rebuilt. */
 export const RebuildInput = v.object({
   from_scratch: v.optional(
     v.pipe(v.boolean(), v.description('Whether to empty the index first. Default: what is in it is replaced')),

@@ -113,7 +113,7 @@ async function takeOut(tx: Queries, messageIds: readonly string[]): Promise<void
 
 /**
  * Notes what the index is of from now on. If it was of something else, it is emptied, since nothing would take out what is
- * deleted in between, and filled anew.
+ * deleted in between, and filled again.
  */
 async function reach(db: Database, wanted: string): Promise<void> {
   const isReached = (state: string | undefined) => state === wanted || (state === undefined && wanted === OFF)

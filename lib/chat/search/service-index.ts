@@ -31,8 +31,8 @@ export const status = useCase({
 })
 
 /**
- * Has the running service index all messages anew, the newest first. With `from_scratch` the index is emptied first, and
- * searches are `incomplete` until it is filled. Only for the operator.
+ * Has the running service index all messages again, the newest first. With `from_scratch` the index is emptied first,
+ * and searches are `incomplete` until it is filled. Only for the operator.
  *
  * @throws ChatError `forbidden`
  */

@@ -14,7 +14,7 @@ import { indexTerms } from './rules-query.ts'
 import { type SearchPage, SearchQuery } from './schema.ts'
 import { findEnds, isIncomplete, listOwnConversations } from './store.ts'
 
-/** Up to so many conversations of the caller are part of the query of the index. */
+/** Up to this many conversations of the caller are part of the query of the index. */
 const MOST_CONVERSATIONS = 200
 
 /** The maximum number of users with one display name that a search includes. */

@@ -118,7 +118,7 @@ async function mergePages(tx: Queries, partition: number, pages: number): Promis
 }
 
 /**
- * Merges so many pages of a partition; at first it begins a merge of all its segments into one.
+ * Merges some pages of a partition; at first it begins a merge of all its segments into one.
  *
  * @returns whether nothing is left to merge
  */

@@ -16,7 +16,9 @@ const REFUSED = -1
 /** PostgreSQL would read all messages by the index of those that have a number, while the table is small or seems to be. */
 const HAS_DOC = 'CASE WHEN doc IS NULL THEN false ELSE true END'
 
-/** A number that is not there again when a change was moved and the message, or another of its number, changes anew. */
+/**
+ * A number that is not there again when a change was moved and the message, or another of its number, changes again.
+ */
 const newVersion = (dialect: Queries['dialect']) =>
   dialect === 'sqlite' ? 'random() & 9007199254740991' : '(random() * 9007199254740991)::bigint'
 
@@ -42,7 +44,7 @@ export function listChanges(db: Queries, limit: number): Promise<Change[]> {
   )
 }
 
-/** Whether at least so many changes wait that are not refused. By primary key. */
+/** Whether at least this many changes wait that are not refused. By primary key. */
 export async function hasChanges(db: Queries, count: number): Promise<boolean> {
   const sql = 'SELECT 1 AS one FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT 1 OFFSET ?'
   return (await db.get(sql, count - 1)) !== undefined
@@ -147,7 +149,7 @@ export interface Readable {
   attachment_list: string | null
 }
 
-/** Texts of so many bytes are read for hundreds of messages at once. */
+/** Texts up to this size are read for hundreds of messages at once. */
 const SHORT_BYTES = 2048
 
 const IS_SHORT = `m.status <> 'streaming' AND octet_length(m.content) + coalesce(octet_length(m.prompt), 0) <= ${SHORT_BYTES}`

@@ -7,7 +7,7 @@ export interface Turns {
   take(caller: string, deadline: number): Promise<(() => void) | undefined>
 }
 
-/** Beyond so many that wait, further ones get no turn: they could hardly have one before their deadline. */
+/** The maximum number of waiting searches: further ones could hardly begin before their deadline. */
 const MOST_WAITING = 100
 
 /** The maximum number of waiting searches of one caller. */

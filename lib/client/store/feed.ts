@@ -14,7 +14,7 @@ export interface Connection {
 export interface Follower {
   /** The stream has begun, or has lost its place: everything has to be read. */
   load?(): void
-  /** The stream goes on after a pause, in which ephemeral events were lost. */
+  /** The stream continues after a pause, in which ephemeral events were lost. */
   resume?(): void
   apply?(event: ConversationStreamEvent): void
   fail?(error: unknown): void
@@ -40,7 +40,7 @@ export interface Feed {
   userId(): string
   /** @returns a function that leaves */
   join(follower: Follower): () => void
-  /** Closes the stream, and opens it anew if there are followers: the user has changed. */
+  /** Closes the stream, and opens it again if there are followers: the user has changed. */
   restart(): void
   close(): void
 }
@@ -139,7 +139,7 @@ function createStream(client: StoreClient, listener: Listener) {
 /**
  * Follows the stream until the user is signed out, or `signal` aborts: nothing is reported after that.
  *
- * A stream also ends when the user signs out elsewhere: if this browser still has a session of the user, it goes on.
+ * A stream also ends when the user signs out elsewhere: if this browser still has a session of the user, it continues.
  */
 async function follow(client: StoreClient, signal: AbortSignal, listener: Listener): Promise<void> {
   const set = (next: Connection) => signal.aborted || listener.set(next)

@@ -117,7 +117,7 @@ export interface ChatStore {
   unpin(message_id: string): Promise<void>
   /** Stops an answer of the assistant; the text so far is kept. @throws ChatError as `client.answers.cancel` */
   cancelAnswer(message_id: string): Promise<CancelledAnswer>
-  /** Begins anew, after a sign-in. Posts of the former user that were not stored are forgotten. */
+  /** Starts again, after a sign-in. Posts of the former user that were not stored are forgotten. */
   restart(): void
   /** Closes the stream. Subscribers keep what they have. */
   close(): void

@@ -26,7 +26,7 @@ export interface Plan<Data, View> {
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
   /** Whether it is read again after an event, although that is folded: it may be older than what is known. */
   isUnsure?(event: ConversationStreamEvent): boolean
-  /** Whether data that was complete when the stream broke off may be incomplete when it goes on. */
+  /** Whether data that was complete when the stream broke off may be incomplete when it continues. */
   isEphemeral?: boolean
   view(data: Data, loading: Loading): View
 }
@@ -39,7 +39,7 @@ export interface Resource<Data, View> extends Watchable<View> {
   loadMore: () => Promise<void>
   /** Whether it is as new as the events so far: none has to be read for. */
   isCurrent(): boolean
-  /** Changes the data, or shows it anew if what the view adds has changed. */
+  /** Changes the data, or shows it again if what the view adds has changed. */
   update(change?: (data: Data) => Data): void
   /** Forgets what was read: the user may be another. */
   reset(): void
@@ -99,7 +99,7 @@ export function createResource<Data extends object, View>(
   return { ...readable, reload, loadMore: reading.more, isCurrent: reading.isIdle, update, reset }
 }
 
-/** The data with its view, which is made anew when either it or its loading has changed. */
+/** The data with its view, which is recreated when either it or its loading has changed. */
 function createState<Data, View>(plan: Plan<Data, View>, onWatched: (isWatched: boolean) => void) {
   let data = plan.initial
   let loading: Loading = { status: 'loading' }

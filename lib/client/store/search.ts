@@ -10,7 +10,10 @@ export type MessageQuery = Omit<NonNullable<Parameters<ChatClient['search']['mes
 
 /** What was found so far. */
 export interface SearchView {
-  /** `idle` without anything to search for; `loading` also while a long search goes on: then there may be results already. */
+  /**
+   * `idle` without anything to search for; `loading` also while a long search continues: then there may be results
+   * already.
+   */
   status: 'idle' | 'loading' | 'ready' | 'failed'
   error?: unknown
   /** Newest first. */
@@ -42,7 +45,7 @@ export interface SearchOptions {
 
 export const SEARCH_OPTIONS: NamesOf<SearchOptions> = { debounce_ms: 0, limit: 0 }
 
-/** Between the parts of a long search: the service allows so many in a minute. */
+/** Between the parts of a long search: the service limits their number in a minute. */
 const PAUSE_MS = 1_000
 
 const PAGE = 20
@@ -52,8 +55,8 @@ const IDLE: SearchView = { status: 'idle', results: [], has_more: false, is_inco
 type SearchClient = Pick<ChatClient, 'search'>
 
 /**
- * All messages that a search finds, newest first. It goes on by itself, also where a page is partial; a page is read when
- * its first result is requested.
+ * All messages that a search finds, newest first. It continues by itself, also where a page is partial; a page is read
+ * when its first result is requested.
  *
  * @throws ChatError as `client.search.messages`; the reason of `signal` when that aborts
  * @example

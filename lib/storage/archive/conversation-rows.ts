@@ -2,7 +2,7 @@ import type { Primitive, Row } from '../database.ts'
 
 /**
  * The columns of the tables of a conversation that name a user: one id, several with commas between them, or two as a
- * pair. Lists in JSON are composed anew from their rows.
+ * pair. Lists in JSON are composed again from their rows.
  */
 export const USER_COLUMNS: Record<string, Record<string, 'id' | 'list' | 'pair'>> = {
   conversations: { system_id: 'id', pair_key: 'pair' },

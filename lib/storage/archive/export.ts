@@ -6,7 +6,7 @@ import { isErasedAuthor, type Micros } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
-/** Columns of one kind of database only: the other has no such column, or numbers its rows anew. */
+/** Columns of one kind of database only: the other has no such column, or renumbers its rows. */
 const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed', 'xid'], messages: ['doc'] }
 
 /**

@@ -12,7 +12,7 @@ const ATTEMPTS = 100
 /** How much is read at once of a long object. */
 const READ_BYTES = 1024 * 1024
 
-/** A range of up to so many bytes is read as one: every read is a task of its own. */
+/** A range of up to this many bytes is read as one: every read is a task of its own. */
 const SHORT_BYTES = 4 * READ_BYTES
 
 /** Objects as files of a folder, which is created with the first one. Only this user may read them. */

@@ -16,8 +16,9 @@ export interface Connections {
 
 /**
  * Keeps the connections of a pool on one server. When another server takes over, connections to the old one may stay open:
- * it is then read-only, or goes on as if nothing had happened. Reads would return the past, or, where new connections lead
- * to the new server, the past and the present by turns. So the newest connection decides, and a refused write renews all.
+ * it is then read-only, or continues as if nothing had happened. Reads would return the past, or, where new connections
+ * lead to the new server, the past and the present by turns. So the newest connection decides, and a refused write
+ * renews all.
  */
 export function createConnections(pool: PgPool): Connections {
   let newest: { server: string | undefined; connected_at: number } | undefined

@@ -45,7 +45,7 @@ export async function vacuum(
   }
 }
 
-/** Whether a transaction that began before goes on: a copy of the database, or one that was forgotten. */
+/** Whether a transaction that began before is still open: a copy of the database, or one that was forgotten. */
 async function isRead(client: Client, signal: AbortSignal): Promise<boolean> {
   const { rows } = await client.query<{ now: string }>('SELECT clock_timestamp()::text AS now')
   for (let look = 0; look < LOOKS && !signal.aborted; look++) {

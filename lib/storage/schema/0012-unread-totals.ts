@@ -16,7 +16,7 @@ export const MESSAGE_COUNT = `(SELECT coalesce(sum(t.message_count), 0) FROM thr
 /** The seen messages of a participant `p`, from the counts of the conversation and its threads. */
 export const SEEN_COUNT = `((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) - ${UNREAD})`
 
-/** Computes both counts of all conversations anew: a statement each, in this order. */
+/** Recomputes both counts of all conversations: a statement each, in this order. */
 export const RECOUNT: readonly [messages: string, seen: string] = [
   `UPDATE conversations SET message_count = ${MESSAGE_COUNT}`,
   `UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`,

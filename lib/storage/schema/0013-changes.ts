@@ -23,7 +23,7 @@ export const changes: Migration = {
 /** The transactions replace the numbers in `feed`; older processes beside this one still write these. */
 const WITHOUT_FEED = ['DROP INDEX events_without_feed', 'ALTER TABLE events DROP CONSTRAINT IF EXISTS events_feed_key']
 
-/** Older rows have none: a default in the same statement would write the whole table anew. */
+/** Older rows have none: a default in the same statement would rewrite the whole table. */
 function withTransaction(table: string): string[] {
   return [
     `ALTER TABLE ${table} ADD COLUMN xid xid8`,

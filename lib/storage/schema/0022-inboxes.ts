@@ -5,7 +5,7 @@ export const UNREAD_MENTIONS = `(SELECT m.conversation_id, n.user_id, count(*) A
    FROM notifications n JOIN messages m ON m.id = n.id
   WHERE n.read_at IS NULL AND n.hidden = 0 GROUP BY m.conversation_id, n.user_id)`
 
-/** Computes the unread mentions of all participants anew. */
+/** Recomputes the unread mentions of all participants. */
 export const RECOUNT_MENTIONS = `UPDATE participants SET unread_mentions = counted.total
   FROM (SELECT p.conversation_id, p.user_id, coalesce(news.total, 0) AS total FROM participants p
           LEFT JOIN ${UNREAD_MENTIONS} AS news ON news.conversation_id = p.conversation_id AND news.user_id = p.user_id) AS counted

@@ -2,7 +2,7 @@ import type { Migration } from './migrations.ts'
 
 /**
  * On PostgreSQL the index of the search has a number for each word, which takes half of the space of the words. The words
- * themselves are stored once, to find those that begin as a query says. The index is filled anew.
+ * themselves are stored once, to find those that begin as a query says. The index is filled again.
  */
 export const searchNumbers: Migration = {
   name: '0028-search-numbers',

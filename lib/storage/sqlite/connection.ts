@@ -24,7 +24,7 @@ export interface SqliteConnection {
   readonly names: Names | undefined
   /** Prepares each statement once. */
   prepare(sql: string): SqliteStatement
-  /** Runs a statement anew: a prepared one changes a setting only once. */
+  /** Runs a statement again: a prepared one changes a setting only once. */
   exec(sql: string): void
   /** Whether a transaction is open: an error such as a full disk may have ended it. */
   hasTransaction(): boolean

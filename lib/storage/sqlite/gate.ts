@@ -80,7 +80,7 @@ export function createGate(deps: {
       } finally {
         shut = undefined
         open()
-        // Callers that wait for the gate go on later.
+        // Callers that wait for the gate continue later.
         diskWaits.ended(durable)
       }
     },

@@ -15,7 +15,7 @@ const LOCK_RETRY_MS = 10
 /** The files of SQLite that belong to one database. */
 const PARTS = ['', '-wal', '-shm']
 
-/** As of migration 0014 on PostgreSQL. */
+/** The tables of migration 0014 on PostgreSQL. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS nodes (
     id TEXT PRIMARY KEY,
