@@ -56,6 +56,30 @@ const UNITS = [
     '</a',
   ],
   ...['- [ ] a\n', '|a|\n|-|\n|', '[x] ', '\u00a0', 'a;'],
+  // What takes long to lay out: letters of many fonts, directions and scripts, and those whose words have no spaces between them.
+  ...[
+    'a\u3000',
+    'aש',
+    '1٢',
+    ' ٢',
+    'ש',
+    'a‘',
+    'я=',
+    'ש#',
+    'aɋ',
+    '=ạ',
+    'αΑ',
+    '─→',
+    'กขคงจฉ',
+    'សួស្តី',
+    'မင်္ဂလာပါ',
+    'नमस्ते दुनिया ',
+    '漢字かな',
+    'a漢',
+    '𐎠a',
+    'a😀',
+  ],
+  ...['a\u000b', 'a\u0085', 'a\t', '\ta', 'a\u200e', '\u202ea\u202c', 'a\r\n'],
 ]
 
 /** Texts of 64 KiB that were made to keep a page from responding, by what they repeat. */

@@ -159,7 +159,7 @@ describe('Markdown in the web chat', () => {
       shown
         .map((part) => part.text)
         .join('')
-        .trim() === text.trim()
+        .trim() === text.replaceAll('\r\n', '\n').trim()
     expect(isWhole).toBe(true)
     // Grown by a letter, it is not all parsed again where it was not the first time.
     expect(parseDocument(`${text}a`, parseDocument(text)).shown.length).toBeLessThan(4500)

@@ -5,7 +5,7 @@ import { progress } from '../report.ts'
 import { ROOT } from './child.ts'
 
 const BUILT = 'dist/cli/main.js'
-const SOURCES = ['lib', 'cli']
+const SOURCES = ['lib', 'cli', 'examples/web-chat']
 
 /** The arguments that make Node run the service: what users run, built from the sources as they are. */
 export function serviceCommand(): string[] {
@@ -27,7 +27,7 @@ function build(): void {
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.(?:tsx?|css)$/.test(name))
     .map((name) => join(folder, name))
 }
 

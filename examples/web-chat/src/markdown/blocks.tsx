@@ -19,7 +19,7 @@ export function BlockView({ block }: { block: Block }) {
         </p>
       )
     case 'code':
-      return <CodeBlock text={block.text} language={block.language} />
+      return <CodeBlock {...block} />
     case 'quote':
       return <blockquote>{viewsOf(block.blocks)}</blockquote>
     case 'list':

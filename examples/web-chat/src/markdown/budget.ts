@@ -14,3 +14,6 @@ export function spend(budget: Budget, steps: number): void {
 
 /** What an element of the page costs, in steps: about as much as to parse so many parts of a line. */
 export const ELEMENT_STEPS = 4
+
+/** How many elements a block of code counts as: it has a bar, a button and an icon. */
+export const CODE_ELEMENTS = 16

@@ -1,10 +1,7 @@
-import { type Budget, ELEMENT_STEPS, spend } from './budget.ts'
+import { type Budget, CODE_ELEMENTS, ELEMENT_STEPS, spend } from './budget.ts'
 import { parseInlines } from './parse-inlines.ts'
 import type { MentionedNames } from './split-mentions.ts'
 import type { Block, Inline, References } from './tokens.ts'
-
-/** How many elements a block of code counts as: it has a bar, a button and an icon. */
-const CODE_ELEMENTS = 16
 
 /** A block with its lines parsed. @throws OverBudget */
 export function resolveBlock(

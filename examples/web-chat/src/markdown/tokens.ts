@@ -23,7 +23,8 @@ export type Align = 'left' | 'center' | 'right' | undefined
 export type Block<Lines = Inline[]> =
   | { type: 'paragraph'; lines: Lines }
   | { type: 'heading'; depth: number; lines: Lines }
-  | { type: 'code'; text: string; language: string | undefined }
+  /** `whole` if it is the first piece of a longer one. */
+  | { type: 'code'; text: string; language: string | undefined; whole?: string }
   | { type: 'html'; text: string }
   | { type: 'rule' }
   | { type: 'quote'; blocks: Block<Lines>[] }

@@ -34,12 +34,18 @@ export function useStickToEnd(
       const isNear = current.scrollHeight - top - current.clientHeight < NEAR
       isAtEnd.current = isWhole.current && (isNear || (isAtEnd.current && !hasMovedUp))
     }
+    // The rest of a long message is read from where it begins.
+    const onClick = ({ target }: Event) => {
+      if ((target as Element).closest('.unfold')) isAtEnd.current = false
+    }
     const observer = new ResizeObserver(toEnd)
     for (const child of current.children) observer.observe(child)
     observer.observe(current)
     current.addEventListener('scroll', onScroll, { passive: true })
+    current.addEventListener('click', onClick)
     return () => {
       observer.disconnect()
+      current.removeEventListener('click', onClick)
       current.removeEventListener('scroll', onScroll)
     }
   }, [isReady])

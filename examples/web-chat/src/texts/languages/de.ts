@@ -285,6 +285,8 @@ export const texts: Texts = {
     discard: 'Verwerfen',
     collapse: (count) => (count === 1 ? '1 Antwort verbergen' : `${count} Antworten verbergen`),
     expand: (count) => (count === 1 ? '1 Antwort anzeigen' : `${count} Antworten anzeigen`),
+    show_whole: 'Ganze Nachricht anzeigen',
+    show_less: 'Weniger anzeigen',
     actions: (name) => `Nachricht von ${name}`,
     reaction: (emoji, count) => `${emoji}, ${count === 1 ? '1 Reaktion' : `${count} Reaktionen`}`,
     new: 'Neu',

@@ -271,6 +271,8 @@ export const texts = {
     discard: 'Discard',
     collapse: (count: number) => (count === 1 ? 'Hide 1 reply' : `Hide ${count} replies`),
     expand: (count: number) => (count === 1 ? 'Show 1 reply' : `Show ${count} replies`),
+    show_whole: 'Show the whole message',
+    show_less: 'Show less',
     actions: (name: string) => `Message of ${name}`,
     reaction: (emoji: string, count: number) => `${emoji}, ${count === 1 ? '1 reaction' : `${count} reactions`}`,
     new: 'New',
