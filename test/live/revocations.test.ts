@@ -144,6 +144,34 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     },
   )
 
+  it('get posts of their own node while it has heard no other one for 3 s, if they still may', async () => {
+    const kept = await open(thread.ada.email)
+    const { stream, cookie } = await open(thread.grace.email)
+    const headersOf = (of: string) => ({ cookie: of, 'x-csrf-token': /CSRF-TOKEN=([^;]*)/.exec(of)![1]! })
+    await post('the first look is one at everything')
+    for (const each of [kept.stream, stream]) await each.until('message.new')
+    for (const _ of times(2, () => 0)) await there.chat.context.poller.poll()
+    // Polls stand still, and the process does not: it delivers what it commits itself.
+    const look = held.hold(looksForChanges, 'before')
+    await look.reached
+    try {
+      await fetch(`${here.base_url}/api/auth/logout`, { method: 'POST', headers: headersOf(cookie) })
+      stoodStill += 3_000
+      statements.length = 0
+      await fetch(`${there.base_url}/api/messages/${thread.root.message_id}/reply`, {
+        method: 'POST',
+        headers: { ...headersOf(kept.cookie), 'content-type': 'application/json' },
+        body: JSON.stringify({ content: 'for those who may' }),
+      })
+      expect(typesOf(await kept.stream.until('message.new'))).not.toContain('stream.closed')
+      expect(typesOf(await stream.until('stream.closed'))).not.toContain('message.new')
+      expect(statements.filter(isLookUp)).not.toEqual([])
+    } finally {
+      look.release()
+    }
+    await kept.stream.close()
+  })
+
   it('end when the session, the participation or the account of their user ends, also by hand', async () => {
     const { grace, ada, conversation_id } = thread
     const ended = await open(grace.email)
