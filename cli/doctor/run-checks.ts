@@ -129,6 +129,7 @@ function remedyOf(error: unknown, path: string | undefined): string {
   if (/newer than this program/.test(message)) return 'Install the version of chat-server that migrated it.'
   if (/is not as chat-server has made it|^Another program has/.test(message))
     return 'Until then the service does not start.'
+  if (/its disk is full/.test(message)) return 'Move something else from that disk away, and run the command again.'
   if (/optional package|Cannot find package|needs better-sqlite3|needs Node/.test(message))
     return 'Run "npm install better-sqlite3", or use Node 22.13 or later.'
   if (!path) return remedyOfConnection(error)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { currentMillis } from '../core/time.ts'
 import { backUp, renewEpoch } from './archive/backup.ts'
@@ -18,6 +19,7 @@ import { fileOf } from './place.ts'
 import type { PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
 import type { HostHandle } from './shared/client.ts'
+import { diskOf } from './space.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
 import { hasWal, prepareFile, sqlitePath } from './sqlite/file.ts'
 import type { Durability } from './sqlite/pragmas.ts'
@@ -165,8 +167,16 @@ export function assertStorage(storage: unknown): asserts storage is Storage {
     throw new TypeError('createChatService: the second argument must be a storage: pass await openStorage({ … })')
 }
 
-/** SQLite's own errors do not name the file. */
+/** What SQLite needs beside a file to open it. */
+const ROOM_TO_OPEN = 1024 * 1024
+
+/** SQLite's own errors do not name the file, nor a full disk. */
 function withPath(path: string, cause: Error): Error {
+  if (existsSync(path) && diskOf(path).free < ROOM_TO_OPEN)
+    return new Error(
+      `${path} cannot be opened, as its disk is full: even a read needs room beside it. Free a MiB there, or copy it and its -wal file to another disk`,
+      { cause },
+    )
   return new Error(`${path} cannot be opened as a database: ${cause.message}`, { cause })
 }
 

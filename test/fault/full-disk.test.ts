@@ -1,8 +1,8 @@
-import { existsSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
 import { createReserve } from '../../lib/storage/sqlite/reserve.ts'
-import { run } from '../cli/process.ts'
+import { folder, run } from '../cli/process.ts'
 import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
 import { settle } from './people.ts'
 import { FULL_DISKS } from './storage/full.ts'
@@ -140,6 +140,48 @@ it('operators delete on a full disk after the service was killed', async ({ skip
   mount.fill()
   expect(await at('conversation', 'delete', conversation_id, '--yes')).toMatchObject({ code: 0, stderr: '' })
   expect(statSync(`${file}-reserve`).size).toBe(0)
+})
+
+it('with the reserve used up and no service running, commands name the full disk, and a copy elsewhere works', async ({
+  skip,
+}) => {
+  const mount = mountOr(skip)
+  const [file, elsewhere] = [join(mount.path, 'chat.db'), folder()]
+  const url = `sqlite:${file}`
+  const at = (database: string, ...args: string[]) => run([...args, '--database', database], { cwd: elsewhere, env })
+  const server = await serve(url)
+  onTestFinished(() => server.kill())
+  await settle(server.base_url)
+  createReserve(file).make()
+  mount.fill()
+  await server.kill()
+  createReserve(file).release('whole')
+  rmSync(`${file}-shm`)
+  const free = mount.fill()
+  for (const command of [['conversation', 'list'], ['vacuum'], ['events', 'prune']]) {
+    const { code, stderr } = await at(url, ...command)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('chat.db cannot be opened, as its disk is full')])
+  }
+  const copy = join(elsewhere, 'chat.db')
+  for (const end of ['', '-wal']) cpSync(file + end, copy + end)
+  expect(await at(`sqlite:${copy}`, 'fsck')).toMatchObject({ code: 0 })
+  expect(await at(`sqlite:${copy}`, 'vacuum')).toMatchObject({ code: 0 })
+  free()
+  expect(await at(url, 'fsck')).toMatchObject({ code: 0 })
+})
+
+it('vacuum refuses a disk without room for the new file, before it begins', async ({ skip }) => {
+  const mount = mountOr(skip, 64)
+  const { service, url, file } = await startOn(mount)
+  await fillConversation(await service.signIn('ada'), 300)
+  await service.close()
+  const size = statSync(file).size
+  mount.fill()
+  rmSync(join(mount.path, 'ballast'))
+  writeFileSync(join(mount.path, 'ballast'), Buffer.alloc(statfsSync(mount.path).bavail * 4096 - 2 * MIB))
+  const { code, stderr } = await run(['vacuum', '--database', url], { cwd: mount.path, env })
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/VACUUM needs \d+ MiB next to .+, and 2 MiB are free/)])
+  expect(statSync(file).size).toBe(size)
 })
 
 it('a disk without room for a reserve has none, and refuses what needs room as before', async ({ skip }) => {
