@@ -23,6 +23,7 @@ export const PARTS: Record<string, string[]> = {
     'test/chat/presence/many.test.ts',
     'test/http/lists-changing.test.ts',
     'test/ops/readiness.test.ts',
+    'test/alerts/short.test.ts',
     'test/storage/{amid-failures,archive,pgbouncer,postgres,postgres-refused}.test.ts',
   ],
   /** Pages in Chromium. */
@@ -54,12 +55,14 @@ export const PARTS: Record<string, string[]> = {
 /** The parts whose files share the modules they import, in a worker, as those of `npm test` do. */
 export const SHARING = ['fault', 'processes', 'nodes', 'long', 'browser']
 
-/** What runs only where it is named: it installs hundreds of megabytes. */
+/** What runs only where it is named: it installs hundreds of megabytes, or takes many minutes. */
 export const ON_DEMAND: Record<string, string[]> = {
   vue: ['examples/vue/*.test.ts'],
   svelte: ['examples/svelte/*.test.ts'],
   /** Examples that are built: Nitro and Next. */
   'built-frameworks': ['test/frameworks/*.test.ts'],
+  /** Every alert, by an outage that Prometheus sees. */
+  alerts: ['test/alerts/all.test.ts'],
 }
 
 /** What goes through a service of `startService` from its start to its end. */
@@ -126,7 +129,7 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/client/client.test.ts',
     'test/client/store/two-people.test.ts',
     'test/erasure/*.test.ts',
-    'test/http/{contract,cors,input,lists,origin,rights,texts,trouble}.test.ts',
+    'test/http/{another-domain,contract,cors,input,lists,origin,rights,texts,trouble}.test.ts',
     'test/limits/{auth-failures,routes,status}.test.ts',
     'test/live/{changes,closing,feed,follow,join,read-then-follow,stream,turns,typings}.test.ts',
     'test/mail/sending.test.ts',

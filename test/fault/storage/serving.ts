@@ -18,6 +18,8 @@ export interface Serving {
   isAlive(): boolean
   /** Its log so far. */
   log(): string
+  /** Its log stays in the pipe, as at a collector that hangs. */
+  stopReading(): void
   /** Sends SIGTERM, as a supervisor does. @returns its exit code */
   stop(): Promise<number | null>
   /** Kills it. */
@@ -63,6 +65,7 @@ export async function tryServe(
     pid: child.pid!,
     isAlive: () => isAlive(child),
     log: () => log,
+    stopReading: () => void child.stderr.pause(),
     async stop() {
       child.kill('SIGTERM')
       await gone
