@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findDone } from '../../../lib/chat/usage/store-rounds.ts'
-import { renewDaily, sumUp } from '../../../lib/chat/usage/summing.ts'
+import { renewDaily, renewForReader, sumUp } from '../../../lib/chat/usage/summing.ts'
 import { SECOND, toInstant } from '../../../lib/core/time.ts'
-import { OPERATOR } from '../../../lib/index.ts'
+import { ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../attachments/files.ts'
@@ -192,6 +192,17 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
     await database().run("DELETE FROM tasks WHERE id = 'held'")
     expect((await list('user')).rows).toEqual(old.rows)
   }, 30_000)
+
+  it('has the old sums on a full disk, at once', async () => {
+    const { as_of } = await list('user')
+    const { context } = service.chat
+    const full = Object.create(context, { write: { value: () => Promise.reject(new ChatError('storage_full')) } })
+    now += HOUR + 1
+    await renewForReader(full)
+    expect(toInstant((await findDone(database()))!.as_of)).toBe(as_of)
+    const broken = Object.create(context, { write: { value: () => Promise.reject(new Error('a bug')) } })
+    await expect(renewForReader(broken)).rejects.toThrow('a bug')
+  })
 
   it('no longer has users who were erased, nor conversations that were deleted', async () => {
     await ada.conversations.remove(letters)
