@@ -55,7 +55,7 @@ function createClockKeeper({ clock, db }: Pick<Context, 'clock' | 'db'>): ClockK
     async check() {
       if (!clock.isWatched) return
       if (!isTrusted()) await takeDecision()
-      if (isTrusted() && (noted_at === undefined || clock.now() - noted_at >= NOTE_INTERVAL)) await note()
+      if (isTrusted() && (noted_at === undefined || Math.abs(clock.now() - noted_at) >= NOTE_INTERVAL)) await note()
     },
     async end() {
       if (clock.isWatched && noted_at !== undefined && isTrusted()) await note()

@@ -88,9 +88,10 @@ function explicit(settings: ProviderSettings): oauth.AuthorizationServer {
 /** Discovery (OpenID Connect Discovery 1.0); configured URLs override the discovered ones. */
 function createDiscovery(settings: ProviderSettings, address: string, now: () => Micros) {
   const issuer = new URL(address)
-  let known: { server: oauth.AuthorizationServer; until: Micros } | undefined
+  let known: { server: oauth.AuthorizationServer; at: Micros } | undefined
   return async (options: Options): Promise<oauth.AuthorizationServer> => {
-    if (known && now() < known.until) return known.server
+    // Also behind a step of the clock, by however much, it is read again.
+    if (known && Math.abs(now() - known.at) < DISCOVERY_SECONDS * SECOND) return known.server
     const response = await oauth.discoveryRequest(issuer, options)
     const { authorization_url, token_url, userinfo_url } = settings
     const found = await oauth.processDiscoveryResponse(issuer, response)
@@ -101,7 +102,7 @@ function createDiscovery(settings: ProviderSettings, address: string, now: () =>
       ...(token_url && { token_endpoint: token_url }),
       ...(userinfo_url && { userinfo_endpoint: userinfo_url }),
     }
-    known = { server, until: now() + DISCOVERY_SECONDS * SECOND }
+    known = { server, at: now() }
     return server
   }
 }

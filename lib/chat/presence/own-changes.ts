@@ -1,6 +1,6 @@
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
-import { hasLapsed } from './rules.ts'
+import { hasLapsed, isAhead } from './rules.ts'
 
 /** A heartbeat with the status that is stored already is stored again after this time, in microseconds. */
 const REPEAT = 20_000_000
@@ -54,7 +54,8 @@ export function createOwnChanges(now: () => Micros) {
      * @returns the users
      */
     due(isPresent: (userId: string) => boolean): string[] {
-      if (now() - cleared < REPEAT) return []
+      // Also behind a step back of the clock, by however much.
+      if (Math.abs(now() - cleared) < REPEAT) return []
       cleared = now()
       statuses.dropLapsed(cleared, isPresent)
       return addAll(statuses.clear())
@@ -97,7 +98,8 @@ function createStatuses() {
     userIds: () => [...heard.keys()],
 
     dropLapsed(now: Micros, isPresent: (userId: string) => boolean): void {
-      for (const [userId, at] of heard) if (hasLapsed(at, now) && !isPresent(userId)) heard.delete(userId)
+      for (const [userId, at] of heard)
+        if ((hasLapsed(at, now) || isAhead(at, now)) && !isPresent(userId)) heard.delete(userId)
     },
   }
 }

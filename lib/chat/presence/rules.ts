@@ -23,6 +23,11 @@ export function hasLapsed(at: number, now: number): boolean {
   return at + LAPSE <= now
 }
 
+/** Whether an instant is of a clock that was ahead and has stepped back since: it shows nothing of the user. */
+export function isAhead(at: number, now: number): boolean {
+  return at > now + LAPSE
+}
+
 /** Whether a user has an open stream that will be reported when it ends. */
 export function isHere(sightings: readonly Sighting[]): boolean {
   return sightings.some(({ since, leaving }) => since !== undefined && !leaving)
@@ -41,8 +46,12 @@ export function judge(
   now: number,
 ): { status: Presence['status']; last_seen_at?: number } {
   const arrivals = sightings.flatMap(({ since }) => since ?? [])
-  const [last] = sightings.flatMap(({ heartbeat }) => heartbeat ?? []).sort((a, b) => b.at - a.at)
-  const seen = sightings.flatMap(({ since, seen_at }) => [since ?? [], seen_at ?? []].flat())
+  const [last] = sightings
+    .flatMap(({ heartbeat }) => (heartbeat && !isAhead(heartbeat.at, now) ? heartbeat : []))
+    .sort((a, b) => b.at - a.at)
+  const seen = sightings
+    .flatMap(({ since, seen_at }) => [since ?? [], seen_at ?? []].flat())
+    .filter((at) => !isAhead(at, now))
   const validFrom = Math.min(now, ...arrivals)
   const status = last && !hasLapsed(last.at, validFrom) ? last.status : arrivals.length > 0 ? 'online' : 'offline'
   return { status, ...(seen.length > 0 && { last_seen_at: Math.max(...seen) }) }

@@ -79,9 +79,14 @@ function createDepartures(now: () => Micros, onEnd: (userId: string) => void) {
   let timer: NodeJS.Timeout | undefined
 
   function endDue(): void {
-    const due = now() - GRACE
-    for (const [userId, at] of leftAt) {
-      if (at > due) break
+    const at = now()
+    for (const [userId, left_at] of leftAt) {
+      // The clock has stepped back since: counted from now on, the user is not present for as long as the step.
+      if (left_at > at) {
+        leftAt.set(userId, at)
+        continue
+      }
+      if (left_at > at - GRACE) break
       leftAt.delete(userId)
       onEnd(userId)
     }
@@ -95,7 +100,9 @@ function createDepartures(now: () => Micros, onEnd: (userId: string) => void) {
       timer = undefined
       endDue()
     }
-    timer = setTimeout(onTime, Math.max(LEAST_MS, (first + GRACE - now()) / 1000)).unref()
+    // After a step of the clock the time may be any, and Node calls a timer of more than 24 days at once.
+    const delay_ms = Math.min(GRACE, Math.max(0, first + GRACE - now())) / 1000
+    timer = setTimeout(onTime, Math.max(LEAST_MS, delay_ms)).unref()
   }
 
   return {

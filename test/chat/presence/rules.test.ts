@@ -21,9 +21,14 @@ describe('the status of a user', () => {
     ['with a stream here, away there', [{ since: ago(2_000) }, says('away', 1_000)], 'away'],
     ['with two heartbeats: the later one counts', [says('online', 1), says('offline', 2)], 'online'],
     ['with two streams: the first one counts', [{ since: ago(900) }, { since: ago(1) }, says('away', 100)], 'away'],
+    ['with a heartbeat of a clock that was ahead', [says('away', -61)], 'offline'],
     ['invisible, with a stream', [says('offline', 5), { since: ago(10) }], 'offline'],
   ])('%s', (_, sightings, status) => {
     expect(judge(sightings, NOW).status).toBe(status)
+  })
+
+  it('was not last seen by a clock that was ahead', () => {
+    expect(judge([says('away', 90), { seen_at: ago(-86_400) }], NOW).last_seen_at).toBe(ago(90))
   })
 
   it('has the time at which the user was last seen, anywhere', () => {

@@ -1,0 +1,30 @@
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { createVisits } from '../../../lib/chat/presence/visits.ts'
+import { DAY, SECOND } from '../../../lib/core/time.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+it.each([400 * DAY, 20 * SECOND])(
+  'a user who left while the clock was ahead by %i leaves five seconds after its step back',
+  (step) => {
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    let at = 1_000 * DAY + step
+    const changed: string[] = []
+    const visits = createVisits(
+      () => at,
+      (userId) => changed.push(userId),
+    )
+    onTestFinished(visits.close)
+    visits.count('ada', 1)
+    visits.count('ada', 0)
+    at -= step
+    visits.endDue()
+    expect(visits.userIds()).toEqual(['ada'])
+    at += 5 * SECOND
+    visits.endDue()
+    expect(visits.userIds()).toEqual([])
+    expect(changed).toEqual(['ada', 'ada'])
+    // A longer delay than Node can count would be none.
+    expect(Math.max(...timers.mock.calls.map(([, ms = 0]) => ms))).toBeLessThanOrEqual(5_000)
+  },
+)
