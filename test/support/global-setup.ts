@@ -6,6 +6,7 @@ import { openStorage } from '../../lib/storage/open.ts'
 import { MEMORY } from './memory.ts'
 import { startSharedPooler } from './pooled.ts'
 import { type Cluster, startCluster } from './postgres.ts'
+import { LINE_PREFIX, unexpectedErrors } from './postgres-errors.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,7 +23,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(MEMORY, 'chat-template-'))
   const templates = { sqlite: join(folder, 'chat.db'), postgresql: 'template_chat' }
-  const cluster = await startCluster(MEMORY)
+  const cluster = await startCluster(MEMORY, { log_line_prefix: LINE_PREFIX })
   if (!cluster) console.log('PostgreSQL tests skipped: initdb not found')
   await migrate(`sqlite:${templates.sqlite}`)
   if (cluster) await createTemplate(cluster, templates.postgresql)
@@ -34,8 +35,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     await rm(folder, { recursive: true, force: true })
     await pooler?.stop()
+    report(unexpectedErrors((await cluster?.readLog()) ?? ''))
     await cluster?.stop()
   }
+}
+
+/** Fails the run: a statement that PostgreSQL does not take may have its failure handled, and no test then shows it. */
+function report(errors: string[]): void {
+  if (errors.length === 0) return
+  process.exitCode = 1
+  console.error(
+    `The log of PostgreSQL has ${errors.length} errors that test/support/postgres-errors.ts does not expect:`,
+  )
+  for (const error of errors.slice(0, 20)) console.error(`  ${error}`)
 }
 
 async function createTemplate(cluster: Cluster, name: string): Promise<void> {

@@ -20,6 +20,8 @@ export interface Cluster {
   restart(whileDown?: () => Promise<void>): Promise<void>
   /** Ends the server as a crash does (SIGQUIT), and runs `whileDown`, if given, before it starts it again. */
   crash(whileDown?: () => Promise<void>): Promise<void>
+  /** What the server has written to its log so far. */
+  readLog(): Promise<string>
   /** Starts another server that follows this one. */
   startStandby(): Promise<Standby>
   /** Stops the server and removes its folder. */
@@ -87,6 +89,7 @@ async function startIn(bin: string, parent: string, { create, more, env }: Clust
         await whileDown?.()
         server = await startServer(bin, folder, as, more)
       },
+      readLog: () => readFile(join(folder, 'log'), 'utf8'),
       async startStandby() {
         const create = (copy: string, asOwner: SpawnOptions) => copyFiles(bin, folder, copy, asOwner)
         const standby = await startIn(bin, parent, { create, more, env })
