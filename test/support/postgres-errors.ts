@@ -36,7 +36,11 @@ export const EXPECTED: readonly Expected[] = [
   },
   { code: '42703', statement: /^SELECT nothing$/, why: 'a failure of a host in a shared transaction' },
   { code: '42703', message: /^column "names" /, why: 'a column that a test takes away' },
-  { code: '42P01', message: /^relation "(nowhere|meta|events|signals)" /, why: 'empty databases, and tables that are away' },
+  {
+    code: '42P01',
+    message: /^relation "(nowhere|meta|events|signals)" /,
+    why: 'empty databases, and tables that are away',
+  },
 ]
 
 interface LoggedError {
