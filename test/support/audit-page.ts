@@ -118,6 +118,8 @@ Administrators read it with \`GET /api/admin/audit\`, operators with \`chat-serv
 first. Filters are combined:
 
 - \`subject_id\`, \`conversation_id\`, \`since\` and \`until\` (an instant, excluded) are answered by an index.
+- \`subject_id\` of a user also matches entries whose \`detail\` names the user: of a key it is the owner, of a deleted message
+  the author.
 - \`act\` and \`user_id\` are looked for among the entries that match the other filters. \`user_id\` matches entries by the user
   and about the user. One call scans at most 10,000 entries, so it may return few or no entries and still a
   \`next_after\`. Continue until there is none.

@@ -28,8 +28,8 @@ export interface AuditEntry {
 
 export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
   await tx.run(
-    `INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged, about_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
     at,
     entry.act,
@@ -40,7 +40,13 @@ export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entr
     entry.detail ? JSON.stringify(entry.detail) : null,
     entry.names ? JSON.stringify(entry.names) : null,
     entry.unlogged ? 1 : null,
+    aboutOf(entry.detail),
   )
+}
+
+/** The user that an entry names beside its subject, such as the owner of a key or the author of a message. */
+function aboutOf({ user_id, author_id }: NonNullable<AuditEntry['detail']> = {}): string | null {
+  return ((user_id ?? author_id) as string | undefined) ?? null
 }
 
 /** Writes an entry that is stored to the log of the process. */
@@ -158,7 +164,6 @@ function indexed(before: Place, { subject_id, conversation_id, since, until }: A
     ['(at, id) < (?, ?)', before.at, before.id],
     ...(until === undefined ? [] : [['at < ?', until] as Condition]),
     ...(since === undefined ? [] : [['at >= ?', since] as Condition]),
-    ...(subject_id === undefined ? [] : [['subject_id = ?', subject_id] as Condition]),
     // Which of two filters is rarer is not known: the second is looked for among the entries of the first.
     ...(conversation_id === undefined || subject_id !== undefined
       ? []
@@ -167,8 +172,27 @@ function indexed(before: Place, { subject_id, conversation_id, since, until }: A
 }
 
 /**
- * Up to `limit` entries before a place, newest first, out of the next `window` that are read. By audit_log_of_subject,
- * audit_log_of_conversation or audit_log_by_time.
+ * The newest `window` entries that meet these conditions. Those about a user are the ones with the user as the subject,
+ * and those that name the user beside their subject: no entry is both, and each kind has its own index.
+ */
+function newestOf(before: Place, filter: AuditFilter, window: number): Condition {
+  const { subject_id } = filter
+  const newest = (...about: Condition[]): Condition => {
+    const read = [...about, ...indexed(before, filter)]
+    const sql = `SELECT ${AUDIT_COLUMNS}, about_id FROM audit_log ${whereOf(read)} ORDER BY at DESC, id DESC LIMIT ?`
+    return [sql, ...valuesOf(read), window]
+  }
+  if (subject_id === undefined) return newest()
+  const [ofSubject, ...subjectValues] = newest(['subject_id = ?', subject_id])
+  const [about, ...aboutValues] = newest(['about_id = ?', subject_id])
+  const sql = `SELECT * FROM (SELECT * FROM (${ofSubject}) AS of_subject UNION ALL SELECT * FROM (${about}) AS about) AS entries
+    ORDER BY at DESC, id DESC LIMIT ?`
+  return [sql, ...subjectValues, ...aboutValues, window]
+}
+
+/**
+ * Up to `limit` entries before a place, newest first, out of the next `window` that are read. By audit_log_of_subject
+ * and audit_log_about, by audit_log_of_conversation, or by audit_log_by_time.
  */
 export function listEntries(
   db: Queries,
@@ -177,20 +201,19 @@ export function listEntries(
   { limit, window }: { limit: number; window: number },
 ): Promise<AuditRow[]> {
   const { act, user_id, subject_id, conversation_id } = filter
-  const read = indexed(before, filter)
+  const [read, ...readValues] = newestOf(before, filter, window)
   const wanted: Condition[] = [
     ...(act ? [['act = ?', act] as Condition] : []),
-    ...(user_id ? [['(actor_id = ? OR subject_id = ?)', user_id, user_id] as Condition] : []),
+    ...(user_id ? [['? IN (actor_id, subject_id, about_id)', user_id] as Condition] : []),
     ...(conversation_id && subject_id ? [['conversation_id = ?', conversation_id] as Condition] : []),
   ]
   return db.all<AuditRow>(
     `SELECT ${AUDIT_COLUMNS}
-       FROM (SELECT ${AUDIT_COLUMNS} FROM audit_log ${whereOf(read)} ORDER BY at DESC, id DESC LIMIT ?) AS entries
+       FROM (${read}) AS entries
       ${whereOf(wanted)}
       ORDER BY at DESC, id DESC
       LIMIT ?`,
-    ...valuesOf(read),
-    window,
+    ...readValues,
     ...valuesOf(wanted),
     limit,
   )
@@ -203,10 +226,10 @@ export async function findWindowEnd(
   filter: AuditFilter,
   window: number,
 ): Promise<string | undefined> {
-  const read = indexed(before, filter)
+  const [read, ...values] = newestOf(before, filter, window)
   const row = await db.get<{ id: string }>(
-    `SELECT id FROM audit_log ${whereOf(read)} ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?`,
-    ...valuesOf(read),
+    `SELECT id FROM (${read}) AS entries ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?`,
+    ...values,
     window - 1,
   )
   return row?.id

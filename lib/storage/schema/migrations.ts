@@ -41,6 +41,7 @@ import { backupPlace } from './0039-backup-place.ts'
 import { heardAt } from './0040-heard-at.ts'
 import { nodeDetails } from './0041-node-details.ts'
 import { usageSums } from './0042-usage-sums.ts'
+import { auditAbout } from './0043-audit-about.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -119,6 +120,7 @@ export const MIGRATIONS: readonly Migration[] = [
   heardAt,
   nodeDetails,
   usageSums,
+  auditAbout,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

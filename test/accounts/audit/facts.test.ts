@@ -68,6 +68,11 @@ describeOnEachDatabase('an incident read afterwards', (openUrl) => {
       { act: 'participant.removed', ...by(grace), subject_id: grace.id, conversation_id },
       { act: 'conversation.deleted', ...by(ada), subject_id: conversation_id, conversation_id },
     ])
+    // It also concerned the author, though the subject is the message.
+    for (const filter of [{ subject_id: eve.id }, { user_id: eve.id }, { subject_id: eve.id, conversation_id }])
+      expect((await read({ ...filter, act: 'message.deleted' })).map(({ subject_id }) => subject_id)).toEqual([
+        message_id,
+      ])
     // The operator reads the titles; neither HTTP nor the log has them.
     const named = (await service.chat.audit.listNamed(OPERATOR, { conversation_id, limit: 200 })).entries
     expect(named.flatMap(({ act, names }) => (names ? [{ act, names }] : [])).reverse()).toEqual([
@@ -112,6 +117,18 @@ describeOnEachDatabase('an incident read afterwards', (openUrl) => {
     expect((await read({ subject_id: two.id })).slice(1)).toEqual([
       { act: 'key.revoked', subject_id: two.id, detail: { reason: 'lockdown', user_id: kay.id } },
     ])
+    // It also concerned the owner, though the subject is the key.
+    const revoked = async (filter: object) =>
+      (await read({ ...filter, act: 'key.revoked' })).map(({ subject_id }) => subject_id)
+    expect(await revoked({ subject_id: kay.id })).toEqual([two.id])
+    expect(await revoked({ user_id: kay.id })).toEqual([one.id, two.id])
+    const about = (await service.chat.audit.list(OPERATOR, { subject_id: kay.id, limit: 200 })).entries
+    expect(about.map(({ id }) => id)).toEqual(
+      about
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    )
     const { entries } = await service.chat.audit.listNamed(OPERATOR, { subject_id: two.id })
     expect(entries.map(({ names }) => names)).toEqual([{ key: 'Laptop' }, { key: 'Laptop' }])
     expect(JSON.stringify(lines)).not.toMatch(/Nightly|Laptop/)
@@ -200,6 +217,7 @@ describeOnEachDatabase('an incident read afterwards', (openUrl) => {
     for (const [where, index] of [
       ['at < 5 AND at >= 1', 'audit_log_by_time'],
       ["subject_id = 'x'", 'audit_log_of_subject'],
+      ["about_id = 'x'", 'audit_log_about'],
       ["conversation_id = 'x'", 'audit_log_of_conversation'],
     ]) {
       const plan = await db.all<{ detail: string }>(
