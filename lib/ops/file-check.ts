@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import type { NamesOf } from '../core/known-names.ts'
 import { assertKnown } from '../core/use-case.ts'
 import type { FileStore } from '../files/file-store.ts'
-import { claim, examine } from '../files/place.ts'
+import { claim, examine, type Sighting } from '../files/place.ts'
 import { type BlobState, checkBlob } from './blob-check.ts'
 import type { Finding } from './fsck.ts'
 import { markLost, recoverFiles } from './lost-files.ts'
@@ -63,32 +63,55 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
   assertKnown(options, FILE_CHECK_OPTIONS)
   const { read = false, repair = false, accept_loss } = options
   const files = await ctx.filesPlace.unguarded()
-  const isAway = async () => (await examine(ctx.db, files)).state === 'missing'
-  const wasAway = await isAway()
+  const lookAway = async () => {
+    const found = await examine(ctx.db, files)
+    return found.state === 'missing' ? found : undefined
+  }
+  const wasAway = await lookAway()
   const recovered = repair ? (await recoverFiles(ctx)).recovered : 0
   const checked = await checkBlobs(ctx, files, options)
   // A disk that was unmounted in between has made files missing, and they may be few.
-  const isMissing = wasAway || (await isAway())
-  const consents = !(isMissing || isMany(checked)) || accept_loss === checked.missing
+  const away = wasAway ?? (await lookAway())
+  const consents = !(away || isMany(checked)) || accept_loss === checked.missing
   const isRepaired = repair && consents
   if (isRepaired) await letGoOf(ctx, files, { lost: checked.lost, read })
-  if (isRepaired && isMissing) await claim(ctx.db, files, { anew: true })
+  if (isRepaired && away) await claim(ctx.db, files, { anew: true })
   const uploads = collect('upload-bytes', 'The parts of uploads under way are in the storage.')
   await checkUploads(ctx, files, { read, uploads })
   const unknown = collect('file-garbage', 'The storage has no bytes that no row names.')
   for await (const key of listGarbage(ctx, files)) unknown.add(key)
+  const lost = away ? AWAY : repair ? MANY : LOST
   const findings = [
-    ...checked.findings.flatMap((each) => each.finding(isRepaired, LOST)),
+    ...(away && !isRepaired ? findingOf(files, away) : []),
+    ...checked.findings.flatMap((each) => each.finding(isRepaired, lost)),
     ...uploads.finding(false, UPLOADS),
     ...unknown.finding(false, GARBAGE, true),
   ]
-  const needs_consent = repair && !consents && { needs_consent: true as const }
+  const needs_consent = repair && !consents && checked.missing > 0 && { needs_consent: true as const }
   return { files: checked.files, bytes: checked.bytes, missing: checked.missing, recovered, ...needs_consent, findings }
 }
 
 /** This many files are rarely lost one by one: more likely, their place is wrong. */
 const isMany = ({ files, missing }: { files: number; missing: number }) => missing > 2 && missing * 20 > files
 
+/** A place without the marker of the files: what is missing there may be elsewhere. */
+function findingOf({ place }: FileStore, { storage }: Sighting): Finding[] {
+  const found = `${place}, which has ${storage === undefined ? 'no marker' : 'the marker of another storage'}`
+  return [
+    {
+      name: 'file-storage',
+      says: 'The storage has the marker of these files.',
+      count: 1,
+      examples: [found],
+      remedy: ADOPT,
+    },
+  ]
+}
+
+const ADOPT =
+  'Mount its disk, or correct attachments.storage. If the files were moved there by other means, run "chat-server attachments adopt".'
+const AWAY = 'Nothing, until the storage is there (file-storage).'
+const MANY = 'Copy the files from a backup ("chat-server restore --files").'
 const LOST =
   'Copy the files from a backup ("chat-server restore --files"), or run "chat-server fsck --files --repair": it marks them as gone.'
 const UPLOADS = 'Nothing: they end within a day. Their users upload these files again.'

@@ -76,6 +76,12 @@ it('a restore without the files says that they are missing, and how they are mar
     result: { missing_files: 2 },
   })
   expect(counted.stderr).toContain(accept)
+  const shown = await run(['fsck', '--files'], { cwd, env })
+  expect(shown).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/BROKEN {2}file-storage .*has no marker\n {2}→ Mount/),
+  })
+  expect(shown.stdout).not.toContain('--repair')
   expect(await json(accept.split(' '), cwd)).toMatchObject({ code: 0, result: { missing_files: 2 } })
   expect((await json(['attachments', 'stat'], cwd)).result).toMatchObject({ ready: 0, gone: 2 })
 
@@ -173,7 +179,10 @@ it('an archive is imported with its files, and what is missing shows as gone', a
   expect(await json(['fsck', ...other], cwd)).toMatchObject({ code: 0 })
   // Without --repair, before a copy: both are reported, and neither is changed.
   const checked = await json(['fsck', '--files'], cwd)
-  expect(checked).toMatchObject({ code: 1, result: { findings: [{ name: 'file-bytes', count: 2 }] } })
+  expect(checked).toMatchObject({
+    code: 1,
+    result: { findings: [{ name: 'file-storage' }, { name: 'file-bytes', count: 2 }] },
+  })
 })
 
 it('bytes that nothing refers to are deleted, unless only counted', async () => {

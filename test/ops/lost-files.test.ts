@@ -97,6 +97,29 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     expect(await chat.ops.recoverFiles()).toEqual({ recovered: 0 })
   })
 
+  it('that is missing is a finding, with what to do, and no repair is advised', async () => {
+    const story = await begin(await openUrl())
+    const { folder, chat } = story.service
+    await story.post('one')
+    const marker = join(folder, 'chat-server-storage')
+    writeFileSync(marker, '{ "storage": "other", "database": "other" }')
+    const remedy = expect.stringContaining('"chat-server attachments adopt"')
+    for (const repair of [false, true]) {
+      const checked = await chat.ops.fsckFiles({ read: true, repair })
+      expect(checked.findings).toMatchObject([{ name: 'file-storage', count: 1, remedy }])
+      expect(checked.findings[0]!.examples[0]).toBe(`${folder}, which has the marker of another storage`)
+      expect(checked).toMatchObject({ missing: 0 })
+      expect(checked).not.toHaveProperty('needs_consent')
+    }
+    renameSync(folder, `${folder}-away`)
+    for (const repair of [false, true]) {
+      const { findings } = await chat.ops.fsckFiles({ repair })
+      expect(findings.map(({ name }) => name)).toEqual(['file-storage', 'file-bytes'])
+      expect(findings[0]!.examples[0]).toContain('which has no marker')
+      expect(findings.map((each) => each.remedy).join()).not.toContain('--repair')
+    }
+  })
+
   it('that goes away during the count marks none, however few are missing', async () => {
     const story = await begin(await openUrl())
     const { folder, chat } = story.service
