@@ -56,9 +56,16 @@ const adopt = defineCommand({
   args: commonArgs,
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const { place, was } = await chat.ops.adoptFiles()
+      const adopted = await chat.ops.adoptFiles()
+      const { place, was, recovered, missing, missing_ids } = adopted
       const text = `${place} belongs to this database. ${FOUND[was]} Running services notice it within 30 seconds.`
-      print(args, { place, was }, oneLine(text))
+      print(args, adopted, oneLine(text))
+      if (recovered > 0) printNote(`${recovered} files have their bytes again.`)
+      if (missing === 0) return
+      printNote(
+        `${missing} files are missing here, such as ${missing_ids.join(', ')}: copy them from the folder or bucket that was in use since, all but its chat-server-storage.`,
+      )
+      process.exitCode = 1
     }),
 })
 

@@ -86,10 +86,10 @@ export interface OpsUseCases {
 
   /**
    * Makes this database the owner of the storage of files: it may delete there what it does not name, and another
-   * database with files there deletes nothing any more.
+   * database with files there deletes nothing any more. What a repair had marked as gone, and is there, comes back.
    *
-   * @throws ChatError `conflict` if the place has none of the newest files: then its disk may not be mounted;
-   * `unavailable`
+   * @throws ChatError `conflict` if the place has none of the newest files, nor of those that a repair has marked as
+   * gone: then its disk may not be mounted; `unavailable`
    */
   adoptFiles(): Promise<AdoptedFiles>
 

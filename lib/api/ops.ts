@@ -138,6 +138,12 @@ export interface AdoptedFiles {
   place: string
   /** `own`: nothing had to be changed; `shared`: another database owned it; `missing`: it had another marker, or none. */
   was: 'own' | 'shared' | 'missing' | 'free'
+  /** Files that a repair had marked as gone, and that have their bytes again. */
+  recovered: number
+  /** Files that are not there, if the place was found by such files only: they were stored elsewhere meanwhile. */
+  missing: number
+  /** Some of them. */
+  missing_ids: string[]
 }
 
 /** What became of lost files. */

@@ -161,6 +161,13 @@ async function checkBlobs(
   }
 }
 
+/** The files whose bytes are not there: how many, and some of them. */
+export async function findMissing(ctx: Context, files: FileStore): Promise<{ missing: number; missing_ids: string[] }> {
+  const { missing, findings } = await checkBlobs(ctx, files, {})
+  const [gone, wrong] = findings
+  return { missing, missing_ids: [gone!, wrong!].flatMap((each) => each.finding(false, '')[0]?.examples ?? []) }
+}
+
 /** Marks the files of these blobs, unless their bytes have come back, or they were released since. */
 async function letGoOf(
   ctx: Context,

@@ -8,6 +8,7 @@ import { graceOf } from '../chat/attachments/sweep.ts'
 import { lockConversation } from '../chat/conversations/store.ts'
 import type { Context } from '../context.ts'
 import { DAY, SECOND } from '../core/time.ts'
+import type { FileStore } from '../files/file-store.ts'
 import type { Tx } from '../live/transaction.ts'
 import { checkBlob } from './blob-check.ts'
 
@@ -55,6 +56,16 @@ export async function recoverFiles(ctx: Context): Promise<RecoveredFiles> {
     if (blobs.length < BATCH) return { recovered }
     after = blobs.at(-1)!.id
   }
+}
+
+/** How many of the newest lost files are looked for. */
+const NEWEST = 20
+
+/** Whether one of the newest files that a repair has marked as gone is there. @throws ChatError `unavailable` */
+export async function hasLost(ctx: Context, files: FileStore): Promise<boolean> {
+  for (const blob of await listLostBlobs(ctx.db, { newest: true, limit: NEWEST, ...timesOf(ctx) }))
+    if ((await checkBlob(files, blob, false)) === 'there') return true
+  return false
 }
 
 /** A blob whose time is nearly over is left to the sweep, which may be deleting its bytes. */

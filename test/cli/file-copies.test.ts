@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { expect, it } from 'vitest'
-import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { folder, run } from './process.ts'
 
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
@@ -11,6 +12,12 @@ const PART = 4 * 1024 * 1024
 /** A database with a message that has a file of two parts, and one whose bytes are lost later. */
 async function withFiles(): Promise<{ cwd: string; ids: string[]; stored: string }> {
   const cwd = folder()
+  const ids = await post(cwd, { 'one.bin': PART + 5, 'two.bin': 10 })
+  return { cwd, ids, stored: join(cwd, 'data', 'files') }
+}
+
+/** Posts a message with files. @returns their ids */
+async function post(cwd: string, sizes: Record<string, number>): Promise<string[]> {
   const stored = join(cwd, 'data', 'files')
   const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })
   const config = parseConfig({
@@ -19,7 +26,10 @@ async function withFiles(): Promise<{ cwd: string; ids: string[]; stored: string
   })
   const chat = createChatService(config, storage)
   await chat.start()
-  const { user } = await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
+  const email = 'ada@example.org'
+  const { user } = await chat.setup
+    .run({ email, password: 'correct horse battery' })
+    .catch(async () => ({ user: (await chat.users.list(OPERATOR)).users[0]! }))
   const actor = await chat.users.actor(user.id)
   const { conversation_id } = await chat.conversations.create(actor, { title: 'Files' })
   const upload = async (name: string, size: number) => {
@@ -29,10 +39,11 @@ async function withFiles(): Promise<{ cwd: string; ids: string[]; stored: string
       await chat.attachments.putPart(actor, attachment.id, n, { bytes: bytes.subarray((n - 1) * PART, n * PART) })
     return attachment.id
   }
-  const ids = [await upload('one.bin', PART + 5), await upload('two.bin', 10)]
+  const ids: string[] = []
+  for (const [name, size] of Object.entries(sizes)) ids.push(await upload(name, size))
   await chat.messages.postRoot(actor, conversation_id, { content: '', attachment_ids: ids })
   await chat.close()
-  return { cwd, ids, stored }
+  return ids
 }
 
 const json = async (args: string[], cwd: string) => {
@@ -95,6 +106,21 @@ it('a restore without the files says that they are missing, and how they are mar
   expect(await json(['fsck', '--accept-loss', '2'], cwd)).toMatchObject({ code: 2 })
   expect((await json(['attachments', 'adopt'], cwd)).result).toMatchObject({ was: 'shared' })
   expect((await json(['attachments', 'gc', '--now'], cwd)).result).toMatchObject({ failed: 0 })
+})
+
+it('a disk that is back after its loss was accepted is adopted, and names what was stored since', async () => {
+  const { cwd, stored } = await withFiles()
+  renameSync(stored, `${stored}.away`)
+  expect(await json(['fsck', '--files', '--repair', '--accept-loss', '2'], cwd)).toMatchObject({ code: 0 })
+  const [since] = await post(cwd, { 'since.bin': 7 })
+  renameSync(stored, `${stored}.new`)
+  renameSync(`${stored}.away`, stored)
+  const adopted = await run(['attachments', 'adopt'], { cwd, env })
+  expect(adopted).toMatchObject({ code: 1, stderr: expect.stringContaining('2 files have their bytes again') })
+  expect(adopted.stderr).toContain(`1 files are missing here, such as ${since}`)
+  execFileSync('cp', ['-Rn', `${stored}.new/.`, `${stored}/`])
+  expect(await json(['fsck', '--files', '--read'], cwd)).toMatchObject({ code: 0, result: { files: 3, findings: [] } })
+  expect((await json(['attachments', 'stat'], cwd)).result).toMatchObject({ ready: 3, gone: 0 })
 })
 
 const passphrase = { CHAT_BACKUP__PASSPHRASE: 'twelve or more letters' }

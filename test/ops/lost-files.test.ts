@@ -120,6 +120,28 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     }
   })
 
+  it('comes back after its loss was accepted: it is adopted, and says what was stored elsewhere meanwhile', async () => {
+    const story = await begin(await openUrl())
+    const { folder, chat } = story.service
+    const posted = [await story.post('one'), await story.post('two')]
+    renameSync(folder, `${folder}-away`)
+    await chat.ops.fsckFiles({ repair: true, accept_loss: 2 })
+    const since = await story.post('since')
+    renameSync(folder, `${folder}-new`)
+    mkdirSync(folder)
+    await expect(chat.ops.adoptFiles()).rejects.toMatchObject({ code: 'conflict' })
+    rmSync(folder, { recursive: true })
+    renameSync(`${folder}-away`, folder)
+    expect(await chat.context.filesPlace.look()).toBe('missing')
+    const elsewhere = { missing: 1, missing_ids: [since.id] }
+    expect(await chat.ops.adoptFiles()).toMatchObject({ was: 'missing', recovered: 2, ...elsewhere })
+    expect(await story.read(posted[0]!.id)).toBe(hexOf('one'))
+    cpSync(`${folder}-new`, folder, { recursive: true, force: false })
+    expect(await story.read(since.id)).toBe(hexOf('since'))
+    expect((await chat.ops.fsckFiles({ read: true })).findings).toEqual([])
+    expect(await chat.ops.adoptFiles()).toMatchObject({ was: 'own', recovered: 0, missing: 0 })
+  })
+
   it('that goes away during the count marks none, however few are missing', async () => {
     const story = await begin(await openUrl())
     const { folder, chat } = story.service

@@ -19,14 +19,14 @@ interface ComingBack {
   due: Micros
 }
 
-/** Up to `limit` blobs of lost files, after an id. By `lost_attachments`. */
+/** Up to `limit` blobs of lost files, after an id, or the newest ones. By `lost_attachments`. */
 export function listLostBlobs(
   db: Queries,
-  { after, limit, now, due }: ComingBack & { after: string; limit: number },
+  { after = '', newest = false, limit, now, due }: ComingBack & { after?: string; newest?: boolean; limit: number },
 ): Promise<Omit<WholeBlob, 'files'>[]> {
   return db.all(
     `SELECT DISTINCT b.id, b.size, b.parts, b.digest FROM ${JOINED}
-      WHERE a.blob_id > ? AND a.blob_id IS NOT NULL AND ${COMES_BACK} ORDER BY b.id LIMIT ?`,
+      WHERE a.blob_id > ? AND a.blob_id IS NOT NULL AND ${COMES_BACK} ORDER BY b.id ${newest ? 'DESC' : ''} LIMIT ?`,
     after,
     due,
     now,
