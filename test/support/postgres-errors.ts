@@ -25,6 +25,7 @@ export const EXPECTED: readonly Expected[] = [
   { code: '25006', why: 'writes to a database that a test has made read-only' },
   { code: '53300', why: 'more connections than a test allows' },
   { code: '3D000', why: 'databases that do not exist, or no longer' },
+  { code: '08006', message: /^connection to client lost$/, why: 'processes that tests kill while a statement runs' },
   { code: '08P01', why: 'connections that are cut in the middle of a message' },
   { code: '25P02', why: 'the statements behind a failed one: they are sent without waiting for each other' },
   { code: '25P01', statement: /^SAVEPOINT chat_server$/, why: 'a host shares a connection without a transaction' },
