@@ -1,12 +1,11 @@
 import { describeStep, LONG_STEP } from '../../lib/core/clock-trust.ts'
-import { DAY, MINUTE } from '../../lib/core/time.ts'
+import { DAY } from '../../lib/core/time.ts'
 import type { CommandClock } from '../../lib/storage/clock-notes.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 /** Whether the clock continues from where a service noted it. */
-export function judgeStep({ now, note: seen_at, record, doubt }: CommandClock): Finding {
-  const isRunning = record !== undefined && Math.abs(now - record.seen_at) < 3 * MINUTE
-  const step = isRunning ? record.step : doubt === undefined || seen_at === undefined ? 0 : now - seen_at
+export function judgeStep({ now, note: seen_at, record, is_running, doubt }: CommandClock): Finding {
+  const step = is_running ? record!.step : doubt === undefined || seen_at === undefined ? 0 : now - seen_at
   if (step === 0 || doubt === undefined) return ok('clock.step', 'The clock goes on from where a service noted it.')
   const message = `${doubt[0]!.toUpperCase()}${doubt.slice(1)}. Nothing is deleted by its age until it is trusted.`
   const remedy = 'Correct the clock of the machine. If it is right, run "chat-server clock trust".'

@@ -20,6 +20,8 @@ export interface ClockRecord {
   step: number
   /** How long services have run with it. */
   ran: number
+  /** The time since the start of the machine when this was stored, where all processes run on the same one. */
+  up?: number
 }
 
 /** Whether the clock is trusted. */
@@ -174,16 +176,27 @@ export function isNear(now: number, note: number): boolean {
 
 const waitOf = (step: number) => (Math.abs(step) > LONG_STEP ? LONG_WAIT : WAIT)
 
+/** A running service stores its record every ten seconds. */
+const RECORD_KEPT = 3 * MINUTE
+
+/**
+ * Whether a service stored this lately, and so runs. A command may have another clock than the service, whose process
+ * alone steps: then the time since the start of their machine shows it.
+ */
+export function isOfRunning(record: ClockRecord, now: number, up: number | undefined): boolean {
+  const isRecent = (a: number, b: number) => Math.abs(a - b) < RECORD_KEPT
+  return isRecent(now, record.seen_at) || (up !== undefined && record.up !== undefined && isRecent(up, record.up))
+}
+
 /**
  * Why a command must not delete by age; `undefined` if it may. It cannot watch the clock, so it judges by the notes: it
  * runs at any time after the last service has stopped.
  */
 export function clockDoubt(
   now: number,
-  { note, record }: { note?: number | undefined; record?: ClockRecord | undefined },
+  { note, record, up }: { note?: number | undefined; record?: ClockRecord | undefined; up?: number | undefined },
 ): string | undefined {
-  // Stored every ten seconds by a running service.
-  if (record && Math.abs(now - record.seen_at) < 3 * MINUTE)
+  if (record && isOfRunning(record, now, up))
     return `the clock is ${describeStep(record.step)} after a step, and the running service does not trust it yet`
   if (note === undefined || (now >= note - STEP && now <= note + LONG_STEP)) return undefined
   return `the clock is ${describeStep(now - note)}${now > note ? ' of' : ''} the time that a service last noted in this database`

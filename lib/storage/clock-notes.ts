@@ -1,5 +1,5 @@
 import { type Clock, createClock } from '../core/clock.ts'
-import { type ClockRecord, clockDoubt } from '../core/clock-trust.ts'
+import { type ClockRecord, clockDoubt, isOfRunning } from '../core/clock-trust.ts'
 import { MINUTE, monotonicMicros } from '../core/time.ts'
 import type { Database, Queries } from './database.ts'
 import { databaseNow, type Micros } from './sql.ts'
@@ -36,7 +36,12 @@ export async function noteUntrusted(tx: Queries, record: ClockRecord): Promise<v
   const { record: before } = await readClockNotes(tx)
   const isSame = before !== undefined && Math.abs(before.step - record.step) < 5 * MINUTE
   const ran = isSame ? Math.max(before.ran, record.ran) : record.ran
-  await setMeta(tx, 'clock_untrusted', JSON.stringify({ ...record, ran }))
+  await setMeta(tx, 'clock_untrusted', JSON.stringify({ ...record, ran, up: machineMicros(tx) }))
+}
+
+/** The time since the start of the machine; `undefined` on PostgreSQL, whose processes run on several. */
+function machineMicros({ dialect }: Queries): number | undefined {
+  return dialect === 'sqlite' ? Number(process.hrtime.bigint() / 1000n) : undefined
 }
 
 /** As in a new database: the next start trusts its clock. */
@@ -63,6 +68,8 @@ export async function learnClock(db: Database, clock: Clock): Promise<void> {
 /** The clock of a command, and what services have noted about it. */
 export interface CommandClock extends ClockNotes {
   now: Micros
+  /** Whether a running service does not trust its clock. */
+  is_running: boolean
   /** Why nothing may be deleted by its age; missing if it may. */
   doubt: string | undefined
 }
@@ -73,5 +80,7 @@ export async function readCommandClock(db: Database): Promise<CommandClock> {
   await learnClock(db, clock)
   const notes = await readClockNotes(db)
   const now = clock.now()
-  return { ...notes, now, doubt: clockDoubt(now, notes) }
+  const up = machineMicros(db)
+  const is_running = notes.record !== undefined && isOfRunning(notes.record, now, up)
+  return { ...notes, now, is_running, doubt: clockDoubt(now, { ...notes, up }) }
 }

@@ -84,3 +84,34 @@ it(
     }
   },
 )
+
+it(
+  'commands see that the running service doubts its clock, also where their own clock is right',
+  SLOW,
+  async ({ skip }) => {
+    const machine = createMachine()
+    if (!machine) return skip('faketime is not installed')
+    await setUp(machine)
+    const service = await serve(machine.where)
+    const stepped = logged(service, 'The clock has stepped: it is 400 days ahead')
+    machine.set('+400d')
+    await stepped
+    const right = { cwd: machine.where.cwd }
+    const reason = /the clock is 400 days ahead after a step, and the running service does not trust it yet/
+    // Its note follows the log line by up to ten seconds.
+    await expect
+      .poll(async () => (await run(['clock', 'status'], right)).stdout, { timeout: 60_000, interval: 500 })
+      .toMatch(reason)
+    for (const command of [
+      ['events', 'prune'],
+      ['attachments', 'gc'],
+    ]) {
+      const { code, stderr } = await run(command, right)
+      expect([code, stderr], command.join(' ')).toEqual([1, expect.stringMatching(reason)])
+    }
+    const { code, stdout } = await run(['doctor', '--json', '--read-only'], right)
+    expect(code).toBe(1)
+    const finding = { code: 'clock.step', severity: 'error', message: expect.stringMatching(/400 days ahead/) }
+    expect(JSON.parse(stdout).findings).toContainEqual(expect.objectContaining(finding))
+  },
+)
