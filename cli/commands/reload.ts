@@ -6,6 +6,10 @@ import { numberOf } from '../args/number.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
+/** A node without a connection to the database looks as if it did not run. */
+const NONE =
+  'No service runs on this database, or none is connected to it. Send SIGHUP to each process that runs ("systemctl reload chat-server")'
+
 const HEADINGS = ['NODE', 'HOST', 'RESULT', 'CHANGED', 'NEEDS A RESTART']
 
 export default defineCommand({
@@ -20,7 +24,7 @@ export default defineCommand({
       const seconds = numberOf('timeout', args.timeout)
       if (!(seconds >= 1 && seconds <= 600)) throw new UsageError('--timeout must be from 1 to 600')
       const { nodes } = await chat.nodes.list(OPERATOR)
-      if (nodes.length === 0) throw new Error('No service runs on this database')
+      if (nodes.length === 0) throw new Error(NONE)
       const ids = nodes.map(({ id }) => id)
       const answers = await requestReload(contextOf(chat).cluster.db, ids, { timeout_ms: seconds * 1000 })
       const results = nodes.map(({ id, host = '-' }) => ({ host, ...(answers.get(id) ?? silent(id, seconds)) }))
