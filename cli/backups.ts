@@ -5,10 +5,13 @@ import { DIGEST_END, digestOf } from '../lib/backups/digest.ts'
 import { openFilesFolder, unionOf } from '../lib/backups/files.ts'
 import { type FilesKey, filesKeyOf } from '../lib/backups/files-key.ts'
 import { type Keys, passphrasesOf } from '../lib/backups/packing.ts'
+import { isPlaceMissing } from '../lib/backups/place.ts'
 import { isBackupName, ownerIn } from '../lib/backups/rules.ts'
+import { findState } from '../lib/backups/store.ts'
 import { readDigest } from '../lib/backups/write.ts'
 import type { Config } from '../lib/config/parse.ts'
 import { type FileStore, openFileStoreIn } from '../lib/files/file-store.ts'
+import type { Objects } from '../lib/storage/objects/objects.ts'
 import { UsageError } from './args/command.ts'
 import { assertPipedIn, STANDARD } from './standard-streams.ts'
 
@@ -55,6 +58,22 @@ export async function findBackup(name: string, config: Config, signal: AbortSign
     throw new Error(`There is no backup ${name} in ${objects.place}: "chat-server backup list" lists them`)
   }
   throw new Error(`There is no backup at ${name}`)
+}
+
+/** Whether the database has noted backups in this place, which has none. One that cannot be read has noted none. */
+export async function areMissing({ database, storage }: Config, objects: Objects): Promise<boolean> {
+  const { openStorage } = await import('../lib/index.ts')
+  const { url, ...postgres } = database
+  const options = { ...postgres, durability: storage.durability, create: false, read_only: true }
+  const opened = await openStorage({ database: url, ...options }).catch(() => undefined)
+  try {
+    const state = opened && (await findState(opened.db))
+    return state !== undefined && (await isPlaceMissing(objects, state))
+  } catch {
+    return false
+  } finally {
+    await opened?.close()
+  }
 }
 
 /** Before a byte of it is used. @returns false without a digest @throws Error when it is that of other bytes */

@@ -5,7 +5,7 @@ import { monotonicMicros } from '../../lib/core/time.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
 import { readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
+import { areMissing, findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { filesText } from '../files.ts'
 import { createLogger } from '../logging/logger.ts'
@@ -52,6 +52,8 @@ export const list = defineCommand({
       backups.map(({ name, bytes }) => [name, String(bytes)]),
     )
     print(args, { target: objects.place, backups }, backups.length > 0 ? text : `There are none in ${objects.place}.`)
+    if (backups.length === 0 && (await areMissing(config, objects)))
+      printNote(`Backups of this database were stored in ${objects.place}: is its disk mounted?`)
   },
 })
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -41,6 +41,12 @@ it('a backup is made, listed, verified, and restored elsewhere', LONG, async () 
   expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already exists; --force replaces it')])
   const missing = await at(`restore ${made.name.replace(/\d{8}T/, '20000101T')} ${other} --force`)
   expect(missing.stderr).toContain('"chat-server backup list" lists them')
+
+  renameSync(join(cwd, 'backups'), join(cwd, 'away'))
+  const note = `Backups of this database were stored in ${join(cwd, 'backups')}: is its disk mounted?`
+  expect(await at('backup list')).toMatchObject({ code: 0, stderr: expect.stringContaining(note) })
+  expect(await at('backup list --database sqlite:./none.db')).toMatchObject({ code: 0, stderr: '' })
+  renameSync(join(cwd, 'away'), join(cwd, 'backups'))
 
   truncateSync(join(cwd, 'backups', made.name), made.bytes - 100)
   const cut = await at(`restore ${made.name} ${other} --force`)
