@@ -126,7 +126,7 @@ export interface CollectedFiles {
   garbage: number
   /** Files that killed processes have left half written. */
   unfinished: number
-  /** The size of the deleted bytes of blobs, and of parts that no row names. */
+  /** The size of the deleted bytes of blobs, and of parts that no row names, as far as they were there. */
   bytes: number
   /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
   failed: number

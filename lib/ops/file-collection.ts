@@ -16,7 +16,7 @@ export interface CollectedFiles {
   garbage: number
   /** Files that killed processes have left half written. */
   unfinished: number
-  /** The size of the deleted bytes of blobs, and of parts that no row names. */
+  /** The size of the deleted bytes of blobs, and of parts that no row names, as far as they were there. */
   bytes: number
   /** Blobs, and parts that no row names, that the storage could not delete: they are tried again. */
   failed: number
@@ -80,7 +80,7 @@ async function sweepAll(ctx: Context, grace: number): Promise<SweptFiles> {
   const round = { after: '' }
   const sum = { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   do {
-    const { expired, blobs, bytes, failed } = await sweepFiles(ctx, round, { grace })
+    const { expired, blobs, bytes, failed } = await sweepFiles(ctx, round, { grace, measure: true })
     // Each sweep tries the same ones.
     sum.failed = Math.max(sum.failed, failed)
     sum.expired += expired

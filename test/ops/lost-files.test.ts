@@ -237,7 +237,13 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     await story.ada.messages.edit(message_id, { content: 'without', attachment_ids: [] })
     expect(await chat.ops.collectFiles()).toMatchObject({ blobs: 0 })
     expect(await chat.ops.collectFiles({ dry_run: true, now: true })).toMatchObject({ blobs: 1 })
-    expect(await chat.ops.collectFiles({ now: true })).toMatchObject({ blobs: 1, garbage: 0 })
+    expect(await chat.ops.collectFiles({ now: true })).toMatchObject({ blobs: 1, garbage: 0, bytes: 64 })
     expect(() => rmSync(folder, { recursive: true })).toThrow('ENOENT')
+
+    // What is not there frees nothing.
+    const other = await story.post('not there')
+    rmSync(await folderOf(story, other.id), { recursive: true })
+    await story.ada.messages.edit(other.message_id, { content: 'without', attachment_ids: [] })
+    expect(await chat.ops.collectFiles({ now: true })).toMatchObject({ blobs: 1, bytes: 0 })
   })
 })

@@ -46,7 +46,7 @@ export interface Swept {
   expired: number
   /** Blobs whose bytes were deleted. */
   blobs: number
-  /** The size of these. */
+  /** What was stored of these, if it was measured. */
   bytes: number
   /** Blobs whose bytes could not be deleted, and why the last of them could not. */
   failed: number
@@ -65,16 +65,17 @@ const FAILURES_IN_A_ROW = 10
  * @param round where this call continues to look for blobs that nothing refers to: a few at each call, all of them in
  *   time
  * @param options.grace how long released bytes are kept. Default: `attachments.grace_hours`
+ * @param options.measure measures the bytes that are deleted, which the place may lack
  */
 export async function sweepFiles(
   ctx: Context,
   round: SweepRound,
-  { grace = graceOf(ctx) }: { grace?: Micros } = {},
+  { grace = graceOf(ctx), measure = false }: { grace?: Micros; measure?: boolean } = {},
 ): Promise<Swept> {
   if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   const expired = await sweepExpired(ctx)
   round.after = (await releaseSome(ctx, round.after)) ?? ''
-  const swept = await sweepBlobs(ctx, round, grace)
+  const swept = await sweepBlobs(ctx, round, { grace, measure })
   if (await canFoldSizes(ctx.db)) await ctx.write(foldSizes)
   return { expired, ...swept }
 }
@@ -126,7 +127,11 @@ async function emptyMessage(ctx: Context, { message_id, conversation_id }: Relea
 }
 
 /** Deletes the bytes of released blobs, then their rows: a process that dies in between does it again. */
-async function sweepBlobs(ctx: Context, round: SweepRound, grace: Micros): Promise<Omit<Swept, 'expired'>> {
+async function sweepBlobs(
+  ctx: Context,
+  round: SweepRound,
+  { grace, measure }: { grace: Micros; measure: boolean },
+): Promise<Omit<Swept, 'expired'>> {
   const swept: Omit<Swept, 'expired'> = { blobs: 0, bytes: 0, failed: 0 }
   let place = round.released
   let inARow = 0
@@ -143,9 +148,10 @@ async function sweepBlobs(ctx: Context, round: SweepRound, grace: Micros): Promi
       if (inARow === FAILURES_IN_A_ROW) break
       place = blob
       try {
+        const bytes = measure ? await storedOf(ctx, blob.id) : 0
         await removeBytes(ctx, blob)
         deleted.push(blob.id)
-        swept.bytes += Number(blob.size)
+        swept.bytes += bytes
         inARow = 0
       } catch (cause) {
         Object.assign(swept, { failed: swept.failed + 1, cause })
@@ -162,6 +168,11 @@ async function sweepBlobs(ctx: Context, round: SweepRound, grace: Micros): Promi
     round.released = isAway ? place : undefined
     if (isAway || blobs.length < BATCH || ctx.hub.isDraining()) return swept
   }
+}
+
+async function storedOf(ctx: Context, id: string): Promise<number> {
+  const sizes = await (await ctx.files()).sizes(id)
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0)
 }
 
 /** Deletes the stored bytes of a blob. */
