@@ -1,4 +1,5 @@
 import type { Config } from '../../lib/config/parse.ts'
+import { describeStep } from '../../lib/core/clock-trust.ts'
 import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
 import type { ConnectionLimit } from '../../lib/storage/postgres/connections.ts'
 import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
@@ -127,12 +128,11 @@ function judgeDurability(settings: Record<string, string>, durability: 'full' | 
 /** Compares a clock with the clock of this machine. No finding if the difference is unknown. */
 export function judgeClock(code: string, aheadMs: number | undefined): Finding[] {
   if (aheadMs === undefined) return []
-  const seconds = Math.round(Math.abs(aheadMs) / 1000)
   if (Math.abs(aheadMs) <= CLOCK_MS) return [ok(code, 'Its clock agrees with the clock of this machine.')]
   return [
     warning(
       code,
-      `Its clock is ${seconds} seconds ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this machine.`,
+      `Its clock is ${describeStep(aheadMs * 1000)}${aheadMs > 0 ? ' of' : ''} the clock of this machine.`,
       'Synchronise all machines by NTP: sessions and limits depend on the clock.',
     ),
   ]

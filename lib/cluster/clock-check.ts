@@ -1,6 +1,7 @@
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import type { Clock } from '../core/clock.ts'
+import { describeStep } from '../core/clock-trust.ts'
 import { SECOND } from '../core/time.ts'
 import type { Database } from '../storage/database.ts'
 import { hasAgreeingNode } from './store.ts'
@@ -34,8 +35,9 @@ export function createClockCheck(id: string, { db, log, clock, config }: ClockCh
       const isLarge = Math.abs(difference) > CLOCK_DIFFERENCE
       if (isLarge && !isReported)
         log.warn(
-          `The clock of this machine is ${Math.round(Math.abs(difference) / SECOND)} seconds ${difference > 0 ? 'behind' : 'ahead of'} the clock of the database, which the service uses. Synchronise both by NTP`,
+          `The clock of this machine is ${describeStep(-difference)}${difference < 0 ? ' of' : ''} the clock of the database, which the service uses. Synchronise both by NTP`,
         )
+      if (!isLarge && isReported) log.info('The clock of this machine agrees with the clock of the database again')
       isReported = isLarge
       // If all differ from the database, its clock is the wrong one, and no node is to stop for it.
       isWrong =

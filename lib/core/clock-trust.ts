@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE } from './time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
 /** A difference from the monotonic clock of this much within an hour is a step of the clock. */
 const STEP = 5 * MINUTE
@@ -208,8 +208,9 @@ export function describeStep(step: number): string {
     [DAY, 'day'],
     [HOUR, 'hour'],
     [MINUTE, 'minute'],
+    [SECOND, 'second'],
   ] as const
-  const [size, name] = units.find(([each]) => Math.abs(step) >= each) ?? units[2]
+  const [size, name] = units.find(([each]) => Math.abs(step) >= each) ?? units[3]
   const count = Math.round(Math.abs(step) / size)
   return `${count} ${name}${count === 1 ? '' : 's'} ${step < 0 ? 'behind' : 'ahead'}`
 }

@@ -213,7 +213,7 @@ it('the doctor detects which headers a proxy removes, and which it lets through'
   })
   const found = await runDoctor(service.configOf(bare))
   expect(wrong(found.values())).toEqual(['server.clock', 'server.headers_lost'])
-  expect(found.get('server.clock')?.message).toMatch(/^Its clock is 3\d{3} seconds ahead of/)
+  expect(found.get('server.clock')?.message).toMatch(/^Its clock is (1 hour|60 minutes) ahead of/)
   const older = await startProxy(
     service.base_url,
     async (path, chunks, response) => {
