@@ -55,7 +55,7 @@ export async function withChat<T>(
 }
 
 /** The user of this machine; with `sudo`, the user that called it. Users other than root can set that variable. */
-function operatorName(): string {
+export function operatorName(): string {
   if (process.env.SUDO_USER && process.getuid?.() === 0) return process.env.SUDO_USER
   try {
     return userInfo().username

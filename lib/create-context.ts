@@ -140,9 +140,11 @@ function recipientOf(ctx: Context, ...[order, options]: Parameters<Addresser>): 
   return addressOf(ctx, order, options)
 }
 
-/** The writes of the commands of an operator may use all of the reserve of a full disk. */
+/** The writes of the commands of an operator may use all of the reserve of a full disk, except what it refuses anyway. */
 function ofOperator({ operator }: Ports, write: Context['write']): Context['write'] {
-  return operator === undefined ? write : (work, options) => write(work, { ...options, full_disk: 'whole' })
+  if (operator === undefined) return write
+  return (work, options) =>
+    write(work, { ...options, full_disk: options?.full_disk === 'refused' ? 'refused' : 'whole' })
 }
 
 /** What the service does after the commit of a transaction. */

@@ -109,7 +109,7 @@ export interface Ports {
   /** Default: nothing is logged. */
   log?: Log
   /**
-   * The name of the person who runs this process, for the audit log: acts without an actor have it as `detail.operator`.
+   * The name of the person who runs this process, for the audit log: its acts have it as `detail.operator`.
    * Only for a script that serves no requests.
    */
   operator?: string

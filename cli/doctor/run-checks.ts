@@ -7,6 +7,8 @@ import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migra
 import { assertOurs } from '../../lib/storage/schema/verify.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { describeSystemError, messageOf, withCause } from '../errors.ts'
+import { createLogger } from '../logging/logger.ts'
+import { operatorName } from '../with-chat.ts'
 import { checkAddresses } from './addresses.ts'
 import { checkAttachments } from './attachments.ts'
 import { checkBackups } from './backups.ts'
@@ -150,7 +152,7 @@ async function testStream(
   storage: Storage,
   { url, proxied }: { url: string; proxied: boolean },
 ): Promise<Finding[]> {
-  const chat = createChatService(config, storage)
+  const chat = createChatService(config, storage, { log: createLogger(config.log), operator: operatorName() })
   try {
     // Without a proxy there is none to measure.
     return [...(await checkStream(chat, url, { proxied })), ...(proxied ? [] : judgeHeartbeat(config))]

@@ -37,6 +37,9 @@ const PROBE_OPTIONS: NamesOf<ProbeOptions> = { may_upload: 0 }
 /** The session expires by itself: a test takes seconds, and the process that started it may have been killed. */
 const LIFETIME_SECONDS = 120
 
+/** A test takes nothing of the reserve of a full disk. */
+const TEST = { full_disk: 'refused' } as const
+
 /** More leftover probes than can be expected. */
 const MANY = 100
 
@@ -95,7 +98,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
     await insertParticipant(tx, conversation_id, { user_id, role: 'owner', joined_at: now })
     tx.audit({ act: 'doctor.probed', ...byActor(actor), subject_id: user_id })
     return true
-  })
+  }, TEST)
   if (!made) return undefined
   return {
     conversation_id,
@@ -105,7 +108,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
       ctx.write(async (tx) => {
         await updateConversation(tx, conversation_id, { title: 'Nudged' })
         tx.emit(conversation_id, { type: 'conversation.updated' })
-      }),
+      }, TEST),
     remove: () =>
       ctx.write(async (tx) => {
         await removeProbe(tx, user_id)

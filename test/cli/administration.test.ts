@@ -92,7 +92,10 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     expect(ofGrace.map((entry: { act: string }) => entry.act)).toContain('user.erased')
     const erased = entries.find((entry: { act: string }) => entry.act === 'user.erased')
     expect(erased.detail.operator).toBe(userInfo().username)
-    expect(entries.find((entry: { act: string }) => entry.act === 'setup.done')).toMatchObject({ actor_name: 'ada' })
+    expect(entries.find((entry: { act: string }) => entry.act === 'setup.done')).toMatchObject({
+      actor_name: 'ada',
+      detail: { operator: userInfo().username },
+    })
     expect(entries.map((entry: { act: string }) => entry.act).reverse()).toEqual(
       expect.arrayContaining([
         'setup.done',
@@ -172,7 +175,7 @@ describe('commands that administer', () => {
     const [code, , many] = await say(`invite create --conversation ${id} --max-uses many`)
     expect([code, many]).toEqual([2, expect.stringContaining('chat-server: --max-uses needs a number, not "many"\n')])
     const [, list] = await say('audit list --user ada')
-    expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+\n$/)
+    expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+ +\{"operator":"\S+"\}\n$/)
     expect(await say('session list')).toEqual([0, 'USERNAME  LAST SEEN  ADDRESS  ID\n', ''])
     expect(await say('nodes list')).toEqual([0, 'ID  HOST  PID  PORT  VERSION  STARTED  LAST REPORT  STREAMS\n', ''])
   })

@@ -54,13 +54,13 @@ export function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...ent
   log.info('audit', { ...entry, ...detail })
 }
 
-/** How a process that one person runs completes and stores its entries: acts without an actor are by that person. */
+/** How a process that one person runs completes and stores its entries: all are by that person. */
 export function auditBy(operator: string | undefined) {
   const name = operator?.slice(0, LONGEST.username)
   const complete = (entry: AuditEntry): AuditEntry => {
     if (name === undefined) return entry
     const detail = { ...entry.detail, operator: name }
-    return { ...entry, ...(!entry.actor_id && { detail }), unlogged: true }
+    return { ...entry, detail, unlogged: true }
   }
   const insert: typeof insertAuditEntry = (tx, id, at, entry) => insertAuditEntry(tx, id, at, complete(entry))
   return { complete, insert }
