@@ -13,7 +13,7 @@ import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
-import { createCleaningTurns } from './chat/attachments/cleaning.ts'
+import { createCleaningQueue } from './chat/attachments/cleaning.ts'
 import { createPartSlots } from './chat/attachments/part-slots.ts'
 import { createPieceMemory } from './chat/attachments/piece-memory.ts'
 import { createReadSlots } from './chat/attachments/read-slots.ts'
@@ -235,7 +235,7 @@ function createFiles(config: Context['config'], { db, files }: Storage, log: Log
     files: guard.files,
     filesPlace: guard,
     partSlots,
-    cleaningTurns: createCleaningTurns(),
+    cleaningTurns: createCleaningQueue(),
     readSlots: createReadSlots(most),
     thumbnailSlots: createReadSlots(most),
     pieceMemory: createPieceMemory(mostBytes, partSlots.bytes),
@@ -258,7 +258,7 @@ function asked({ identity, scan, thumbnail }: Ports): Pick<Context, 'identity' |
 function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
   return {
     'conversation.remove': (run) => removeConversation(withReserve(ctx(), 'half'), run),
-    'user.erase': (run) => erasure.goOn(withReserve(ctx(), 'half'), run),
+    'user.erase': (run) => erasure.resume(withReserve(ctx(), 'half'), run),
     'storage.purge': (run) => purge(ctx(), run),
     'message.notify': (run) => notifyAll(ctx(), run),
     'search.fill': (run) => fill(ctx(), run),

@@ -6,8 +6,8 @@ import type { Context, Log } from './context.ts'
 import { withDeadline } from './core/deadline.ts'
 import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
-import { LOOKS } from './core/stall.ts'
-import { LOOK_MS } from './files/guard.ts'
+import { CHECKS } from './core/stall.ts'
+import { CHECK_MS } from './files/guard.ts'
 import { recoverFiles } from './ops/lost-files.ts'
 import { createReserveLook } from './ops/reserve.ts'
 import { pruneSome } from './ops/retention.ts'
@@ -63,7 +63,7 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       warning: 'Heartbeats could not be sent to event streams',
     },
     stalled: {
-      interval_ms: (ctx.config.server.stalled_seconds * 1000) / LOOKS,
+      interval_ms: (ctx.config.server.stalled_seconds * 1000) / CHECKS,
       run: () => ctx.hub.stalled.look(),
       warning: 'Event streams whose clients read nothing could not be found',
     },
@@ -128,8 +128,8 @@ function fileJobsOf(ctx: Context): Record<'files' | 'place' | 'lost', Job> {
       exclusive: true,
     },
     place: {
-      interval_ms: LOOK_MS,
-      run: () => ctx.config.attachments.enabled && withDeadline(ctx.filesPlace.look(), PLACE_MS, undefined),
+      interval_ms: CHECK_MS,
+      run: () => ctx.config.attachments.enabled && withDeadline(ctx.filesPlace.inspect(), PLACE_MS, undefined),
       warning: 'The storage of files could not be compared with the database',
       at_start: true,
     },

@@ -1,6 +1,6 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
-import type { Neighbour } from './cluster/receiver.ts'
+import type { PeerHandler } from './cluster/receiver.ts'
 import { endStreams } from './cluster/store-presence.ts'
 import { assertParsed } from './config/complete.ts'
 import type { Config } from './config/parse.ts'
@@ -257,7 +257,7 @@ async function endOwnStreams({ cluster }: Context): Promise<void> {
 }
 
 /** What this process does with the news of others. */
-function neighbourOf({ hub, poller, presence, cluster }: Context): Neighbour {
+function neighbourOf({ hub, poller, presence, cluster }: Context): PeerHandler {
   return {
     countStreams: hub.size,
     unheardFor: () => Math.max(poller.age(), cluster.age()),

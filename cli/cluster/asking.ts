@@ -2,14 +2,14 @@ import { withDeadline } from '../../lib/core/deadline.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 
 /** Longer than the primary process waits for the other workers. */
-const PRIMARY_MS = 2_000
+const PRIMARY_TIMEOUT_MS = 2_000
 
 /**
  * Creates a worker's requests for the metrics of all workers.
  *
  * @param send sends a request with a number to the primary process, which may end, or hang, before it answers
  */
-export function createAsking(send: (request: number) => void) {
+export function createMetricsRequests(send: (request: number) => void) {
   const waiting = new Map<number, (readings: Reading[]) => void>()
   let last = 0
   return {
@@ -18,7 +18,7 @@ export function createAsking(send: (request: number) => void) {
       const request = ++last
       const answer = new Promise<Reading[]>((resolve) => waiting.set(request, resolve))
       send(request)
-      const readings = await withDeadline(answer, PRIMARY_MS, undefined)
+      const readings = await withDeadline(answer, PRIMARY_TIMEOUT_MS, undefined)
       waiting.delete(request)
       return readings
     },

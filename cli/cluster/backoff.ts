@@ -2,7 +2,7 @@
 const YOUNG_MS = 30_000
 
 const FIRST_MS = 1_000
-const LONGEST_MS = 30_000
+const MAX_MS = 30_000
 
 /**
  * How long to wait before a process is replaced: not at all, unless it died young; then longer each time.
@@ -11,5 +11,5 @@ const LONGEST_MS = 30_000
  */
 export function nextDelay(previous: number, lifetimeMs: number): number {
   if (lifetimeMs >= YOUNG_MS) return 0
-  return Math.min(LONGEST_MS, Math.max(FIRST_MS, previous * 2))
+  return Math.min(MAX_MS, Math.max(FIRST_MS, previous * 2))
 }

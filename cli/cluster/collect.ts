@@ -5,7 +5,7 @@ import { createProcessMetrics } from '../../lib/metrics/process.ts'
 import { createTotals } from './totals.ts'
 
 /** How long the page of metrics waits for a worker that hangs. */
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 
 /** The number of the primary process among the workers, which begin with 1. */
 const PRIMARY = 0
@@ -40,7 +40,7 @@ export function createCollector(workers: { ask(round: number): number[] }) {
       await new Promise<void>((resolve) => {
         rounds.set(number, { missing, complete: resolve })
         if (missing.size === 0) resolve()
-        void sleep(PATIENCE_MS, undefined, { ref: false }).then(resolve)
+        void sleep(TIMEOUT_MS, undefined, { ref: false }).then(resolve)
       })
       rounds.delete(number)
       totals.update(PRIMARY, await readFamilies(own.families))

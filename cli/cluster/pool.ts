@@ -13,7 +13,7 @@ import { createStart, deferred, type Listening, type Starting } from './start.ts
  * How much longer than a drain should take a worker may run: without a response of the database it takes 10 to 15 seconds
  * more. A supervisor kills all processes after 20 (`stopTimeoutOf`), which no line of the log would explain.
  */
-const PATIENCE_SECONDS = 15
+const TIMEOUT_SECONDS = 15
 
 /** The worker processes of a service. */
 export interface WorkerPool {
@@ -99,7 +99,7 @@ export function createWorkerPool({ workers, config, log, onReload }: PoolDeps): 
       isStopping = true
       sendToAll(slots, { kind: 'stop' })
       if (runningOf(slots).length === 0) allEnded.resolve()
-      setTimeout(killHanging, 1000 * (drainSecondsOf(config()) + PATIENCE_SECONDS), slots, log).unref()
+      setTimeout(killHanging, 1000 * (drainSecondsOf(config()) + TIMEOUT_SECONDS), slots, log).unref()
       return allEnded.promise
     },
     reload(next) {

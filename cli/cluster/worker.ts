@@ -10,7 +10,7 @@ import { toFailure } from '../errors.ts'
 import { createLogger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { ignoreUserSignals } from '../signals.ts'
-import { createAsking } from './asking.ts'
+import { createMetricsRequests } from './asking.ts'
 import { asWorkerConfig, sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 import { type NodeOptions, type ServiceNode, startNode } from './node.ts'
 
@@ -110,7 +110,7 @@ function next<Kind extends ToWorker['kind']>(kind: Kind): Promise<Extract<ToWork
 
 /** Has `/metrics` return the values of all workers, and reports the own ones when the primary process asks. */
 function answerForAll(chat: Chat): void {
-  const { ask, answered } = createAsking((request) => void sendToPrimary({ kind: 'collect', request }))
+  const { ask, answered } = createMetricsRequests((request) => void sendToPrimary({ kind: 'collect', request }))
   contextOf(chat).metrics.collectFrom(async () => (process.connected && (await ask())) || readMetrics(chat))
   process.on('message', async (message: ToWorker) => {
     if (message.kind === 'report')

@@ -95,7 +95,7 @@ async function withSource<T>(
 }
 
 /** How long an import waits for the end of a removal of the same conversation. */
-const WAIT_MS = 60_000
+const WAIT_TIMEOUT_MS = 60_000
 
 export const importConversationCommand = defineCommand({
   meta: { name: 'import', description: 'Bring a conversation back that "conversation export" has written' },
@@ -117,7 +117,7 @@ export const importConversationCommand = defineCommand({
       const lines = () => linesOf(createReadStream(args.file, { signal }))
       const copy = await readCopy(lines())
       await withChat(args, async (chat) => {
-        const plan = await planImport(contextOf(chat), copy, { wait_ms: WAIT_MS, signal })
+        const plan = await planImport(contextOf(chat), copy, { wait_ms: WAIT_TIMEOUT_MS, signal })
         if (plan.is_there) {
           print(
             args,

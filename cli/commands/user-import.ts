@@ -8,7 +8,7 @@ import { type ListedUser, type ListProblem, readUserList } from '../user-list.ts
 import { withChat } from '../with-chat.ts'
 
 /** Users created at a time: they share a commit. */
-const AT_ONCE = 64
+const CONCURRENCY = 64
 
 /** The maximum number of problems that are printed. */
 const MAX_PROBLEMS = 100
@@ -93,8 +93,8 @@ async function exists(chat: Chat, name: string): Promise<boolean> {
 /** @throws ChatError of the first user that could not be created; a repetition continues after the others */
 async function createAll(chat: Chat, users: ListedUser[]): Promise<ListedUser[]> {
   const meter = createMeter((rows) => ({ done: rows, total: users.length, unit: 'users' }))
-  for (let from = 0; from < users.length; from += AT_ONCE) {
-    const batch = users.slice(from, from + AT_ONCE)
+  for (let from = 0; from < users.length; from += CONCURRENCY) {
+    const batch = users.slice(from, from + CONCURRENCY)
     const outcomes = await Promise.allSettled(batch.map(({ input }) => chat.users.create(OPERATOR, input)))
     const failed = outcomes.findIndex(({ status }) => status === 'rejected')
     if (failed >= 0) {

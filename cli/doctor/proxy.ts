@@ -6,7 +6,7 @@ import { type Finding, ok, warning } from './finding.ts'
 import { describeFailure } from './http.ts'
 
 /** How long a part may take. A slow line is no fault of the proxy. */
-const UPLOAD_MS = 30_000
+const UPLOAD_TIMEOUT_MS = 30_000
 
 /** Above this interval most proxies, with their defaults, end a stream before its next heartbeat. */
 const USUAL_SECONDS = 60
@@ -70,7 +70,7 @@ export async function measureUpload(
       method,
       headers: { ...headers, 'content-type': type },
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(UPLOAD_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(UPLOAD_TIMEOUT_MS)]),
       ...(body !== undefined && { body }),
     })
   const bytes = Math.min(PART_BYTES, max_bytes)

@@ -9,7 +9,7 @@ import { describeFailure } from './http.ts'
 import { measureIdle, measureUpload } from './proxy.ts'
 
 /** How long an event may take. A buffered event arrives only at the end of the stream, which may take hours. */
-const EVENT_MS = 10_000
+const EVENT_TIMEOUT_MS = 10_000
 
 /**
  * Follows a real stream at `url` as a temporary user, and checks that events arrive as they happen.
@@ -60,7 +60,7 @@ async function follow(
     redirect: 'manual',
     signal,
   })
-  const first = await withDeadline(reader.until('stream.ready'), EVENT_MS, 'late')
+  const first = await withDeadline(reader.until('stream.ready'), EVENT_TIMEOUT_MS, 'late')
   const refusal = describeRefusal(await reader.status(), url)
   if (refusal) return [refusal]
   if (first !== 'arrived') {
@@ -70,7 +70,7 @@ async function follow(
   const readyMs = performance.now() - began
   const nudged = performance.now()
   await probe.nudge()
-  const second = await withDeadline(reader.until('conversation.updated'), EVENT_MS, 'late')
+  const second = await withDeadline(reader.until('conversation.updated'), EVENT_TIMEOUT_MS, 'late')
   if (second === 'arrived') {
     const times = `the first after ${Math.round(readyMs)} ms, a new one after ${Math.round(performance.now() - nudged)} ms`
     const flows = [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
@@ -96,7 +96,7 @@ const PROXY_REMEDY =
 
 /** The service ends the stream when its session ends: events that arrive only then were buffered. */
 async function describeDelay(reader: StreamReader, url: string): Promise<Finding> {
-  const end = await withDeadline(reader.until('stream.closed'), EVENT_MS, 'late')
+  const end = await withDeadline(reader.until('stream.closed'), EVENT_TIMEOUT_MS, 'late')
   if (end === 'arrived')
     return failure(
       'stream.buffered',
@@ -105,7 +105,7 @@ async function describeDelay(reader: StreamReader, url: string): Promise<Finding
     )
   return failure(
     'stream.silent',
-    `The event stream at ${url} is open, but no event arrives within ${EVENT_MS / 1000} seconds.`,
+    `The event stream at ${url} is open, but no event arrives within ${EVENT_TIMEOUT_MS / 1000} seconds.`,
     PROXY_REMEDY,
   )
 }

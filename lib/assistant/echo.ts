@@ -5,7 +5,7 @@ import type { Assistant } from './provider.ts'
 const PAUSE_MS = 30
 
 /** A long answer is faster, since a longer wait shows nothing new. */
-const LONGEST_MS = 2_000
+const MAX_ANSWER_MS = 2_000
 
 /** With more chunks, the pauses would be shorter than timers are exact. */
 const MAX_PIECES = 200
@@ -34,7 +34,7 @@ export function toPieces(text: string): { pieces: string[]; pause_ms: number } {
   const size = Math.ceil(words.length / MAX_PIECES)
   const count = Math.ceil(words.length / size) || 0
   const pieces = Array.from({ length: count }, (_, i) => words.slice(i * size, (i + 1) * size).join(''))
-  return { pieces, pause_ms: Math.min(PAUSE_MS, LONGEST_MS / count) }
+  return { pieces, pause_ms: Math.min(PAUSE_MS, MAX_ANSWER_MS / count) }
 }
 
 function countWords(text: string): number {

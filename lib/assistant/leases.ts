@@ -12,7 +12,7 @@ import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { createSteadiness } from '../core/steadiness.ts'
+import { createUptimeGate } from '../core/steadiness.ts'
 import { SECOND } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 
@@ -31,7 +31,7 @@ export function createLeases(
 ) {
   const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()
-  const isSteady = createSteadiness({ silence_ms: LEASE / 1000, interval_ms: RENEWED_MS })
+  const isSteady = createUptimeGate({ dead_after_ms: LEASE / 1000, interval_ms: RENEWED_MS })
 
   /** An answer that another transaction has locked is left to the next run. */
   async function interrupt(answer: LapsedAnswer): Promise<void> {

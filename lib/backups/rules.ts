@@ -2,7 +2,7 @@ import { nextTime, type Schedule } from '../core/schedule.ts'
 import type { BackupState } from './store.ts'
 
 /** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */
-const LONGEST_PAUSE_MS = 3_600_000
+const MAX_PAUSE_MS = 3_600_000
 
 /** When the next backup is due, in microseconds; 0 for now. */
 export function dueAt(
@@ -13,7 +13,7 @@ export function dueAt(
   if ('every_ms' in schedule && succeeded_at === null && failures === 0) return 0
   const next = (nextTime(schedule, attempted_at / 1000) ?? Number.MAX_SAFE_INTEGER / 1000) * 1000
   if (failures === 0) return next
-  const pause = Math.min(60_000 * 2 ** Math.min(failures, 10), LONGEST_PAUSE_MS) * 1000
+  const pause = Math.min(60_000 * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) * 1000
   return Math.min(next, attempted_at + pause)
 }
 
@@ -64,12 +64,12 @@ const stampOf = (at: number) => new Date(at / 1000).toISOString().replace(/[-:]|
 const SECOND = 1_000_000
 
 /** Backups may be made more often than once a second: the names of this many in one moment differ. */
-const MOST_AT_ONCE = 60
+const MAX_OF_A_SECOND = 60
 
 /** The time for the name of a new backup: now, or the second after that of the last one, which it must not replace. */
 export function timeAfter(last: string | undefined, now: number): number {
   const stamp = last && timeOf(last)
-  const next = Array.from({ length: MOST_AT_ONCE }, (_, n) => now + n * SECOND)
+  const next = Array.from({ length: MAX_OF_A_SECOND }, (_, n) => now + n * SECOND)
   const index = next.findIndex((at) => stampOf(at) === stamp)
   return index === -1 ? now : now + (index + 1) * SECOND
 }

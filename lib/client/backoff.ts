@@ -2,7 +2,7 @@
 const USUAL_MS = 2_000
 
 /** The maximum wait, whatever the service sends: a timer beyond 24 days would fire at once. */
-const LONGEST_MS = 60_000
+const MAX_MS = 60_000
 
 /** The pause between attempts. */
 export interface Backoff {
@@ -27,7 +27,7 @@ export function createBackoff(fixedMs?: number): Backoff {
     },
     next(atLeastMs = 0) {
       const doubled = (fixedMs ?? pauseMs) * 2 ** Math.min(failures++, 16)
-      return spread(Math.min(LONGEST_MS, Math.max(atLeastMs, doubled)))
+      return spread(Math.min(MAX_MS, Math.max(atLeastMs, doubled)))
     },
   }
 }

@@ -3,7 +3,7 @@ import type { CompatFailure } from '../openai-api/schema.ts'
 import { isTransient, pause, retryAfterOf, spread } from './backoff.ts'
 
 /** How often a read is retried when the service is unreachable or asks to wait. */
-const ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 interface FailureBody extends Partial<CompatFailure> {
   code?: string
@@ -37,7 +37,7 @@ function toProblem(body: FailureBody): Omit<FailureBody, 'error'> {
 
 /** Retries a call that changes nothing, if a retry may help. */
 export async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = ATTEMPTS - 1; ; left--) {
+  for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
       return await attempt()
     } catch (error) {

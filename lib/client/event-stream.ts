@@ -4,7 +4,7 @@ import { createEventReader, type WireEvent } from '../core/event-stream.ts'
 /**
  * More than the longest answer (16 MiB) with every character escaped: the stream fails if an event does not end before.
  */
-const LONGEST_EVENT = 100 * 1024 * 1024
+const MAX_EVENT_LENGTH = 100 * 1024 * 1024
 
 /**
  * The events of a stream.
@@ -16,7 +16,7 @@ export async function* readEvents(
   bytes: ReadableStream<Uint8Array>,
   onRetry?: (ms: number) => void,
 ): AsyncGenerator<WireEvent> {
-  const read = createEventReader(LONGEST_EVENT, onRetry)
+  const read = createEventReader(MAX_EVENT_LENGTH, onRetry)
   for await (const text of readText(bytes)) yield* read(text)
 }
 

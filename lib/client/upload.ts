@@ -9,12 +9,12 @@ import { type ChatClient, UPLOAD_OPTIONS, type UploadOptions, type UploadProgres
 const PART_BYTES = 4 * 1024 * 1024
 
 /** Browsers open six connections to a server of HTTP/1.1: the stream and other calls need some of them. */
-const AT_ONCE = 3
+const CONCURRENCY = 3
 
 /** How often a part is sent. With pauses of 1, 2, 4 … 30 seconds, that takes about two minutes. */
-const ATTEMPTS = 8
+const MAX_ATTEMPTS = 8
 const FIRST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS = 30_000
 
 /** An upload, and what is missing of it. */
 interface Begun {
@@ -38,7 +38,7 @@ export function createUpload(
     const begun =
       attachment_id === undefined
         ? await begin(conversation_id, file, options)
-        : await goOn(await attachments.get(attachment_id, call), file)
+        : await resume(await attachments.get(attachment_id, call), file)
     const { attachment } = begun
     if (attachment.status !== 'uploading') return attachment
     const completed = await sendParts(requester, file, { ...begun, retry_ms, onProgress, signal })
@@ -66,7 +66,7 @@ function nameOnDisk({ name = '' }: File): string {
 const listParts = (count: number) => Array.from({ length: count }, (_, n) => n + 1)
 
 /** What is missing of an upload. One stored part is sent again: with another file, it is refused. */
-function goOn({ attachment, received = [] }: { attachment: Attachment; received?: number[] }, file: Blob): Begun {
+function resume({ attachment, received = [] }: { attachment: Attachment; received?: number[] }, file: Blob): Begun {
   if (attachment.size !== file.size) throw new ChatError('conflict', { message: 'This is another file.' })
   const [proof] = received
   const missing = listParts(Math.ceil(file.size / PART_BYTES)).filter((n) => n === proof || !received.includes(n))
@@ -111,7 +111,7 @@ async function sendParts(requester: Requester, file: Blob, sending: Sending): Pr
 
   report()
   try {
-    await Promise.all(Array.from({ length: AT_ONCE }, sendSome))
+    await Promise.all(Array.from({ length: CONCURRENCY }, sendSome))
   } catch (error) {
     abort.abort(error)
     throw error
@@ -131,10 +131,10 @@ async function persistently<T>(attempt: () => Promise<T>, retry_ms: number, sign
       signal.throwIfAborted()
       // It was too slow while others waited for its place.
       const isLate = (error as { code?: string }).code === 'request_timeout'
-      if ((!isTransient(error) && !isLate) || failures === ATTEMPTS) throw error
+      if ((!isTransient(error) && !isLate) || failures === MAX_ATTEMPTS) throw error
       const { retry_after_seconds = 0 } = error as Partial<ChatError>
       const atLeast = Math.max(retry_ms * 2 ** (failures - 1), retry_after_seconds * 1000)
-      await pause(spread(Math.min(LONGEST_PAUSE_MS, atLeast)), signal)
+      await pause(spread(Math.min(MAX_PAUSE_MS, atLeast)), signal)
     }
   }
 }

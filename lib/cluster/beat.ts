@@ -1,14 +1,14 @@
 import type { Clock } from '../core/clock.ts'
-import { createSteadiness } from '../core/steadiness.ts'
+import { createUptimeGate } from '../core/steadiness.ts'
 import { monotonicMicros } from '../core/time.ts'
 import { BUILD } from '../core/version.ts'
 import type { PlaceState } from '../files/place.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { ownPlace } from './process-place.ts'
-import type { Neighbour } from './receiver.ts'
+import type { PeerHandler } from './receiver.ts'
 import * as store from './store.ts'
 import { deleteUnseen } from './store-presence.ts'
-import { tellOfUsers } from './telling.ts'
+import { announceUsers } from './telling.ts'
 
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
@@ -20,13 +20,13 @@ const LEFT_KEPT = 60_000_000
 const SEEN_KEPT = 24 * 60 * 60 * 1_000_000
 
 /** After this many beats older rows are deleted: it reads all of the process, and all that stopped ones left behind. */
-const BEATS_BETWEEN_DELETIONS = 30
+const HEARTBEATS_BETWEEN_DELETIONS = 30
 
-interface BeatDeps {
+interface HeartbeatDeps {
   db: Database
   clock: Clock
   config: { cluster: { beat_seconds: number; dead_seconds: number; instance: string } }
-  neighbour: Pick<Neighbour, 'countStreams' | 'unheardFor' | 'reconsider' | 'renew'>
+  peerHandler: Pick<PeerHandler, 'countStreams' | 'unheardFor' | 'reconsider' | 'renew'>
   /** What this process has last found of the storage of files. */
   filesState: () => PlaceState | undefined
   /** Writes what this process notes of itself to its row. */
@@ -34,18 +34,18 @@ interface BeatDeps {
 }
 
 /** @returns a function that reports that the process lives, and removes the processes that no longer do */
-export function createBeat(
+export function createNodeHeartbeat(
   id: string,
-  { db, clock, config, neighbour, filesState, noteDetails }: BeatDeps,
+  { db, clock, config, peerHandler, filesState, noteDetails }: HeartbeatDeps,
 ): () => Promise<void> {
   const { beat_seconds, dead_seconds } = config.cluster
-  const isSteady = createSteadiness({ silence_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
+  const isSteady = createUptimeGate({ dead_after_ms: dead_seconds * 1000, interval_ms: beat_seconds * 1000 })
   let mustRenew = false
-  let beats = 0
+  let heartbeats = 0
 
   const removal = {
     remembered: LEFT_KEPT,
-    tell: (tx: Queries, userIds: string[]) => tellOfUsers(tx, id, userIds),
+    announce: (tx: Queries, userIds: string[]) => announceUsers(tx, id, userIds),
   }
 
   return async () => {
@@ -55,10 +55,10 @@ export function createBeat(
     // First: what a process without a row knows of users does not count, and may be deleted.
     if (!hasRow) await store.insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
     if (!hasRow) await noteDetails()
-    if (mustRenew) await neighbour.renew()
+    if (mustRenew) await peerHandler.renew()
     mustRenew = false
-    if (mayRemove) await remove(store.removeDead(db, { ...removal, silence: dead_seconds * 1_000_000 }))
-    if (++beats % BEATS_BETWEEN_DELETIONS > 0) return
+    if (mayRemove) await remove(store.removeDead(db, { ...removal, deadAfter: dead_seconds * 1_000_000 }))
+    if (++heartbeats % HEARTBEATS_BETWEEN_DELETIONS > 0) return
     // Their ages are the database's, whose clock may have stepped.
     if (clock.before(0) === undefined) return
     await deleteUnseen(db, id, SEEN_KEPT)
@@ -70,9 +70,9 @@ export function createBeat(
     const began = monotonicMicros()
     const difference = clock.difference()
     const clock_difference = difference === undefined ? undefined : Math.round(difference)
-    const { has_row, at } = await store.beat(db, id, {
-      streams: neighbour.countStreams(),
-      unheard_ms: neighbour.unheardFor(),
+    const { has_row, at } = await store.recordHeartbeat(db, id, {
+      streams: peerHandler.countStreams(),
+      unheard_ms: peerHandler.unheardFor(),
       files: filesState(),
       clock_difference,
     })
@@ -84,7 +84,7 @@ export function createBeat(
   async function remove(removed: Promise<string[]>): Promise<void> {
     // If it fails it may be committed all the same: then only the others know of the users.
     mustRenew = true
-    neighbour.reconsider(await removed)
+    peerHandler.reconsider(await removed)
     mustRenew = false
   }
 }

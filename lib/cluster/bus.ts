@@ -2,7 +2,7 @@ import type { Bus, Log } from '../context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import { causeText } from '../core/errors.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
-import { createPaced } from '../core/paced.ts'
+import { createThrottle } from '../core/paced.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { createOutbox, createSignalQueue, type Signal } from './signals.ts'
 
@@ -13,7 +13,7 @@ const GATHER_MS = 1
 const POLL_PAUSE_MS = 5
 
 /** How long a call of the bus may take. */
-const DEADLINE_MS = 1_000
+const TIMEOUT_MS = 1_000
 
 /** After a failure the bus is left alone for so long; signals go through the database. */
 const RETRY_MS = 5_000
@@ -92,7 +92,7 @@ function createGuard(log: Log, name: keyof Bus): Guard {
   )
   return async (call) => {
     try {
-      if ((await withDeadline(call(), DEADLINE_MS, 'late')) === 'late') throw new Error('The bus does not respond')
+      if ((await withDeadline(call(), TIMEOUT_MS, 'late')) === 'late') throw new Error('The bus does not respond')
       fail.reset()
       return true
     } catch (error) {
@@ -140,7 +140,7 @@ function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
   const queue = createSignalQueue(metrics.signalsDropped)
   let handle: ((signal: Signal) => Promise<void>) | undefined
   const refuse = warnOnce((reason: string) => log.warn('A message on the bus is not one of this service', { reason }))
-  const paced = createPaced(POLL_PAUSE_MS, async () => {
+  const throttle = createThrottle(POLL_PAUSE_MS, async () => {
     try {
       await handle?.(queue.take())
     } catch (error) {
@@ -159,7 +159,7 @@ function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
       metrics.signalsDropped(signal.events.length - events.length)
       queue.addEvents(events)
       queue.addUsers(signal.user_ids)
-      paced.ask()
+      throttle.ask()
     } catch (error) {
       metrics.signalsDropped(1)
       refuse(causeText(error))
@@ -173,7 +173,7 @@ function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
     },
     close(): Promise<void> {
       handle = undefined
-      return paced.close()
+      return throttle.close()
     },
   }
 }

@@ -42,7 +42,7 @@ export function createClockCheck(id: string, { db, log, clock, config }: ClockCh
       // If all differ from the database, its clock is the wrong one, and no node is to stop for it.
       isWrong =
         Math.abs(difference) > WRONG_CLOCK &&
-        (await hasAgreeingNode(db, id, { silence: config.cluster.dead_seconds * SECOND, most: CLOCK_DIFFERENCE }))
+        (await hasAgreeingNode(db, id, { deadAfter: config.cluster.dead_seconds * SECOND, most: CLOCK_DIFFERENCE }))
     },
   }
 }

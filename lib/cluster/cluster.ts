@@ -8,17 +8,17 @@ import { BUILD } from '../core/version.ts'
 import type { PlaceState } from '../files/place.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
-import { createBeat } from './beat.ts'
+import { createNodeHeartbeat } from './beat.ts'
 import { createClockCheck } from './clock-check.ts'
 import { createDetails } from './details.ts'
 import { removeEnded } from './ended.ts'
 import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
-import { createReceiver, handleSignals, type Neighbour } from './receiver.ts'
+import { createReceiver, handleSignals, type PeerHandler } from './receiver.ts'
 import { createReloadAnswer } from './reload.ts'
-import { anotherHears, insertNode, removeNode } from './store.ts'
+import { anotherNodePolls, insertNode, removeNode } from './store.ts'
 import { deleteSignals } from './store-signals.ts'
-import { tellOfUsers } from './telling.ts'
+import { announceUsers } from './telling.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer checks everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -47,25 +47,25 @@ export function createCluster(given: ClusterDeps) {
   const db: Database = signals ?? given.db
   const details = createDetails(id, { ...given, db, main: given.db })
   const deps = { ...given, db, noteDetails: details.write }
-  const isApart = signals !== undefined
+  const usesSignalFile = signals !== undefined
   // A database in memory has one process.
-  const isShared = isApart || db.dialect === 'postgresql'
+  const isShared = usesSignalFile || db.dialect === 'postgresql'
   const repeated: Repeated[] = []
-  let neighbour: Neighbour | undefined
+  let peerHandler: PeerHandler | undefined
   let started_at: number | undefined
   const reloads = createReloadAnswer(id, db)
   const clockCheck = createClockCheck(id, deps)
-  const receiver = createReceiver(id, { ...deps, isApart, reload: reloads.handle })
+  const receiver = createReceiver(id, { ...deps, usesSignalFile, reload: reloads.handle })
   const publisher = createPublisher(id, receiver, deps)
 
   return {
-    ...{ id, db, isShared, isApart, details, isClockWrong: clockCheck.isWrong },
+    ...{ id, db, isShared, usesSignalFile, details, isClockWrong: clockCheck.isWrong },
     /** Whether processes have met: the first that serves creates the file of signals. */
-    hasMet: () => signals?.exists() ?? isShared,
-    isAlone: receiver.isAlone,
+    isInitialised: () => signals?.exists() ?? isShared,
+    isSingleNode: receiver.isSingleNode,
     /** Whether other processes run, or have run recently: their users may still count. */
-    hasCompany: () => neighbour !== undefined && receiver.hasCompany(),
-    ...createHearing(id, db, receiver, () => neighbour !== undefined && !isApart),
+    hasPeers: () => peerHandler !== undefined && receiver.hasPeers(),
+    ...createPollState(id, db, receiver, () => peerHandler !== undefined && !usesSignalFile),
     countNodes: receiver.countNodes,
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
@@ -73,11 +73,11 @@ export function createCluster(given: ClusterDeps) {
     ...{ onReload: reloads.onReload, announce: publisher.announce, announceUsers: publisher.announceUsers },
 
     /** Registers the process, and begins to receive signals of the others. */
-    async start(self: Neighbour): Promise<void> {
+    async start(self: PeerHandler): Promise<void> {
       started_at ??= clock.now()
-      if (!isShared || neighbour) return
+      if (!isShared || peerHandler) return
       await register(id, deps)
-      neighbour = self
+      peerHandler = self
       // Removes an earlier run that was killed. Its users are published with the other users of ended processes.
       await removeEnded(id, deps)
       await receiver.listen(self)
@@ -86,13 +86,13 @@ export function createCluster(given: ClusterDeps) {
     },
 
     /** Removes the processes of this machine that have ended. It never rejects. */
-    removeEnded: async (): Promise<void> => neighbour?.reconsider(await removeEnded(id, deps)),
+    removeEnded: async (): Promise<void> => peerHandler?.reconsider(await removeEnded(id, deps)),
 
     /** Removes the process at once, and signals this to the others. */
     async stop(): Promise<void> {
       await Promise.all(repeated.splice(0).map(({ stop }) => stop()))
-      if (neighbour) {
-        neighbour = undefined
+      if (peerHandler) {
+        peerHandler = undefined
         await leave(id, deps)
         await publisher.flush()
       }
@@ -102,14 +102,14 @@ export function createCluster(given: ClusterDeps) {
 }
 
 /** Whether this process reads the signals of others. @param isExpected false for a process that need not */
-function createHearing(id: string, db: Database, receiver: Receiver, isExpected: () => boolean) {
+function createPollState(id: string, db: Database, receiver: Receiver, isExpected: () => boolean) {
   return {
     /** Whether the signals of others could not be read for a while. */
     isLate: () => isExpected() && receiver.isLate(),
     /** How long ago they were last read, in milliseconds. */
     age: () => (isExpected() ? receiver.age() : 0),
     /** Whether another process reads what others send while this one has not for so long, in milliseconds. */
-    anotherHears: (age_ms: number): Promise<boolean> => anotherHears(db, id, age_ms),
+    anotherNodePolls: (age_ms: number): Promise<boolean> => anotherNodePolls(db, id, age_ms),
   }
 }
 
@@ -129,16 +129,16 @@ async function register(id: string, { db, signals, config, noteDetails }: Regist
 function startRepeated(
   id: string,
   deps: Registering,
-  neighbour: Neighbour,
+  peerHandler: PeerHandler,
   { receiver, publisher, checkClock }: { receiver: Receiver; publisher: Publisher; checkClock: () => Promise<void> },
 ): Repeated[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
-  const beat = createBeat(id, { ...deps, neighbour })
-  const report = warned(deps.log, 'Other processes cannot be told that this one runs', beat)
+  const heartbeat = createNodeHeartbeat(id, { ...deps, peerHandler })
+  const report = warned(deps.log, 'Other processes cannot be told that this one runs', heartbeat)
   const compare = warned(deps.log, 'The clocks of other processes cannot be read', checkClock)
   const prune = warned(deps.log, 'Old signals cannot be deleted', () => deleteSignals(deps.db, SIGNALS_KEPT))
   return [
-    every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
+    every(poll_ms, () => receiver.listen(peerHandler), receiver.expect),
     every(beat_seconds * 1000, async () => {
       publisher.retry()
       await report()
@@ -188,7 +188,7 @@ function every(ms: number, work: () => Promise<void>, onTick = () => {}): Repeat
 async function leave(id: string, { db, log }: ClusterDeps): Promise<void> {
   try {
     // In one transaction: should the process be killed now, no other one would look for these users.
-    await removeNode(db, id, (tx, userIds) => tellOfUsers(tx, id, userIds))
+    await removeNode(db, id, (tx, userIds) => announceUsers(tx, id, userIds))
   } catch (error) {
     log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }

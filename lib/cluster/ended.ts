@@ -4,7 +4,7 @@ import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import { hasEnded, ownPlace, toPlace } from './process-place.ts'
 import { listPlaces, removeNode } from './store.ts'
-import { tellOfUsers } from './telling.ts'
+import { announceUsers } from './telling.ts'
 
 /** The maximum number of processes that are checked. */
 const MAX_NODES = 1_000
@@ -29,7 +29,7 @@ export async function removeEnded(id: string, { db, config, log }: EndedDeps): P
       const place = toPlace(node.place)
       if (!place || !hasEnded(place, own)) continue
       await removeNode(db, node.id, async (tx, userIds) => {
-        await tellOfUsers(tx, id, userIds)
+        await announceUsers(tx, id, userIds)
         for (const userId of userIds) users.add(userId)
       })
     }

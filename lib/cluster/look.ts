@@ -3,10 +3,10 @@ import type { Database } from '../storage/database.ts'
 import { findSignals } from './store-signals.ts'
 
 /** With more signals than this, a process checks everything instead. */
-const MOST = 1_000
+const MAX_SIGNALS = 1_000
 
 /** What a look has found. */
-export interface Sight {
+export interface PollResult {
   /** Signals may be missing: it is the first look, or too much has happened. */
   isFirst: boolean
   /** The ids of the other processes. */
@@ -18,18 +18,18 @@ export interface Sight {
 }
 
 /** Looks for what other processes have sent since the last look. */
-export function createLook(db: Database, nodeId: string) {
+export function createSignalPoll(db: Database, nodeId: string) {
   let at: string | undefined
   let token: string | undefined
 
   return {
     /** @returns `undefined` if nothing has changed */
-    async look(): Promise<Sight | undefined> {
+    async poll(): Promise<PollResult | undefined> {
       // Before the rows: what is committed in between is found by both looks, and is not new to the second.
       const now = db.dialect === 'sqlite' ? await db.changeToken() : undefined
       if (at !== undefined && now !== undefined && now === token) return undefined
-      const found = await findSignals(db, nodeId, MOST, at === undefined ? undefined : sinceOf(db, at))
-      const isMissing = at === undefined || isNewBegin(db, found.at, at) || found.bodies.length === MOST
+      const found = await findSignals(db, nodeId, MAX_SIGNALS, at === undefined ? undefined : sinceOf(db, at))
+      const isMissing = at === undefined || isNewBegin(db, found.at, at) || found.bodies.length === MAX_SIGNALS
       token = now
       at = found.at
       const { ids, bodies } = found

@@ -30,7 +30,7 @@ export type Publisher = ReturnType<typeof createPublisher>
  */
 export function createPublisher(
   id: string,
-  receiver: { isAlone: () => boolean; isNode: (id: string) => boolean },
+  receiver: { isSingleNode: () => boolean; isNode: (id: string) => boolean },
   deps: PublisherDeps,
 ) {
   const outbox = createOutbox({
@@ -44,14 +44,14 @@ export function createPublisher(
   return {
     /** Passes ephemeral events on; without any, something was committed. Costs nothing alone. */
     announce(events: readonly Ephemeral[]): void {
-      if (receiver.isAlone()) return
+      if (receiver.isSingleNode()) return
       if (bus) bus.announce(events)
       else if (events.length > 0) outbox.addEvents(events)
     },
 
     /** Tells the others that the presence of these users has changed. */
     announceUsers(userIds: readonly string[]): void {
-      if (receiver.isAlone()) return
+      if (receiver.isSingleNode()) return
       // In the database too: a message on the bus may be lost, and then they would stay as they were.
       outbox.addUsers(userIds)
       bus?.addUsers(userIds)

@@ -1,13 +1,13 @@
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
-import { createLateness } from '../core/lateness.ts'
+import { createMissedIntervals } from '../core/lateness.ts'
 import { warnOnce } from '../core/once.ts'
 import { BUILD } from '../core/version.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import { createLook, type Sight } from './look.ts'
+import { createSignalPoll, type PollResult } from './look.ts'
 import { ownPlace } from './process-place.ts'
 import type { Signal } from './signals.ts'
 import { insertNode } from './store.ts'
@@ -16,10 +16,10 @@ import { insertNode } from './store.ts'
 const MISSED_MS = 8_000
 
 /** For so long after the last other process has gone, or after the start, users may be known by it. */
-const COMPANY_MS = 20_000
+const PEERS_MS = 20_000
 
 /** What a process does with the news of the others. */
-export interface Neighbour {
+export interface PeerHandler {
   /** The number of open streams of this process. */
   countStreams(): number
   /** How long ago this process has last seen what others have committed, in milliseconds. */
@@ -42,7 +42,7 @@ export interface Neighbour {
 interface ReceiverDeps {
   db: Database
   /** Whether the processes meet in a file of their own, without which each is alone. */
-  isApart: boolean
+  usesSignalFile: boolean
   config: { cluster: Pick<Config['cluster'], 'poll_ms' | 'instance'> }
   log: Log
   metrics: Pick<Metrics, 'polled'>
@@ -53,61 +53,64 @@ interface ReceiverDeps {
 }
 
 /** Reads what the other processes have sent, and counts them. */
-export function createReceiver(id: string, { db, isApart, config, log, metrics, reload, noteDetails }: ReceiverDeps) {
-  const { look, recount, forget } = createLook(db, id)
+export function createReceiver(
+  id: string,
+  { db, usesSignalFile, config, log, metrics, reload, noteDetails }: ReceiverDeps,
+) {
+  const { poll, recount, forget } = createSignalPoll(db, id)
   let others: ReadonlySet<string> = new Set()
-  const lateness = createLateness(config.cluster.poll_ms)
-  let company_until = 0
-  let looked_at = performance.now()
+  const missed = createMissedIntervals(config.cluster.poll_ms)
+  let peers_until = 0
+  let polled_at = performance.now()
   const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
 
-  async function lookAround(neighbour: Neighbour): Promise<void> {
-    const previous_at = looked_at
+  async function pollAndReact(peerHandler: PeerHandler): Promise<void> {
+    const previous_at = polled_at
     const isMissed = () => performance.now() - previous_at > MISSED_MS
     // Signals of this time may be deleted already.
     if (isMissed()) forget()
-    looked_at = performance.now()
-    const found = await look()
-    metrics.polled((performance.now() - looked_at) / 1000)
-    await lateness.act(() => react(found, isMissed(), neighbour))
+    polled_at = performance.now()
+    const found = await poll()
+    metrics.polled((performance.now() - polled_at) / 1000)
+    await missed.act(() => react(found, isMissed(), peerHandler))
   }
 
-  async function react(found: Sight | undefined, isLongAgo: boolean, neighbour: Neighbour): Promise<void> {
+  async function react(found: PollResult | undefined, isLongAgo: boolean, peerHandler: PeerHandler): Promise<void> {
     // Also those of the time that the look itself has taken: it may have waited for a connection.
     const isFirst = found && (found.isFirst || isLongAgo)
-    const wasAlone = others.size === 0
+    const wasSingleNode = others.size === 0
     if (found) others = new Set(found.others)
-    if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
+    if (isFirst || others.size > 0) peers_until = performance.now() + PEERS_MS
     if (isFirst || found?.hasOwnRow === false) {
       // First: after a crash of PostgreSQL the row is gone, and the users of a process without one count as offline.
       await insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
       await noteDetails()
-      await neighbour.renew()
-    } else if (wasAlone && others.size > 0) await neighbour.meet()
+      await peerHandler.renew()
+    } else if (wasSingleNode && others.size > 0) await peerHandler.meet()
     const news = (found?.bodies ?? []).map((body) => JSON.parse(body) as Signal)
     // Not awaited: events do not wait for it. A failed answer is requested again.
     for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
-    if (news.length > 0) await handleSignals(news, neighbour)
+    if (news.length > 0) await handleSignals(news, peerHandler)
   }
 
   return {
-    isAlone: () => others.size === 0,
+    isSingleNode: () => others.size === 0,
     /** Whether this is another process with the same database. */
     isNode: (nodeId: string) => others.has(nodeId),
-    hasCompany: () => performance.now() < company_until,
-    ...{ expect: lateness.expect, isLate: lateness.isLate, age: lateness.age, countNodes: () => others.size + 1 },
+    hasPeers: () => performance.now() < peers_until,
+    ...{ expect: missed.expect, isLate: missed.isLate, age: missed.age, countNodes: () => others.size + 1 },
     /** Call this if this process may have removed others. */
     recount,
 
-    async listen(neighbour: Neighbour): Promise<void> {
+    async listen(peerHandler: PeerHandler): Promise<void> {
       try {
-        await lookAround(neighbour)
-        lateness.arrived()
+        await pollAndReact(peerHandler)
+        missed.arrived()
         fail.reset()
       } catch (error) {
         // What was missed is unknown.
         forget()
-        if (isApart) others = new Set()
+        if (usesSignalFile) others = new Set()
         fail(error)
       }
     },
@@ -115,8 +118,8 @@ export function createReceiver(id: string, { db, isApart, config, log, metrics, 
 }
 
 /** Acts on signals of others. */
-export async function handleSignals(signals: Signal[], neighbour: Neighbour): Promise<void> {
-  for (const { stalled_stream } of signals) if (stalled_stream) neighbour.endStalled(stalled_stream)
-  neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
-  await neighbour.receive(signals.flatMap((signal) => signal.events))
+export async function handleSignals(signals: Signal[], peerHandler: PeerHandler): Promise<void> {
+  for (const { stalled_stream } of signals) if (stalled_stream) peerHandler.endStalled(stalled_stream)
+  peerHandler.reconsider(signals.flatMap((signal) => signal.user_ids))
+  await peerHandler.receive(signals.flatMap((signal) => signal.events))
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../core/ids.ts'
 import type { Database } from '../storage/database.ts'
-import { createLook } from './look.ts'
+import { createSignalPoll } from './look.ts'
 import type { Signal } from './signals.ts'
 import { insertSignal } from './store-signals.ts'
 
@@ -18,11 +18,11 @@ export type OwnReload =
 /** How often a request is repeated: a process that has been away for a moment may have missed it. */
 const REPEAT_MS = 1_000
 
-const LOOK_MS = 50
+const CHECK_MS = 50
 
 /** The longest list of reasons or keys that is passed on, in texts of at most this length. */
-const MOST_REASONS = 50
-const LONGEST_REASON = 500
+const MAX_REASONS = 50
+const MAX_REASON_LENGTH = 500
 
 /** The part of a process that answers requests to reload. */
 export function createReloadAnswer(id: string, db: Database) {
@@ -59,7 +59,7 @@ export function createReloadAnswer(id: string, db: Database) {
 }
 
 function shortened(reasons: string[]): string[] {
-  return reasons.slice(0, MOST_REASONS).map((reason) => reason.slice(0, LONGEST_REASON))
+  return reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_LENGTH))
 }
 
 /**
@@ -75,12 +75,12 @@ export async function requestReload(
   { timeout_ms }: { timeout_ms: number },
 ): Promise<Map<string, NodeReload>> {
   const request = newId()
-  const { look } = createLook(db, request)
+  const { poll: look } = createSignalPoll(db, request)
   const answers = new Map<string, NodeReload>()
   const end = performance.now() + timeout_ms
   // Before the request: the first look finds nothing, later ones what is newer.
   await look()
-  for (let next = 0; answers.size < nodes.length && performance.now() < end; await sleep(LOOK_MS)) {
+  for (let next = 0; answers.size < nodes.length && performance.now() < end; await sleep(CHECK_MS)) {
     if (performance.now() >= next) {
       await insertSignal(
         db,

@@ -1,4 +1,4 @@
-import { createGathering } from '../core/gather.ts'
+import { createCoalescer } from '../core/gather.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { NodeReload } from './reload.ts'
 
@@ -77,7 +77,7 @@ export function createOutbox(deps: {
 }) {
   const queue = createSignalQueue(deps.onDropped)
   let isRung = false
-  const gathering = createGathering(deps.gather_ms, async () => {
+  const gathering = createCoalescer(deps.gather_ms, async () => {
     const { events, user_ids } = queue.take()
     const signals = toSignals(events, user_ids, deps.onDropped)
     if (isRung && signals.length === 0) signals.push(BELL)

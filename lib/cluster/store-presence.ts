@@ -109,17 +109,17 @@ const otherNodes = (dialect: Queries['dialect']) =>
 /** Which processes count: all but this one, with a report within `silence`, in microseconds. */
 export interface Others {
   node_id: string
-  silence: Micros
+  deadAfter: Micros
 }
 
 /** The number of open streams of a user at other processes. By user_id. */
-export async function countStreams(db: Queries, { node_id, silence }: Others, userId: string): Promise<number> {
+export async function countStreams(db: Queries, { node_id, deadAfter }: Others, userId: string): Promise<number> {
   const row = await db.get<{ streams: number }>(
     `SELECT CAST(coalesce(sum(p.streams), 0) AS BIGINT) AS streams
        FROM node_presence p WHERE p.user_id = ? AND ${otherNodes(db.dialect)}`,
     userId,
     node_id,
-    silence,
+    deadAfter,
   )
   return row!.streams
 }
@@ -132,7 +132,7 @@ export async function countStreams(db: Queries, { node_id, silence }: Others, us
  */
 export async function takeStalled(
   tx: Queries,
-  { node_id, silence }: Others,
+  { node_id, deadAfter }: Others,
   userId: string,
   age: Micros,
 ): Promise<string | undefined> {
@@ -147,7 +147,7 @@ export async function takeStalled(
     age,
     userId,
     node_id,
-    silence,
+    deadAfter,
   )
   return rows[0]?.node_id
 }

@@ -47,7 +47,7 @@ export async function listPlaces(db: Queries, id: string, limit: number): Promis
  * @param clock_difference how far the clock of the process's machine is behind the database's, if it knows
  * @returns `has_row`: false if others took the process for dead
  */
-export async function beat(
+export async function recordHeartbeat(
   db: Queries,
   id: string,
   {
@@ -74,14 +74,14 @@ export async function beat(
 export async function hasAgreeingNode(
   db: Queries,
   id: string,
-  { silence, most }: { silence: Micros; most: Micros },
+  { deadAfter, most }: { deadAfter: Micros; most: Micros },
 ): Promise<boolean> {
   const row = await db.get(
     `SELECT 1 AS found FROM nodes
       WHERE id <> ? AND beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT)
         AND clock_difference BETWEEN - CAST(? AS BIGINT) AND CAST(? AS BIGINT) LIMIT 1`,
     id,
-    silence,
+    deadAfter,
     most,
     most,
   )
@@ -89,35 +89,35 @@ export async function hasAgreeingNode(
 }
 
 /** The age of the notes of others that count, in microseconds. */
-const HEARD_LATELY = 5_000_000
+const POLLED_LATELY = 5_000_000
 
 /**
  * How much later than this process another one must have received signals, in microseconds: what all miss is not its
  * own failure.
  */
-const HEARD_LATER = 1_000_000
+const POLLED_LATER = 1_000_000
 
 /** How long the statement may take: a probe waits for it. */
 const HEARD_TIMEOUT_MS = 500
 
 /** Whether another process has received signals lately, and after this one, which has not for `unheard_ms`. */
-export async function anotherHears(db: Database, id: string, unheard_ms: number): Promise<boolean> {
+export async function anotherNodePolls(db: Database, id: string, unheard_ms: number): Promise<boolean> {
   const now = databaseNow(db.dialect)
   const read = (tx: Queries) =>
     tx.get(
       `SELECT 1 FROM nodes WHERE id <> ? AND heard_at > ${now} - CAST(? AS BIGINT) LIMIT 1`,
       id,
-      Math.min(HEARD_LATELY, Math.round(unheard_ms * 1000) - HEARD_LATER),
+      Math.min(POLLED_LATELY, Math.round(unheard_ms * 1000) - POLLED_LATER),
     )
   return (await db.snapshot(read, { timeout: HEARD_TIMEOUT_MS })) !== undefined
 }
 
 /** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */
-export function listNodes(db: Queries, silence: Micros, limit: number): Promise<NodeRow[]> {
+export function listNodes(db: Queries, deadAfter: Micros, limit: number): Promise<NodeRow[]> {
   return db.all<NodeRow>(
     `SELECT id, version, started_at, beat_at, streams, details, files FROM nodes
       WHERE beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
-    silence,
+    deadAfter,
     limit,
   )
 }
@@ -133,7 +133,7 @@ interface Removal {
   /** How long the status of a user is valid without a stream, in microseconds. */
   remembered: Micros
   /** Part of the transaction: if this process dies behind it, no other one finds these users. */
-  tell: (tx: Queries, userIds: string[]) => Promise<void>
+  announce: (tx: Queries, userIds: string[]) => Promise<void>
 }
 
 /**
@@ -142,11 +142,14 @@ interface Removal {
  *
  * @returns the users whose presence may differ now, which are few of those that a process has ever seen
  */
-export function removeDead(db: Database, { silence, ...removal }: Removal & { silence: Micros }): Promise<string[]> {
+export function removeDead(
+  db: Database,
+  { deadAfter, ...removal }: Removal & { deadAfter: Micros },
+): Promise<string[]> {
   return db.write(async (tx) => {
     const dead = await tx.all<{ id: string }>(
       `DELETE FROM nodes WHERE beat_at < ${databaseNow(db.dialect)} - CAST(? AS BIGINT) RETURNING id`,
-      silence,
+      deadAfter,
     )
     if (dead.length === 0) return []
     return deletePresence(tx, `node_id ${isOneOf(db.dialect)}`, jsonList(dead.map((row) => row.id)), removal)
@@ -168,7 +171,7 @@ async function deletePresence(
   tx: Queries,
   condition: string,
   param: Primitive,
-  { remembered, tell }: Removal,
+  { remembered, announce }: Removal,
 ): Promise<string[]> {
   // With users seen a moment ago: a process may die after it has stored that they left, before it signals it to others.
   const rows = await tx.all<{ user_id: string; counts: number }>(
@@ -185,12 +188,12 @@ async function deletePresence(
     remembered,
   )
   const userIds = [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
-  await tell(tx, userIds)
+  await announce(tx, userIds)
   return userIds
 }
 
-/** Removes a process that stops, or has ended. Its users stay for a moment. @param tell as of {@link Removal}, of those with an open stream */
-export async function removeNode(db: Database, id: string, tell: Removal['tell']): Promise<void> {
+/** Removes a process that stops, or has ended. Its users stay for a moment. @param announce as of {@link Removal}, of those with an open stream */
+export async function removeNode(db: Database, id: string, announce: Removal['announce']): Promise<void> {
   await db.write(async (tx) => {
     await tx.run('DELETE FROM nodes WHERE id = ?', id)
     const rows = await tx.all<{ user_id: string; since: Micros | null }>(
@@ -198,7 +201,7 @@ export async function removeNode(db: Database, id: string, tell: Removal['tell']
        RETURNING user_id, since`,
       id,
     )
-    await tell(
+    await announce(
       tx,
       rows.filter(({ since }) => since !== null).map((row) => row.user_id),
     )

@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { text } from './key.ts'
 
-const LONGEST_PATH = 200
+const MAX_PATH_LENGTH = 200
 
 /** A path as `/chat`: plainly spelled, so that it is the same in proxies, hosts and cookies. */
 export const basePath = v.pipe(
   text,
   v.check(
-    (path) => path.length <= LONGEST_PATH && /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(path),
+    (path) => path.length <= MAX_PATH_LENGTH && /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/.test(path),
     'must be a path as /chat or /api/chat, of letters, digits and -._~, without a slash at its end',
   ),
 )

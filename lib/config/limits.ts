@@ -1,4 +1,4 @@
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { integer, key, oneOf, reloadableKey, section } from './key.ts'
 
 /** What users are notified of. */
@@ -16,7 +16,7 @@ export const NotificationsSection = section({
 /** The maximum sizes of what users write. */
 export const LimitsSection = section({
   max_depth: reloadableKey(integer(1, 1000), 100, 'Maximum depth of replies; the root of a thread has depth 0.'),
-  message_bytes: reloadableKey(integer(1, LONGEST.message), 65_536, 'Maximum length of a message, in UTF-8.', {
+  message_bytes: reloadableKey(integer(1, MAX_LENGTH.message), 65_536, 'Maximum length of a message, in UTF-8.', {
     unit: 'bytes',
   }),
   revisions_per_message: reloadableKey(

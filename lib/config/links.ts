@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { publicUrlOf } from './base-path.ts'
 import { key, section, text } from './key.ts'
 
@@ -65,7 +65,8 @@ export function linkOf(config: Config, name: LinkName, token: string): string | 
 }
 
 function isLink(address: string): boolean {
-  if (address.length > LONGEST.url || /[\s\p{Cc}]/u.test(address) || address.split('{token}').length !== 2) return false
+  if (address.length > MAX_LENGTH.url || /[\s\p{Cc}]/u.test(address) || address.split('{token}').length !== 2)
+    return false
   const filled = address.replace('{token}', 'token')
   if (/[{}]/.test(filled) || !URL.canParse(filled)) return false
   const { protocol, username, password, host } = new URL(filled)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { AttachmentsSection } from './attachments.ts'
 import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
@@ -243,7 +243,7 @@ export const ConfigSchema = v.object({
       unit: 'seconds',
     }),
     context_bytes: key(
-      integer(1, LONGEST.answer),
+      integer(1, MAX_LENGTH.answer),
       65_536,
       'Maximum size of the thread sent to the assistant; the oldest messages are left out, the question is always sent.',
       { unit: 'bytes' },
@@ -251,7 +251,7 @@ export const ConfigSchema = v.object({
     max_running_per_user: key(integer(1, 100_000), 3, 'Concurrent answers per user, in all processes; 429 beyond.'),
     max_running: key(integer(1, 100_000), 100, 'Concurrent answers, in all processes; 503 beyond.'),
     answer_bytes: key(
-      integer(1, LONGEST.answer),
+      integer(1, MAX_LENGTH.answer),
       262_144,
       'Maximum length of an answer, in UTF-8; a longer one fails.',
       {

@@ -4,9 +4,9 @@
  *
  * @throws the first failure, when all have ended
  */
-export async function eachAtOnce<Item>(
+export async function forEachConcurrently<Item>(
   items: readonly Item[],
-  atOnce: number,
+  concurrency: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
   const waiting = items.values()
@@ -14,6 +14,6 @@ export async function eachAtOnce<Item>(
   async function workOn(): Promise<void> {
     for (const item of waiting) await work(item).catch((error) => failures.push(error))
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, workOn))
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, workOn))
   if (failures.length > 0) throw failures[0]
 }

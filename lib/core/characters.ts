@@ -1,4 +1,4 @@
-import { LONGEST } from './lengths.ts'
+import { MAX_LENGTH } from './lengths.ts'
 
 /**
  * Classes of characters, each as the inside of a class in a regular expression. They are written out, not `\p{…}`: no
@@ -138,5 +138,5 @@ export function withoutUnseen(text: string): string {
  */
 export function uniqueKey(name: string): string {
   const trimmed = name.trim()
-  return trimmed.length > LONGEST.email ? trimmed : trimmed.normalize('NFKC').toLowerCase()
+  return trimmed.length > MAX_LENGTH.email ? trimmed : trimmed.normalize('NFKC').toLowerCase()
 }

@@ -11,7 +11,7 @@ export const EMOJI_PATTERN =
   '[^\\u0000-\\u00A8\\u00AA-\\u00AD\\u00AF-\\u200C\\u200E-\\u203B\\u329A-\\uD7FF\\uE000-\\uFE0D\\uFE10-\\uFFFF]{1,32})$'
 
 /** The longest emoji in UTF-8: more than any flag or family has. */
-export const EMOJI_BYTES = 64
+export const MAX_EMOJI_BYTES = 64
 
 const NAME = /^:[a-z0-9_+-]{1,32}:$/
 /**
@@ -24,7 +24,7 @@ const EMOJI = new RegExp(`^(?:${KEYCAP}|${FLAG}|${PICTURE}(?:\\u200D${PICTURE})*
 export function isEmoji(text: string): boolean {
   if (NAME.test(text)) return true
   // In this order: a text is measured before it is matched.
-  if (text.length > EMOJI_BYTES || new TextEncoder().encode(text).length > EMOJI_BYTES) return false
+  if (text.length > MAX_EMOJI_BYTES || new TextEncoder().encode(text).length > MAX_EMOJI_BYTES) return false
   return EMOJI.test(text)
 }
 

@@ -1,9 +1,9 @@
 /** The characters of the first message of a thread that the thread's summary has. */
-export const EXCERPT_LENGTH = 140
+export const MAX_EXCERPT_LENGTH = 140
 
 /** The first characters of a text, as the databases count them: a character beyond the BMP is one. */
 export function firstCharacters(text: string): string {
-  return [...text.slice(0, 2 * EXCERPT_LENGTH)].slice(0, EXCERPT_LENGTH).join('')
+  return [...text.slice(0, 2 * MAX_EXCERPT_LENGTH)].slice(0, MAX_EXCERPT_LENGTH).join('')
 }
 
 /**
@@ -18,7 +18,7 @@ export function toRootSummary(
   const files = JSON.parse(list ?? '[]') as { name: string }[]
   const names = files.map(({ name }) => name).join(', ')
   return {
-    root_excerpt: firstCharacters || names.slice(0, EXCERPT_LENGTH),
+    root_excerpt: firstCharacters || names.slice(0, MAX_EXCERPT_LENGTH),
     ...(files.length > 0 && { root_file_count: files.length }),
   }
 }

@@ -1,5 +1,5 @@
 /** Keys that are gathered for a while, and then handled together. */
-export interface Gathering {
+export interface Coalescer {
   add(key: string): void
   /** Handles the gathered keys now, after the run in progress. */
   flush(): Promise<void>
@@ -13,12 +13,12 @@ export interface Gathering {
  * @param handle must not reject; the keys of a call are distinct
  * @param most further keys are dropped
  */
-export function createGathering(
+export function createCoalescer(
   ms: number,
   handle: (keys: string[]) => Promise<void>,
   most = Number.POSITIVE_INFINITY,
-): Gathering {
-  const gathered = new Set<string>()
+): Coalescer {
+  const keys_waiting = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
   let isClosed = false
@@ -27,8 +27,8 @@ export function createGathering(
     clearTimeout(timer)
     timer = undefined
     running = running.then(() => {
-      const keys = [...gathered]
-      gathered.clear()
+      const keys = [...keys_waiting]
+      keys_waiting.clear()
       return keys.length > 0 && !isClosed ? handle(keys) : undefined
     })
     return running
@@ -36,7 +36,7 @@ export function createGathering(
 
   return {
     add(key) {
-      if (gathered.size < most) gathered.add(key)
+      if (keys_waiting.size < most) keys_waiting.add(key)
       if (!isClosed) timer ??= setTimeout(() => void flush(), ms).unref()
     },
     flush,

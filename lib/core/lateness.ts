@@ -5,7 +5,7 @@ const LATE_MS = 2_000
  * Tells whether work that is tried at intervals has not succeeded for a while. It counts intervals, not time: a busy event
  * loop is no failure of the work.
  */
-export function createLateness(interval_ms: number) {
+export function createMissedIntervals(interval_ms: number) {
   let intervals = 0
   let arrived_at = performance.now()
   let acting = 0

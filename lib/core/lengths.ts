@@ -2,7 +2,7 @@
  * The maximum length of each kind of text, in UTF-16 units. Unicode normalisation is quadratic on runs of combining
  * marks: 40 kB of them took 1.5 s. So every input text has a maximum length, which is checked before anything else.
  */
-export const LONGEST = {
+export const MAX_LENGTH = {
   /** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
   email: 254,
   /** More than bcrypt reads, so that a longer password is refused for its length in bytes. */

@@ -1,9 +1,9 @@
 import { ChatError } from './errors.ts'
 
 /** Runs the works of one key one after another, in the order of the calls. */
-export type Lines<Key = string> = <T>(key: Key, work: () => Promise<T>) => Promise<T>
+export type KeyedMutex<Key = string> = <T>(key: Key, work: () => Promise<T>) => Promise<T>
 
-interface LinesOptions {
+interface KeyedMutexOptions {
   /** How many works of a key may wait for the one that runs; another one is `unavailable`. */
   each: number
   /** How many works of all keys may wait. Keys whose line is empty never wait, so full lines do not hold them up. */
@@ -13,24 +13,28 @@ interface LinesOptions {
 }
 
 /** Creates the lines of one kind of work. */
-export function createLines<Key = string>({ each, all = Number.POSITIVE_INFINITY, message }: LinesOptions): Lines<Key> {
-  const lines = new Map<Key, { last: Promise<unknown>; size: number }>()
+export function createKeyedMutex<Key = string>({
+  each,
+  all = Number.POSITIVE_INFINITY,
+  message,
+}: KeyedMutexOptions): KeyedMutex<Key> {
+  const queues = new Map<Key, { last: Promise<unknown>; size: number }>()
   let works = 0
   return async (key, work) => {
-    const line = lines.get(key) ?? { last: Promise.resolve(), size: 0 }
-    const hasRoom = line.size === 0 || (line.size <= each && works - lines.size < all)
+    const queue = queues.get(key) ?? { last: Promise.resolve(), size: 0 }
+    const hasRoom = queue.size === 0 || (queue.size <= each && works - queues.size < all)
     if (!hasRoom) throw new ChatError('unavailable', { retry_after_seconds: 1, ...(message && { message }) })
-    lines.set(key, line)
-    line.size++
+    queues.set(key, queue)
+    queue.size++
     works++
-    const result = line.last.then(work)
-    line.last = result.catch(() => {})
+    const result = queue.last.then(work)
+    queue.last = result.catch(() => {})
     try {
       return await result
     } finally {
       works--
-      line.size--
-      if (line.size === 0) lines.delete(key)
+      queue.size--
+      if (queue.size === 0) queues.delete(key)
     }
   }
 }

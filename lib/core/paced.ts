@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Work that runs on request, but not too often. */
-export interface Paced {
+export interface Throttle {
   /** Runs the work after this call: at once, or as soon as the run in progress and the pause permit. */
   ask(): void
   /** Starts no further run, and waits for the one in progress. */
@@ -14,7 +14,7 @@ export interface Paced {
  *
  * @param work must not reject
  */
-export function createPaced(ms: number, work: () => Promise<void>): Paced {
+export function createThrottle(ms: number, work: () => Promise<void>): Throttle {
   let isAsked = false
   let isClosed = false
   let started = Number.NEGATIVE_INFINITY

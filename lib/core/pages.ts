@@ -1,9 +1,9 @@
 /** The maximum size of a list in one response, in bytes of its JSON: the rest is on the next page. */
-export const PAGE_BYTES = 1024 * 1024
+export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** How many of these texts may be read at once, by their sizes in bytes: up to a page, and at least one. */
 export function countWithin(sizes: readonly number[]): number {
-  let room = PAGE_BYTES
+  let room = MAX_PAGE_BYTES
   let count = 0
   for (const size of sizes) {
     room -= size
@@ -19,8 +19,8 @@ export function countWithin(sizes: readonly number[]): number {
  * @param atMost an upper bound of an item's JSON in bytes, if one is cheap: with it short pages need not be measured
  */
 export function fit<T>(items: T[], atMost?: (item: T) => number): T[] {
-  if (atMost && items.reduce((sum, item) => sum + atMost(item), 0) <= PAGE_BYTES) return items
-  let room = PAGE_BYTES
+  if (atMost && items.reduce((sum, item) => sum + atMost(item), 0) <= MAX_PAGE_BYTES) return items
+  let room = MAX_PAGE_BYTES
   // Ends with the first item that does not fit: the rest is not measured.
   const end = items.findIndex((item, index) => {
     room -= Buffer.byteLength(JSON.stringify(item)) + 1

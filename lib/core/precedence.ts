@@ -1,10 +1,10 @@
 /** How long what arrives has precedence. */
-const PATIENCE_MS = 50
+const MAX_WAIT_MS = 50
 
 /**
  * Whether work that can wait may continue; `overdue` if requests in every turn have kept it waiting for an interval.
  */
-export type MayGoOn = boolean | 'overdue'
+export type MayContinue = boolean | 'overdue'
 
 /**
  * Creates the rule of work that can wait while requests arrive: it continues in a turn of the event loop in which none
@@ -17,7 +17,10 @@ export type MayGoOn = boolean | 'overdue'
  * @param now milliseconds
  * @returns a function that is called once in each turn, and returns whether the work may continue
  */
-export function createPrecedence(arrivals: () => number, now: () => number = () => performance.now()): () => MayGoOn {
+export function createRequestPriority(
+  arrivals: () => number,
+  now: () => number = () => performance.now(),
+): () => MayContinue {
   let seen = arrivals()
   let last = Number.NEGATIVE_INFINITY
   let isKeptWaiting = false
@@ -26,7 +29,7 @@ export function createPrecedence(arrivals: () => number, now: () => number = () 
     const isQuiet = count === seen
     seen = count
     const isOverdue = !isQuiet && isKeptWaiting
-    isKeptWaiting = !isQuiet && now() - last < PATIENCE_MS
+    isKeptWaiting = !isQuiet && now() - last < MAX_WAIT_MS
     if (isKeptWaiting) return false
     last = now()
     return isOverdue ? 'overdue' : true

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { PATTERNS } from './characters.ts'
-import { LONGEST } from './lengths.ts'
+import { MAX_LENGTH } from './lengths.ts'
 
 /**
  * Text that both databases store unchanged: no NUL (PostgreSQL refuses it), no lone surrogate (both change it).
@@ -23,7 +23,7 @@ export function opaque(longest: number) {
 
 /** A position in a list: an instant in microseconds, and an id. Any other text is `invalid_cursor`. */
 export const Cursor = v.pipe(
-  opaque(LONGEST.token),
+  opaque(MAX_LENGTH.token),
   v.description('`next_after` of the previous page'),
   v.metadata({ pattern: '^[0-9]{1,16}_[0-9a-f\\-]{36}$' }),
 )
@@ -82,12 +82,12 @@ export const INSTANT_PATTERNS = {
 }
 
 /** The longest instant: with nine decimals and an offset. */
-export const LONGEST_INSTANT = 35
+export const MAX_INSTANT_LENGTH = 35
 
 /** An instant as input: any form of RFC 3339. */
 export const AnyInstant = v.pipe(
   v.string(),
-  v.maxLength(LONGEST_INSTANT),
+  v.maxLength(MAX_INSTANT_LENGTH),
   v.regex(INSTANT_PATTERNS.instant, 'must be an RFC 3339 instant'),
   v.metadata({ format: 'date-time' }),
 )

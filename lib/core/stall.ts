@@ -1,10 +1,10 @@
 /** After how many looks in a row without progress a client has stalled. */
-export const LOOKS = 6
+export const CHECKS = 6
 
 /** What is known of a client that is to read: its progress at the last look, and the number of looks without any. */
-export interface Looked {
+export interface StallState {
   state: string | undefined
-  looks: number
+  checks: number
 }
 
 /**
@@ -13,9 +13,9 @@ export interface Looked {
  * @param state `undefined` if nothing waits for the client
  * @returns whether the client has read nothing for too long
  */
-export function hasStalled(looked: Looked, state: string | undefined): boolean {
+export function hasStalled(stall: StallState, state: string | undefined): boolean {
   // Looks, not time: while the process was busy, no client could make progress.
-  looked.looks = state !== undefined && state === looked.state ? looked.looks + 1 : 0
-  looked.state = state
-  return looked.looks >= LOOKS
+  stall.checks = state !== undefined && state === stall.state ? stall.checks + 1 : 0
+  stall.state = state
+  return stall.checks >= CHECKS
 }

@@ -7,9 +7,9 @@
  * @returns a function to call when the work has succeeded; it returns whether the others have had `silence_ms` for a
  *   report since the last gap
  */
-export function createSteadiness({ silence_ms, interval_ms }: { silence_ms: number; interval_ms: number }) {
+export function createUptimeGate({ dead_after_ms, interval_ms }: { dead_after_ms: number; interval_ms: number }) {
   // A report may be an interval older than the beginning of the gap, and come an interval after its end.
-  const gap_ms = Math.max(silence_ms - 2 * interval_ms, 2 * interval_ms)
+  const gap_ms = Math.max(dead_after_ms - 2 * interval_ms, 2 * interval_ms)
   let last = Number.POSITIVE_INFINITY
   let steady_since = Number.NEGATIVE_INFINITY
 
@@ -17,6 +17,6 @@ export function createSteadiness({ silence_ms, interval_ms }: { silence_ms: numb
     const now = performance.now()
     if (now - last > gap_ms) steady_since = now
     last = now
-    return now - steady_since >= silence_ms
+    return now - steady_since >= dead_after_ms
   }
 }

@@ -4,7 +4,7 @@ import type { Actor } from './actor.ts'
 import { assertArguments } from './arguments.ts'
 import { ChatError, type ErrorCode, type FieldError } from './errors.ts'
 import { type NamesOf, type UnknownName, unknownNames } from './known-names.ts'
-import { LONGEST } from './lengths.ts'
+import { MAX_LENGTH } from './lengths.ts'
 import { assertStarted } from './lifecycle.ts'
 import { namesIn } from './schema-names.ts'
 import { withReserve } from './with-reserve.ts'
@@ -158,13 +158,13 @@ export function loopWithContext<Args extends unknown[], Item>(
  * @throws ChatError `not_found` for a text too long to be an id; `validation_failed`
  */
 function assertMeasured(arg: unknown): void {
-  if (typeof arg === 'string' && arg.length > LONGEST.url) throw new ChatError('not_found')
+  if (typeof arg === 'string' && arg.length > MAX_LENGTH.url) throw new ChatError('not_found')
   if (typeof arg !== 'object' || arg === null) return
   for (const path of Object.keys(arg)) {
     const value = (arg as Record<string, unknown>)[path]
-    if (typeof value === 'string' && value.length > LONGEST.header)
+    if (typeof value === 'string' && value.length > MAX_LENGTH.header)
       throw new ChatError('validation_failed', {
-        errors: [{ path, message: `must be at most ${LONGEST.header} characters` }],
+        errors: [{ path, message: `must be at most ${MAX_LENGTH.header} characters` }],
       })
   }
 }

@@ -66,8 +66,8 @@ export const erase = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     const userId = typeof user === 'string' ? user : (await findPerson(ctx.db, user.subject)).id
-    await shut(ctx, actor, userId, messages)
-    await leave(ctx, userId)
+    await lockAccount(ctx, actor, userId, messages)
+    await removeData(ctx, userId)
     await ctx.write(async (tx) => {
       // The task may have been faster.
       if (await findErasedAuthor(tx, userId)) tx.enqueue({ kind: 'user.erase', key: userId })
@@ -76,9 +76,9 @@ export const erase = useCase({
 })
 
 /** Continues the erasure of a user whose account is locked: finishes the call, then processes the messages. */
-export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
+export async function resume(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
   if (!(await findErasedAuthor(ctx.db, key))) return { done: true }
-  await leave(ctx, key)
+  await removeData(ctx, key)
   // Read only now, when it is final: before the account was deleted, another call could change it to `erase`.
   const author = (await findErasedAuthor(ctx.db, key))!
   const eraser = createAuthorEraser(ctx, author, detail)
@@ -94,7 +94,7 @@ export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Prom
 }
 
 /** Locks the account, and hides the user as an author. */
-function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<void> {
+function lockAccount(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<void> {
   return ctx.write(async (tx) => {
     const user = await takeAccount(tx, actor, userId, { resigns: true })
     if (user.disabled_at === null) {
@@ -110,7 +110,7 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
 }
 
 /** Removes everything of the user but the messages, and deletes the account. */
-async function leave(ctx: Context, userId: string): Promise<void> {
+async function removeData(ctx: Context, userId: string): Promise<void> {
   const user = await findUser(ctx.db, userId)
   if (!user) return
   await ctx.write((tx) => anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now()))

@@ -1,7 +1,7 @@
 import type { S3Options } from '../storage/objects/s3-client.ts'
 
 /** A part has seconds, not minutes: its sender waits, and can send it again. */
-const PATIENCE = { timeout_ms: 10_000, attempts: 2, slowest: 256 }
+const CHECK_LIMITS = { timeout_ms: 10_000, attempts: 2, slowest: 256 }
 
 const NAMES = {
   region: 'region in attachments.storage',
@@ -35,6 +35,6 @@ export function toBucket(address: string, env: NodeJS.ProcessEnv): S3Options {
     secret_access_key: AWS_SECRET_ACCESS_KEY,
     session_token: AWS_SESSION_TOKEN,
     names: NAMES,
-    ...PATIENCE,
+    ...CHECK_LIMITS,
   }
 }

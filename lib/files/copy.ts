@@ -6,7 +6,7 @@ import { listBlobs, listBlobsOf, listFilesOf, type StoredBlob } from './store.ts
 const BATCH = 500
 
 /** The number of ids that are listed. */
-const EXAMPLES = 10
+const MAX_EXAMPLES = 10
 
 /** What a copy of files has done. */
 export interface CopiedFiles {
@@ -51,7 +51,7 @@ export async function copyFiles(
       if (isThere) copied.files += Number(blob.files)
       else if (Number(blob.files) > 0) {
         copied.missing += Number(blob.files)
-        copied.missing_ids.push(...(await listFilesOf(db, blob.id, EXAMPLES - copied.missing_ids.length)))
+        copied.missing_ids.push(...(await listFilesOf(db, blob.id, MAX_EXAMPLES - copied.missing_ids.length)))
       }
       onProgress?.(copied)
     }

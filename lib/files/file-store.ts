@@ -8,7 +8,7 @@ import { toBucket } from './bucket-url.ts'
 import { toStoreFailure } from './failures.ts'
 import { MARKER_KEY, type Marker, parseMarker, toMarkerBytes } from './marker.ts'
 import type { Range } from './ranges.ts'
-import { createTurns } from './turns.ts'
+import { createDiskPacer } from './turns.ts'
 
 /** The maximum size of a value: all of it is in memory. */
 export const MAX_VALUE_BYTES = 4 * 1024 * 1024
@@ -72,7 +72,7 @@ export function openFileStore(
 ): FileStore {
   const objects = openPlace(target, env)
   if (typeof target !== 'string' || !target.startsWith('fs:')) return createFileStore(objects)
-  const turns = createTurns(callsAnswered)
+  const turns = createDiskPacer(callsAnswered)
   return createFileStore(objects, (write, signal) => turns.run(write, signal))
 }
 

@@ -3,10 +3,10 @@ import { ChatError } from '../core/errors.ts'
 import { singleFlight } from '../core/once.ts'
 import type { Database } from '../storage/database.ts'
 import type { FileStore } from './file-store.ts'
-import { claim, examine, type PlaceState, type Sighting } from './place.ts'
+import { claim, examine, type PlaceCheck, type PlaceState } from './place.ts'
 
 /** How often a missing place is checked: a caller tries again by then. */
-export const LOOK_MS = 30_000
+export const CHECK_MS = 30_000
 
 /** What stands between the calls of a service and the place of its files. */
 export interface FilesPlace {
@@ -15,7 +15,7 @@ export interface FilesPlace {
   /** The files as they are, for a check of them. */
   unguarded(): Promise<FileStore>
   /** Compares the place with the database, and marks one of an earlier version. @throws ChatError `unavailable` */
-  look(): Promise<PlaceState>
+  inspect(): Promise<PlaceState>
   /** Looks whether what nothing refers to can be deleted there. @throws ChatError `unavailable` */
   mayDelete(): Promise<boolean>
   /** What the last look has found; `undefined` before the first one. */
@@ -36,27 +36,27 @@ interface PlaceDeps {
 
 /** Creates the guard of a place of files; nothing is opened before the first call. */
 export function createFilesPlace(deps: PlaceDeps): FilesPlace {
-  const lookout = createLookout(deps)
+  const monitor = createPlaceMonitor(deps)
   let guarded: Promise<FileStore> | undefined
   return {
-    files: () => (guarded ??= deps.open().then((store) => guard(store, lookout))),
+    files: () => (guarded ??= deps.open().then((store) => guard(store, monitor))),
     unguarded: deps.open,
-    look: async () => (await lookout.look()).state,
-    mayDelete: async () => (await lookout.look()).may_delete,
-    state: () => lookout.seen()?.state,
-    isMissing: () => lookout.seen()?.state === 'missing',
-    assertThere: lookout.assertThere,
-    confirmThere: lookout.confirmThere,
+    inspect: async () => (await monitor.inspect()).state,
+    mayDelete: async () => (await monitor.inspect()).may_delete,
+    state: () => monitor.seen()?.state,
+    isMissing: () => monitor.seen()?.state === 'missing',
+    assertThere: monitor.assertThere,
+    confirmThere: monitor.confirmThere,
   }
 }
 
-type Lookout = ReturnType<typeof createLookout>
+type PlaceMonitor = ReturnType<typeof createPlaceMonitor>
 
 /** Keeps what the last check of a place has found. */
-function createLookout({ db, open, log }: PlaceDeps) {
-  let seen: Sighting | undefined
+function createPlaceMonitor({ db, open, log }: PlaceDeps) {
+  let seen: PlaceCheck | undefined
 
-  const look = singleFlight(async (): Promise<Sighting> => {
+  const inspect = singleFlight(async (): Promise<PlaceCheck> => {
     const store = await open()
     const found = await examine(db, store)
     const next = found.state === 'unmarked' ? await claim(db, store) : found
@@ -73,16 +73,16 @@ function createLookout({ db, open, log }: PlaceDeps) {
   }
 
   async function confirmThere(): Promise<void> {
-    if (seen?.state === 'missing') await look()
+    if (seen?.state === 'missing') await inspect()
     assertThere()
   }
 
   /** A marker is compared without the database: only another one than before is a reason to look. */
   async function check(store: FileStore): Promise<void> {
     if (!(await isAsSeen(store))) {
-      await look()
+      await inspect()
       // That look may have been under way, and have read the marker before it went away.
-      if (seen?.state !== 'missing' && !(await isAsSeen(store))) await look()
+      if (seen?.state !== 'missing' && !(await isAsSeen(store))) await inspect()
     }
     assertThere()
   }
@@ -97,16 +97,16 @@ function createLookout({ db, open, log }: PlaceDeps) {
     assertThere()
   }
 
-  return { look, check, checkWrite, assertThere, confirmThere, seen: () => seen }
+  return { inspect, check, checkWrite, assertThere, confirmThere, seen: () => seen }
 }
 
-function guard(store: FileStore, { look, check, checkWrite, assertThere, seen }: Lookout): FileStore {
+function guard(store: FileStore, { inspect, check, checkWrite, assertThere, seen }: PlaceMonitor): FileStore {
   return {
     ...store,
     async put(key, bytes) {
       await checkWrite(store)
       await store.put(key, bytes, { is_there: true }).catch(async (error) => {
-        await look().catch(() => {})
+        await inspect().catch(() => {})
         assertThere()
         throw error
       })
@@ -138,11 +138,14 @@ const missing = () =>
   new ChatError('unavailable', {
     message: 'The storage of files is not there right now.',
     cause: new Error('Its marker is missing, or another one'),
-    retry_after_seconds: LOOK_MS / 1000,
+    retry_after_seconds: CHECK_MS / 1000,
   })
 
 /** Logs a line when a place goes missing, and when it is back. */
-function report(log: Log, { before, next, place }: { before: Sighting | undefined; next: Sighting; place: string }) {
+function report(
+  log: Log,
+  { before, next, place }: { before: PlaceCheck | undefined; next: PlaceCheck; place: string },
+) {
   if (next.state === before?.state) return
   if (next.state === 'missing')
     log.error(

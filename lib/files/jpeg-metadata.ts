@@ -1,5 +1,5 @@
 import { EXIF_BYTES, exifWith, orientationOf } from './exif.ts'
-import { END_OF_PICTURE, MOST_SEGMENTS, nextMarker } from './jpeg-segments.ts'
+import { END_OF_PICTURE, MAX_SEGMENTS, nextMarker } from './jpeg-segments.ts'
 
 /** Where the end of a part has cut a JPEG; opaque: the caller passes it to the next part. */
 export interface JpegState {
@@ -37,7 +37,7 @@ const NO_APPLICATION = 0xef
 /**
  * Blanks the metadata of a JPEG, and all that follows the picture, part by part: lengths and positions stay, so that the file
  * has the size and the parts it was announced with. An Exif segment keeps the orientation only; the picture and its color
- * profile are untouched. A broken JPEG is blanked as far as decoders would read it, one with {@link MOST_SEGMENTS} from there on, and other
+ * profile are untouched. A broken JPEG is blanked as far as decoders would read it, one with {@link MAX_SEGMENTS} from there on, and other
  * files are returned as they are.
  *
  * @param part any part of the file, in order; one that was cleaned before stays as it is
@@ -50,7 +50,7 @@ export function cleanJpeg(part: Uint8Array, state: JpegState = START): { bytes: 
   const bytes = Buffer.concat([state.head, part])
   const next = { ...state, head: START.head }
   for (let at = finishCut(bytes, next), looked = 0; at < bytes.length; looked++) {
-    if (looked === MOST_SEGMENTS) next.place = 'after'
+    if (looked === MAX_SEGMENTS) next.place = 'after'
     at = cleanNext(bytes, at, next, state.head.length)
   }
   return { bytes: bytes.subarray(state.head.length), state: next }

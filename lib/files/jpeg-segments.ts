@@ -15,7 +15,7 @@ export const END_OF_PICTURE = 0xd9
 export const START_OF_SCAN = 0xda
 
 /** More segments than any picture has in 4 MiB: reading each takes time, in which nothing else is done. */
-export const MOST_SEGMENTS = 10_000
+export const MAX_SEGMENTS = 10_000
 
 /**
  * Where the next segment begins, or the end of the picture; -1 if there is neither. Passes over what is between segments, and
@@ -37,7 +37,7 @@ export function nextMarker(bytes: Buffer, from: number): number {
  * nothing but the list.
  */
 export function* segmentsOf(bytes: Buffer): Generator<Segment, void> {
-  for (let at = 0, looked = 0; looked < MOST_SEGMENTS; looked++) {
+  for (let at = 0, looked = 0; looked < MAX_SEGMENTS; looked++) {
     const marked = nextMarker(bytes, at)
     if (marked === -1 || marked + 4 > bytes.length) return
     const marker = bytes[marked + 1]!

@@ -18,7 +18,7 @@ const NEWEST = 20
 export type PlaceState = 'own' | 'shared' | 'unmarked' | 'free' | 'missing'
 
 /** What is known of a place. */
-export interface Sighting {
+export interface PlaceCheck {
   state: PlaceState
   /** The storage that its marker names. */
   storage: string | undefined
@@ -27,18 +27,18 @@ export interface Sighting {
 }
 
 /** Compares the marker of a place with the database; changes nothing. @throws ChatError `unavailable` */
-export async function examine(db: Queries, store: FileStore): Promise<Sighting> {
+export async function examine(db: Queries, store: FileStore): Promise<PlaceCheck> {
   const first = await compare(db, store)
   // Another process may have stored the first file between the two looks of the first one.
   return first.state === 'missing' ? compare(db, store) : first
 }
 
-async function compare(db: Queries, store: FileStore): Promise<Sighting> {
+async function compare(db: Queries, store: FileStore): Promise<PlaceCheck> {
   const marker = await store.marker()
   const { storage, database } = await findPlaceIds(db)
   // A place from before markers, whose files are all released, never gets one by itself.
   const isOfBefore = !marker && storage === undefined
-  const as = (state: PlaceState): Sighting => ({
+  const as = (state: PlaceState): PlaceCheck => ({
     state,
     storage: marker?.storage,
     may_delete: state === 'own' || (state === 'free' && isOfBefore),
@@ -64,7 +64,7 @@ export async function claim(
   db: Database,
   store: FileStore,
   { anew = false, keep = false }: { anew?: boolean; keep?: boolean } = {},
-): Promise<Sighting> {
+): Promise<PlaceCheck> {
   const before = await findPlaceIds(db)
   const marker = anew ? undefined : await store.marker()
   const id = marker?.storage ?? (keep ? before.storage : undefined) ?? newId()

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isFileName, PATTERNS } from '../core/characters.ts'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { isStorable } from '../core/schema.ts'
 
 /** A type and a subtype, and parameters (RFC 9110, section 8.3.1). */
@@ -13,7 +13,7 @@ const IS_MEDIA_TYPE = new RegExp(MEDIA_TYPE)
 export const FileName = v.pipe(
   v.string(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(LONGEST.file_name, `must be at most ${LONGEST.file_name} characters`),
+  v.maxLength(MAX_LENGTH.file_name, `must be at most ${MAX_LENGTH.file_name} characters`),
   v.check(
     (name) => isStorable(name) && isFileName(name),
     'must be a name without /, \\, control, invisible and bidirectional characters',

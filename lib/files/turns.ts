@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How many writes run at once while the service responds to no other calls: a disk flushes several at the cost of one. */
-const MOST_AT_ONCE = 3
+const WRITE_CONCURRENCY = 3
 
 /** The service counts as idle after this many writes in a row without a response to another call. */
 const IDLE_AFTER = 4
 
 /** How many times as long as a write the pause after it may be. */
-const MOST_TIMES = 4
+const MAX_PAUSE_FACTOR = 4
 
 /** In this time, a client waits for the response to its part. */
-const LONGEST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 250
 
 /** Runs writes in turn. */
-export interface Turns {
+export interface DiskPacer {
   /** @throws what `write` throws; the reason of `signal` while it waits */
   run<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
@@ -25,7 +25,7 @@ export interface Turns {
  *
  * @param callsAnswered the number of the other calls so far
  */
-export function createTurns(callsAnswered: () => number): Turns {
+export function createDiskPacer(callsAnswered: () => number): DiskPacer {
   const waiting: (() => void)[] = []
   let running = 0
   let resumeAt = 0
@@ -33,15 +33,15 @@ export function createTurns(callsAnswered: () => number): Turns {
   let withoutCalls = 0
 
   /** Notices calls that were answered since it last looked. */
-  function look(): void {
+  function noticeCalls(): void {
     const count = callsAnswered()
     if (count !== answered) withoutCalls = 0
     answered = count
   }
 
   function startNext(): void {
-    look()
-    const most = withoutCalls >= IDLE_AFTER ? MOST_AT_ONCE : 1
+    noticeCalls()
+    const most = withoutCalls >= IDLE_AFTER ? WRITE_CONCURRENCY : 1
     while (running < most && waiting.length > 0) {
       running++
       waiting.shift()!()
@@ -57,8 +57,8 @@ export function createTurns(callsAnswered: () => number): Turns {
       return await write()
     } finally {
       const ended = performance.now()
-      const times = Math.min(MOST_TIMES, callsAnswered() - before)
-      resumeAt = Math.max(resumeAt, ended + Math.min(LONGEST_PAUSE_MS, times * (ended - began)))
+      const times = Math.min(MAX_PAUSE_FACTOR, callsAnswered() - before)
+      resumeAt = Math.max(resumeAt, ended + Math.min(MAX_PAUSE_MS, times * (ended - began)))
       withoutCalls++
     }
   }

@@ -5,7 +5,7 @@ import { basePathOf } from '../config/base-path.ts'
 import { contextOf } from '../core/context-of.ts'
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { assertStarted } from '../core/lifecycle.ts'
-import { createPrecedence } from '../core/precedence.ts'
+import { createRequestPriority } from '../core/precedence.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -17,7 +17,7 @@ import { addForms } from './forms/add.ts'
 import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
-import { createTurns } from './node/turns.ts'
+import { createResponseBatches } from './node/turns.ts'
 import { openApiRoutes } from './openapi/build.ts'
 import { createOpenings } from './openings.ts'
 import { addPage } from './pages.ts'
@@ -64,7 +64,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     clientOf,
     requestLog,
     chunk_streams: createChunkStreams(),
-    openings: createOpenings(createPrecedence(() => arrivals.count)),
+    openings: createOpenings(createRequestPriority(() => arrivals.count)),
     stalls: createStallWatch(config.server.stalled_seconds),
   }
   const table = resources(metrics)
@@ -87,7 +87,7 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
   if (typeof Object(app).fetch !== 'function')
     throw new TypeError('createNodeHandler: pass the app that createChatApp returned')
   const handle = toNodeHandler(app as H3)
-  const currentTurn = createTurns()
+  const currentTurn = createResponseBatches()
   return (request, response) => {
     const refusal = statusOfMalformed(request)
     if (refusal !== undefined) return void response.writeHead(refusal, { connection: 'close' }).end()

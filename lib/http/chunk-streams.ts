@@ -6,7 +6,7 @@ import { networkOf } from '../limits/rules.ts'
 const encoder = new TextEncoder()
 
 /** How much text is produced at a time, in characters, before other work gets a turn. */
-const AT_A_TIME = 16_384
+const PIECE_BYTES = 16_384
 
 /** The maximum number of concurrent streams, per address and in all, and the maximum duration of each. */
 const STREAMS = { per_address: 4, in_all: 100, seconds: 60 }
@@ -78,7 +78,7 @@ export function streamChunks(
       await nextTurn()
       if (timer === undefined) return
       let text = ''
-      while (text.length < AT_A_TIME) {
+      while (text.length < PIECE_BYTES) {
         const { value, done } = iterator.next()
         text += formatEvent({ data: done ? '[DONE]' : JSON.stringify(value) })
         if (!done) continue

@@ -6,10 +6,10 @@ import type { Reply } from './serialize.ts'
 const SMALL_BYTES = 64 * 1024
 
 /** How much of a refused body is read: more than proxies usually buffer. */
-const LINGER_BYTES = 16 * 1024 * 1024
+const MAX_LINGER_BYTES = 16 * 1024 * 1024
 
 /** How long it is read; a client that has not read the response by then will not. */
-const LINGER_MS = 5_000
+const LINGER_TIMEOUT_MS = 5_000
 
 /** Whether a part of a body is still to come, or unread. */
 export function hasUnreadBody({ complete, headers, httpVersionMajor }: IncomingMessage): boolean {
@@ -34,8 +34,8 @@ export function answerUnread(response: ServerResponse, { status, headers, body }
   else response.write(bytes)
 
   return new Promise((resolve) => {
-    let left = LINGER_BYTES
-    const timer = setTimeout(end, LINGER_MS)
+    let left = MAX_LINGER_BYTES
+    const timer = setTimeout(end, LINGER_TIMEOUT_MS)
     function end() {
       clearTimeout(timer)
       request.off('data', drop).off('end', end).off('close', end).off('error', end)

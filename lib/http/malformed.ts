@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 
 /** The maximum number of headers of a request. */
 export const MAX_HEADERS = 100
@@ -33,7 +33,7 @@ export function statusOfMalformedEvent({ req, runtime }: H3Event): 400 | 431 | u
   const incoming = runtime?.node?.req as IncomingMessage | undefined
   if (incoming) return statusOfMalformed(incoming)
   let count = 0
-  for (const [, value] of req.headers) if (++count > MAX_HEADERS || value.length > LONGEST.header) return 431
+  for (const [, value] of req.headers) if (++count > MAX_HEADERS || value.length > MAX_LENGTH.header) return 431
   return undefined
 }
 
@@ -60,7 +60,7 @@ export function isPlainlySpelled({ req, runtime }: H3Event, isRoot: boolean): bo
 const PLAIN = /^(?:\/[\w-]+)+(?:\?|$)/
 
 export function isPlainTarget(target: string, isRoot: boolean): boolean {
-  if (target.length > LONGEST.header) return false
+  if (target.length > MAX_LENGTH.header) return false
   if (PLAIN.test(target)) return true
   const [path = ''] = target.replace(ORIGIN, '').split('?', 1)
   if (/[\\#]/.test(path) || NEEDLESS_ESCAPE.test(path)) return false

@@ -1,4 +1,4 @@
-import type { MayGoOn } from '../core/precedence.ts'
+import type { MayContinue } from '../core/precedence.ts'
 
 /** How many streams are opened in one turn of the event loop; what they look up is looked up together. */
 const BATCH = 32
@@ -15,17 +15,17 @@ export type Openings = ReturnType<typeof createOpenings>
  *
  * @param mayGoOn is asked in each turn while streams wait
  */
-export function createOpenings(mayGoOn: () => MayGoOn) {
+export function createOpenings(mayGoOn: () => MayContinue) {
   const waiting: (() => void)[] = []
   let isScheduled = false
 
   function schedule(): void {
     if (isScheduled || waiting.length === 0) return
     isScheduled = true
-    setImmediate(look)
+    setImmediate(openNext)
   }
 
-  function look(): void {
+  function openNext(): void {
     isScheduled = false
     if (mayGoOn()) for (const begin of waiting.splice(0, BATCH)) begin()
     schedule()

@@ -3,7 +3,7 @@ import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
-import type { Turn, WholeBody } from './node/turns.ts'
+import type { ResponseBatch, WholeBody } from './node/turns.ts'
 import type { Reply } from './serialize.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
@@ -28,7 +28,7 @@ export function openStream(
 
 const TURN = Symbol('turn')
 
-type Unawaited = ServerResponse & { [TURN]?: Turn }
+type Unawaited = ServerResponse & { [TURN]?: ResponseBatch }
 
 /**
  * Notes that no caller waits until the request has been handled. The handling of a stream then never ends: an unreachable
@@ -37,7 +37,7 @@ type Unawaited = ServerResponse & { [TURN]?: Turn }
  *
  * @param turn that in which the request was read
  */
-export function leaveUnawaited(response: ServerResponse, turn: Turn): void {
+export function leaveUnawaited(response: ServerResponse, turn: ResponseBatch): void {
   ;(response as Unawaited)[TURN] = turn
 }
 
@@ -52,7 +52,7 @@ export function isUnawaited(response: ServerResponse): boolean {
  */
 function sendToNode(
   response: ServerResponse,
-  turn: Turn,
+  turn: ResponseBatch,
   { status, headers, body: given }: Reply & { body: WholeBody },
 ): void {
   // The host has sent a response of its own, as middleware for timeouts does.

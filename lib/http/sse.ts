@@ -12,7 +12,7 @@ const RETRY = Buffer.from(formatRetry(2_000))
 const PIECE_BYTES = 64 * 1024
 
 /** How long a reader that must disconnect may read the rest; then the connection is closed. */
-const FAREWELL_MS = 5_000
+const FAREWELL_TIMEOUT_MS = 5_000
 
 /** The headers of an event stream: those of every response, and its own. No proxy and no middleware compresses or keeps it. */
 export function streamHeaders(common: readonly HeaderPair[]): HeaderPair[] {
@@ -64,7 +64,7 @@ export function streamToNode(
     progress: () => progressOf(socket),
     end() {
       response.end()
-      setTimeout(() => response.destroy(), FAREWELL_MS).unref()
+      setTimeout(() => response.destroy(), FAREWELL_TIMEOUT_MS).unref()
     },
   })
   return new Promise((resolve) => {
@@ -124,7 +124,7 @@ function webSink(
         // Otherwise what the client does not read stays in memory until its runtime closes the connection.
         setTimeout(
           () => controller.error(new Error('The client did not read the end of its stream')),
-          FAREWELL_MS,
+          FAREWELL_TIMEOUT_MS,
         ).unref()
       } catch {
         // The reader has cancelled: the stream is already closed.

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { hasStalled, LOOKS, type Looked } from '../core/stall.ts'
+import { CHECKS, hasStalled, type StallState } from '../core/stall.ts'
 
 /** The latest response of a connection, and its progress. */
-interface Waiting extends Looked {
+interface Waiting extends StallState {
   response: ServerResponse
 }
 
@@ -20,7 +20,7 @@ export function createStallWatch(seconds: number) {
   const waiting = new Map<Socket, Waiting>()
   let timer: NodeJS.Timeout | undefined
 
-  function look(): void {
+  function checkClients(): void {
     for (const [socket, each] of waiting) {
       const progress = progressOf(socket)
       const isStalled = hasStalled(each, progress)
@@ -40,8 +40,8 @@ export function createStallWatch(seconds: number) {
       if (!socket || response.req.httpVersionMajor !== 1) return
       const known = waiting.get(socket)
       if (known) known.response = response
-      else waiting.set(socket, { response, state: undefined, looks: 0 })
-      timer ??= setInterval(look, (seconds * 1000) / LOOKS).unref()
+      else waiting.set(socket, { response, state: undefined, checks: 0 })
+      timer ??= setInterval(checkClients, (seconds * 1000) / CHECKS).unref()
     },
   }
 }

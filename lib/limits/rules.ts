@@ -35,12 +35,12 @@ export interface Window {
 }
 
 /** The longest time a bucket takes to refill: longer is a ban, not a rate. */
-const LONGEST_REFILL = 366 * 24 * 60 * 60 * SECOND
+const MAX_REFILL = 366 * 24 * 60 * 60 * SECOND
 
-/** The time one request uses, and how many are allowed at once, within {@link LONGEST_REFILL}. */
+/** The time one request uses, and how many are allowed at once, within {@link MAX_REFILL}. */
 function shapeOf({ requests_per_second, burst }: Rate): { interval: number; limit: number } {
-  const interval = Math.min(LONGEST_REFILL, Math.max(1, Math.round(SECOND / requests_per_second)))
-  return { interval, limit: Math.min(burst, Math.max(1, Math.floor(LONGEST_REFILL / interval))) }
+  const interval = Math.min(MAX_REFILL, Math.max(1, Math.round(SECOND / requests_per_second)))
+  return { interval, limit: Math.min(burst, Math.max(1, Math.floor(MAX_REFILL / interval))) }
 }
 
 /**

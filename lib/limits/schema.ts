@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ADDRESS_OR_NETWORK } from '../core/addresses.ts'
 import { isVisible, PATTERNS } from '../core/characters.ts'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { Id, Instant, oneNamed, text } from '../core/schema.ts'
 
 /** One in 115 days; a lower rate is a ban. */
@@ -32,7 +32,7 @@ const Name = v.pipe(
 )
 
 const Description = v.pipe(
-  text(LONGEST.remark),
+  text(MAX_LENGTH.remark),
   v.check((text) => text === '' || isVisible(text), 'must be visible'),
   v.metadata({ pattern: PATTERNS.visible_or_empty }),
   v.description('At least one visible character, or empty'),

@@ -6,22 +6,22 @@ import type { Source } from './channel.ts'
 import type { NumberedEvent } from './log.ts'
 
 /** How many events may wait. Beyond them new ones are dropped: a slow host costs no memory. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 /** Up to how many waiting events are kept in memory, and how many characters of them. The others are read from the log. */
-const MOST_KEPT = { events: 500, characters: 8 * 1024 * 1024 }
+const MAX_KEPT = { events: 500, characters: 8 * 1024 * 1024 }
 
 /** The number of conversations whose events are passed on at the same time. */
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 /** How long the host may take for an event; then it gets the next one. */
-const PATIENCE_MS = 250
+const TIMEOUT_MS = 250
 
 /** How many events of a conversation are read at once. */
 const PAGE = 64
 
 /** How long `close` waits for the events that were committed before. */
-const CLOSE_MS = 2_000
+const CLOSE_TIMEOUT_MS = 2_000
 
 /** New events of a conversation: those from `first` to `last`, and the events themselves if they are known. */
 interface Range {
@@ -65,7 +65,7 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   let isClosed = false
   const emptied: (() => void)[] = []
   const dropped = warnOnce(() =>
-    deps.log.warn(`hooks.afterEvent is too slow: ${MOST_WAITING} events wait, new ones are dropped`),
+    deps.log.warn(`hooks.afterEvent is too slow: ${MAX_WAITING} events wait, new ones are dropped`),
   )
 
   async function work(): Promise<void> {
@@ -84,8 +84,8 @@ export function createAfterEvents(deps: Deps): AfterEvents {
 
   /** Drops the events themselves where too much of them is kept. */
   function bounded({ first, last, known }: Range): Waiting {
-    const size = count < MOST_KEPT.events && known.length > 0 ? JSON.stringify(known).length : 0
-    const isKept = size > 0 && characters + size <= MOST_KEPT.characters
+    const size = count < MAX_KEPT.events && known.length > 0 ? JSON.stringify(known).length : 0
+    const isKept = size > 0 && characters + size <= MAX_KEPT.characters
     return { first, last, known: isKept ? known : [], characters: isKept ? size : 0 }
   }
 
@@ -94,16 +94,16 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   return {
     add(conversationId, range) {
       if (isClosed || !deps.hook) return
-      if (count + sizeOf(range) > MOST_WAITING) return dropped()
+      if (count + sizeOf(range) > MAX_WAITING) return dropped()
       const waiting = bounded(range)
       count += sizeOf(waiting)
       characters += waiting.characters
       lanes.add(conversationId, waiting)
-      if (workers < AT_ONCE) void work()
+      if (workers < CONCURRENCY) void work()
     },
     idle,
     async close() {
-      await withDeadline(idle(), CLOSE_MS, undefined)
+      await withDeadline(idle(), CLOSE_TIMEOUT_MS, undefined)
       isClosed = true
       lanes.clear()
     },
@@ -144,8 +144,8 @@ function createPassing({ hook, sourceOf, subjectsIn, log }: Deps, isClosed: () =
 
   async function pass(event: EventAfter): Promise<void> {
     try {
-      const late = await withDeadline(Promise.resolve(event).then(hook!), PATIENCE_MS, 'late')
-      if (late === 'late') failed(`it took longer than ${PATIENCE_MS} ms`)
+      const late = await withDeadline(Promise.resolve(event).then(hook!), TIMEOUT_MS, 'late')
+      if (late === 'late') failed(`it took longer than ${TIMEOUT_MS} ms`)
       else failed.reset()
     } catch (error) {
       failed(causeText(error))

@@ -12,7 +12,7 @@ export interface Changes {
 }
 
 /** With more than this, a process checks everything that it follows. */
-const MOST = 10_000
+const MAX_CHANGES = 10_000
 
 /** Where a poll of the database has ended. */
 type Mark = SqliteMark | PostgresMark
@@ -69,7 +69,8 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   )
   const mark = { token: await db.changeToken(), ...ends! }
   if (before?.token === mark.token) return { mark, changes: NOTHING }
-  if (!before || mark.event - before.event > MOST || mark.event < before.event) return { mark, changes: undefined }
+  if (!before || mark.event - before.event > MAX_CHANGES || mark.event < before.event)
+    return { mark, changes: undefined }
   const conversations = await db.all<Changes['conversations'][number]>(
     'SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE id > ? GROUP BY conversation_id',
     before.event,
@@ -77,9 +78,9 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   const revocations = await db.all<Revocation>(
     'SELECT user_id, conversation_id FROM revocations WHERE id > ? LIMIT ?',
     before.revocation,
-    MOST,
+    MAX_CHANGES,
   )
-  return { mark, changes: revocations.length < MOST ? { conversations, revocations } : undefined }
+  return { mark, changes: revocations.length < MAX_CHANGES ? { conversations, revocations } : undefined }
 }
 
 const MARK = `pg_current_snapshot()::text AS now, ${SERVER_STARTED} AS server`
@@ -98,7 +99,7 @@ const toMark = ({ now, server }: MarkRow): PostgresMark => ({ ...toWholeSnapshot
 async function lookAtPostgres(db: Database, before: PostgresMark | undefined): Promise<Look<PostgresMark>> {
   if (!before) return { mark: toMark((await db.get<MarkRow>(`SELECT ${MARK}`))!), changes: undefined }
   const [xmax, unfinished] = toParams(before)
-  const since = [xmax, MOST, unfinished]
+  const since = [xmax, MAX_CHANGES, unfinished]
   const row = await db.get<MarkRow & { events: number; conversations: string | null; revocations: string | null }>(
     // The order makes the planner, which knows nothing of transactions, use their index.
     `WITH fresh AS MATERIALIZED (
@@ -122,6 +123,6 @@ async function lookAtPostgres(db: Database, before: PostgresMark | undefined): P
   const mark = toMark(row!)
   // A server that has crashed and recovered by itself gives the numbers of lost transactions again.
   const isSameServer = mark.server === before.server && mark.xmax >= before.xmax
-  const isKnown = isSameServer && row!.events < MOST && changes.revocations.length < MOST
+  const isKnown = isSameServer && row!.events < MAX_CHANGES && changes.revocations.length < MAX_CHANGES
   return { mark, changes: isKnown ? changes : undefined }
 }

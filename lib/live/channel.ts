@@ -24,7 +24,7 @@ export interface Page {
 const PAGE = 64
 
 /** More events than this, which wait while the log is read, are read from it. */
-const MOST_OFFERED = 1_024
+const MAX_OFFERED = 1_024
 
 /** What a channel does with new events. */
 export interface ChannelDeps {
@@ -125,7 +125,7 @@ function createOffered() {
       if (events?.length === 0) unread_since ??= since
       if (!events || events.length === 0) unknown++
       else for (const line of events) offered.push({ line, since })
-      if (offered.length <= MOST_OFFERED) return
+      if (offered.length <= MAX_OFFERED) return
       unread_since ??= offered[0]!.since
       offered.length = 0
       unknown++

@@ -7,7 +7,7 @@ import { eventsOf, groupReaders } from './reader-groups.ts'
 /**
  * The bytes that wait for a reader that is sent missed events. Beyond them it is sent what it missed in that time, too.
  */
-const MOST_WAITING = 64 * 1024
+const MAX_WAITING = 64 * 1024
 
 /** Sends events to the streams of all conversations that they concern. */
 export type DeliverAll = ReturnType<typeof createDeliverAll>
@@ -24,7 +24,7 @@ export function createDeliverAll({ followers, metrics, send }: DeliverAllDeps) {
     const { waiting } = reader.following!
     if (waiting) {
       waiting.bytes += delivery.bytes.length
-      if (waiting.bytes <= MOST_WAITING) waiting.deliveries.push(delivery)
+      if (waiting.bytes <= MAX_WAITING) waiting.deliveries.push(delivery)
     } else send(reader, delivery)
   }
 
@@ -66,7 +66,7 @@ export function createDeliverAll({ followers, metrics, send }: DeliverAllDeps) {
     goLive(reader: Reader): boolean {
       const following = reader.following!
       const { deliveries, bytes } = following.waiting!
-      if (bytes > MOST_WAITING) return false
+      if (bytes > MAX_WAITING) return false
       following.waiting = undefined
       for (const delivery of deliveries) if (!reader.closed) send(reader, delivery)
       return true

@@ -1,5 +1,5 @@
 import type { CloseReason } from '../context.ts'
-import { hasStalled, LOOKS, type Looked } from '../core/stall.ts'
+import { CHECKS, hasStalled, type StallState } from '../core/stall.ts'
 import type { Reader } from './reader.ts'
 
 interface DrainsDeps {
@@ -10,7 +10,7 @@ interface DrainsDeps {
   isLong(reader: Reader): void
 }
 
-interface Drain extends Looked {
+interface Drain extends StallState {
   all_looks: number
   end(): void
 }
@@ -27,7 +27,7 @@ export function createDrains({ stalled_seconds, close, isLong }: DrainsDeps) {
     for (const [reader, drain] of drains) {
       drain.all_looks++
       if (hasStalled(drain, reader.sink.progress?.())) close(reader, 'too_slow')
-      else if (drain.all_looks > LOOKS) isLong(reader)
+      else if (drain.all_looks > CHECKS) isLong(reader)
     }
     if (drains.size > 0) return
     clearInterval(timer)
@@ -44,8 +44,8 @@ export function createDrains({ stalled_seconds, close, isLong }: DrainsDeps) {
     async drained(reader: Reader): Promise<void> {
       if (reader.closed) return
       await new Promise<void>((resolve, reject) => {
-        drains.set(reader, { state: undefined, looks: 0, all_looks: 0, end: resolve })
-        timer ??= setInterval(look, (stalled_seconds * 1000) / LOOKS).unref()
+        drains.set(reader, { state: undefined, checks: 0, all_looks: 0, end: resolve })
+        timer ??= setInterval(look, (stalled_seconds * 1000) / CHECKS).unref()
         reader.sink.drained().then(() => leave(reader), reject)
       })
     },

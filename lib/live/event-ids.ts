@@ -1,4 +1,4 @@
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 
 /** The ends of a log: `first` is the oldest sequence number that is stored, 0 for an empty log. */
 export interface Head {
@@ -27,7 +27,7 @@ export function startFrom(last_event_id: string | undefined, head: Head): Start 
     reason,
   })
 
-  if (last_event_id.length > LONGEST.token) return refuse('malformed')
+  if (last_event_id.length > MAX_LENGTH.token) return refuse('malformed')
   const parts = /^([0-9a-f]{16})\.(0|[1-9]\d{0,15})$/.exec(last_event_id)
   if (!parts) return refuse('malformed')
   const seq = Number(parts[2])

@@ -1,5 +1,5 @@
 import type { EphemeralEvent, Log } from '../context.ts'
-import { eachAtOnce } from '../core/at-once.ts'
+import { forEachConcurrently } from '../core/at-once.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { DeliverAll } from './deliver-all.ts'
@@ -33,7 +33,7 @@ interface FanOutDeps {
  * How many logs are read at the same time for commits of other processes, or before ephemeral events: one after another,
  * a thousand would take seconds. Less than `database.pool_size` by default (10), so that requests find a connection.
  */
-const LOGS_AT_ONCE = 8
+const LOGS_CONCURRENCY = 8
 
 /** An outcome without events of a log. */
 const NOTHING: Omit<Outcome, 'ephemeral'> = { conversations: new Map(), rows: [], members: new Set(), revocations: [] }
@@ -107,7 +107,7 @@ function advanceLogs({ subscriptions, followers, tail }: FanOutDeps, outcome: Ou
   const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])
   const others = new Set(ephemeral.map((each) => each.conversation_id).filter((id) => !conversations.has(id)))
   const read = [...others].flatMap((id) => subscriptions.channelOf(id) ?? [])
-  if (read.length > 0) advances.push(eachAtOnce(read, LOGS_AT_ONCE, (channel) => channel.advance()))
+  if (read.length > 0) advances.push(forEachConcurrently(read, LOGS_CONCURRENCY, (channel) => channel.advance()))
   const touched = [...conversations.keys(), ...others]
   const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
   if (touched.some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
@@ -151,7 +151,7 @@ function createCatchUp({ db, subscriptions, followers, tail, inboxes }: FanOutDe
       const channel = subscriptions.channelOf(id)
       if (channel && (channel.position() < last_seq || channel.hasEphemeral())) reads.push(() => channel.advance())
     }
-    await eachAtOnce(reads, LOGS_AT_ONCE, (read) => read())
+    await forEachConcurrently(reads, LOGS_CONCURRENCY, (read) => read())
   }
 
   return {

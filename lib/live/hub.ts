@@ -1,7 +1,7 @@
 import type { Config } from '../config/parse.ts'
 import type { EphemeralEvent, Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
-import { createPrecedence } from '../core/precedence.ts'
+import { createRequestPriority } from '../core/precedence.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -26,14 +26,14 @@ import { createStreams } from './streams.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import { createTail } from './tail.ts'
 import type { Ephemeral } from './transaction.ts'
-import { createTurns } from './turns.ts'
+import { createEventLoopQueue } from './turns.ts'
 import { createTypings } from './typings.ts'
 
 /** The maximum number of missed pages that are read at the same time: more would only wait for connections. */
-const PAGES_AT_ONCE = 16
+const PAGES_CONCURRENCY = 16
 
 /** The maximum number of readers that are sent missed events at the same time: each has a page of them in memory. */
-const REPLAYS_AT_ONCE = 64
+const REPLAYS_CONCURRENCY = 64
 
 interface HubDeps {
   db: Database
@@ -120,8 +120,8 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const { findRefusals, compose } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
-  const turns = createTurns<Reader | Reader[]>(PAGES_AT_ONCE, createPrecedence(arrivals))
-  const slots = createReplaySlots(REPLAYS_AT_ONCE)
+  const turns = createEventLoopQueue<Reader | Reader[]>(PAGES_CONCURRENCY, createRequestPriority(arrivals))
+  const slots = createReplaySlots(REPLAYS_CONCURRENCY)
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const stalled = createStalledStreams({ ...streams, onChange: quota.report })
@@ -178,7 +178,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
 
 /** Turns to read what readers have missed; what they may no longer read is known behind each. */
 function turnsWithRights(
-  turns: ReturnType<typeof createTurns<Reader | Reader[]>>,
+  turns: ReturnType<typeof createEventLoopQueue<Reader | Reader[]>>,
   rights: Pick<ReturnType<typeof createRights>, 'refresh'>,
 ): CatchUpDeps['turn'] {
   return (entry, work) =>

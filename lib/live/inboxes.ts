@@ -12,7 +12,7 @@ const BATCH = 200
  * Beyond this many waiting events new ones are dropped: the streams get the number of unread notifications when they
  * reconnect.
  */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 /** An event for one user. */
 export interface InboxEvent {
@@ -55,7 +55,7 @@ export function createInboxSender(deps: {
   function add(events: readonly Ephemeral[]): void {
     for (const { user_ids = [], conversation_id, event } of events)
       for (const user_id of user_ids)
-        if (followers.hasUser(user_id) && waiting.length < MOST_WAITING)
+        if (followers.hasUser(user_id) && waiting.length < MAX_WAITING)
           waiting.push({ user_id, conversation_id, event })
   }
 

@@ -22,7 +22,7 @@ export function createMeasure({ metrics, now }: { metrics: Metrics; now: () => M
 }
 
 /** More commits than this are not distinguished from those of other processes: all found rows then count as own. */
-const MOST = 256
+const MAX_COMMITS = 256
 
 /**
  * Keeps which rows this process has committed, to distinguish them from those of other processes that a read finds as
@@ -35,7 +35,7 @@ export function createLatestCommits() {
     /** @param rows none: they are not known */
     add(rows: EventRow[]): void {
       since ??= performance.now()
-      if (commits.length < MOST) commits.push(rows)
+      if (commits.length < MAX_COMMITS) commits.push(rows)
       else commits = [[]]
     },
 

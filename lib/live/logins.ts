@@ -1,13 +1,13 @@
 import type { CloseReason } from '../context.ts'
-import { eachAtOnce } from '../core/at-once.ts'
+import { forEachConcurrently } from '../core/at-once.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Login, Reader } from './reader.ts'
 
 /** How many logins the host is asked about at the same time. */
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 /** How long the host may take to answer. After that the stream stays open until the next time. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /** A stream that the login of the host has opened. */
 type LoggedIn = Reader & { readonly login: Login }
@@ -33,7 +33,7 @@ export function createLogins(deps: {
     })
     giveUps.add(giveUp)
     try {
-      return (await withDeadline(Promise.race([reader.login.ask(), stopped]), PATIENCE_MS, undefined)) === false
+      return (await withDeadline(Promise.race([reader.login.ask(), stopped]), TIMEOUT_MS, undefined)) === false
     } catch {
       return false
     } finally {
@@ -54,7 +54,7 @@ export function createLogins(deps: {
     /** Asks once for each subject that has a stream. It never rejects. */
     async recheck(): Promise<void> {
       round++
-      await eachAtOnce([...bySubject(deps.all()).values()], AT_ONCE, recheckSubject)
+      await forEachConcurrently([...bySubject(deps.all()).values()], CONCURRENCY, recheckSubject)
     },
 
     /** Ends the rounds in progress, without their answers, and asks nothing more. */

@@ -2,10 +2,10 @@ import type { FeedRow, News, Place } from './feed-order.ts'
 import { including, sees } from './snapshots.ts'
 
 /** More commits that wait, or rows of one, are read. */
-const MOST = 256
+const MAX_COMMITS = 256
 
 /** With more conversations than this, their numbers are forgotten. */
-const MOST_CONVERSATIONS = 10_000
+const MAX_CONVERSATIONS = 10_000
 
 /**
  * What this process has committed after a place in the order of all events: it is delivered as it was written. Another
@@ -21,7 +21,7 @@ export function createOwnCommits() {
   return {
     /** Adds the rows of a commit; none if there may be something that must be read. */
     add(rows: FeedRow[]): void {
-      mustRead ||= rows.length === 0 || rows.length > MOST || commits.length === MOST
+      mustRead ||= rows.length === 0 || rows.length > MAX_COMMITS || commits.length === MAX_COMMITS
       commits = mustRead ? [] : [...commits, rows]
     },
 
@@ -48,7 +48,7 @@ export function createOwnCommits() {
 
     /** The place is now after these rows. */
     passed(rows: News['rows']): void {
-      if (last.size > MOST_CONVERSATIONS) last.clear()
+      if (last.size > MAX_CONVERSATIONS) last.clear()
       for (const [{ conversation_id, seq }] of rows) last.set(conversation_id, seq)
     },
 

@@ -6,10 +6,10 @@ import { jsonList } from '../storage/sql.ts'
 
 /** A host commits a moment after `withTransaction`; a transaction that stays open is checked less often. */
 const FIRST_MS = 20
-const LONGEST_MS = 1_000
+const MAX_MS = 1_000
 
 /** More are forgotten: the poller finds their events, and only ephemeral ones are lost. */
-const MOST = 10_000
+const MAX_PENDING = 10_000
 
 /** What remains to be done after a transaction of the host, if the host commits it. */
 interface Entry {
@@ -45,14 +45,14 @@ export function createPending(db: Database, log: Log) {
     timer ??= setTimeout(async () => {
       await settle().catch((error) => log.debug('A transaction of the host is not known', { cause: causeText(error) }))
       timer = undefined
-      delay = Math.min(2 * delay, LONGEST_MS)
+      delay = Math.min(2 * delay, MAX_MS)
       if (entries.length > 0) watch()
     }, delay).unref()
   }
 
   return {
     add(xid: string, run: () => Promise<void>): void {
-      entries = [...entries.slice(-MOST + 1), { xid, run }]
+      entries = [...entries.slice(-MAX_PENDING + 1), { xid, run }]
       delay = FIRST_MS
       watch()
     },

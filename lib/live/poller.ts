@@ -1,6 +1,6 @@
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
-import { createLateness } from '../core/lateness.ts'
+import { createMissedIntervals } from '../core/lateness.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
@@ -26,7 +26,7 @@ interface PollerDeps {
 export type Poller = ReturnType<typeof createPoller>
 
 /** Delivers what other processes have committed since the last time, or whatever is new. */
-function createFollowing({ db, hub, metrics }: PollerDeps, lateness: ReturnType<typeof createLateness>) {
+function createFollowing({ db, hub, metrics }: PollerDeps, missed: ReturnType<typeof createMissedIntervals>) {
   const changes = createChanges(db)
   let mustLookAtAll = false
   return {
@@ -36,7 +36,7 @@ function createFollowing({ db, hub, metrics }: PollerDeps, lateness: ReturnType<
       const began = performance.now()
       const found = await changes.find()
       metrics.polled((performance.now() - began) / 1000)
-      await lateness.act(() => deliver(found, began))
+      await missed.act(() => deliver(found, began))
     },
     /** The next poll checks everything. */
     forget(): void {
@@ -75,8 +75,8 @@ function createRecheck({ hub, log }: PollerDeps) {
 /** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
 export function createPoller(deps: PollerDeps) {
   const { hub, log, poll_ms } = deps
-  const lateness = createLateness(poll_ms)
-  const { follow, forget } = createFollowing(deps, lateness)
+  const missed = createMissedIntervals(poll_ms)
+  const { follow, forget } = createFollowing(deps, missed)
   let succeeded = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
   const fail = warnOnce((error: unknown) =>
@@ -91,7 +91,7 @@ export function createPoller(deps: PollerDeps) {
       if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) forget()
       await follow()
       succeeded = performance.now()
-      lateness.arrived()
+      missed.arrived()
       fail.reset()
     } catch (error) {
       // What happened since is unknown, also to a database that has taken over from another.
@@ -108,7 +108,7 @@ export function createPoller(deps: PollerDeps) {
       timer ??= setInterval(() => {
         // After a failure it polls also without streams: the service is not ready until a poll succeeds.
         if (hub.isIdle() && !fail.isReported()) return
-        lateness.expect()
+        missed.expect()
         void recheck()
         void follows()
       }, poll_ms).unref()
@@ -128,8 +128,8 @@ export function createPoller(deps: PollerDeps) {
       await poll()
     },
     /** How long ago a poll has last succeeded, in milliseconds; 0 while none is needed. */
-    age: lateness.age,
+    age: missed.age,
     /** Whether no poll has succeeded for a while. */
-    isLate: lateness.isLate,
+    isLate: missed.isLate,
   }
 }

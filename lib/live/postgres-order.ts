@@ -18,7 +18,7 @@ import {
 type PostgresPlace = Exclude<Place, number>
 
 /** With more new rows than this, they are read by id. */
-const MOST = 5_000
+const MAX_ROWS = 5_000
 
 /**
  * The transactions that this statement sees, and the last one of a row of the log, or of a deleted one. A place ends at that
@@ -35,7 +35,7 @@ const END = `
 const NEWS = `
   WITH latest AS MATERIALIZED (
          SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID}
-          ORDER BY events.xid LIMIT ${MOST}),
+          ORDER BY events.xid LIMIT ${MAX_ROWS}),
        late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (?::xid8[]))
   SELECT ${END}, (SELECT count(*) FROM latest) AS count,
          (SELECT json_agg(each)::text
@@ -60,7 +60,7 @@ interface NewsRow {
 
 async function readNews(db: Database, params: Primitive[]): Promise<NewsRow> {
   const row = (await db.get<NewsRow>(NEWS, ...params))!
-  return row.count < MOST ? row : (await db.get<NewsRow>(MANY_NEWS, ...params))!
+  return row.count < MAX_ROWS ? row : (await db.get<NewsRow>(MANY_NEWS, ...params))!
 }
 
 /** The transactions that a snapshot sees, and that have written in a conversation after one that it does not see. */

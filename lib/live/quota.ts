@@ -13,14 +13,14 @@ export function createStreamQuota(max: number) {
     /**
      * Counts a stream of a user before it opens; `release` subtracts it again.
      *
-     * @param elsewhere the number of open streams of the user at other processes
+     * @param remoteStreams the number of open streams of the user at other processes
      *
      * @throws ChatError `unavailable` while draining, `too_many_streams` at the limit of the user
      */
-    reserve(userId: string, elsewhere = 0): void {
+    reserve(userId: string, remoteStreams = 0): void {
       if (isClosed) throw new ChatError('unavailable', { retry_after_seconds: 1 })
       const open = streamsOf.get(userId) ?? 0
-      if (open + elsewhere >= max) throw new ChatError('too_many_streams', { retry_after_seconds: 5 })
+      if (open + remoteStreams >= max) throw new ChatError('too_many_streams', { retry_after_seconds: 5 })
       streamsOf.set(userId, open + 1)
     },
 
@@ -32,7 +32,7 @@ export function createStreamQuota(max: number) {
     },
 
     /** Whether a user can open no further stream. */
-    isFull: (userId: string, elsewhere: number) => !isClosed && (streamsOf.get(userId) ?? 0) + elsewhere >= max,
+    isFull: (userId: string, remoteStreams: number) => !isClosed && (streamsOf.get(userId) ?? 0) + remoteStreams >= max,
     /** Reports that a reserved stream is open, or that what is known of a stream of the user has changed. */
     report: (userId: string) => onChange(userId),
     /** The number of open streams of a user in this process. */

@@ -6,7 +6,7 @@ import type { FeedRow, Place } from './feed-order.ts'
 import type { EventRow, NumberedEvent } from './log.ts'
 
 /** More events than this, which this process has committed and not yet found in the log, are read from it. */
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /** Renders rows of the log of all conversations; events that this process has just committed are not read again. */
 export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promise<NumberedEvent[]>) {
@@ -14,7 +14,7 @@ export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promi
   return {
     /** Adds events that were just committed. */
     offer(events: NumberedEvent[]): void {
-      if (known.size > MOST_KNOWN) known.clear()
+      if (known.size > MAX_KNOWN) known.clear()
       for (const each of events) if (each.event) known.set(keyOf(each), each.event)
     },
     /** The events that were added and not rendered, before a read of the log. */

@@ -1,5 +1,5 @@
 import type { EphemeralEvent } from '../context.ts'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import { type Delivered, encode } from './delivery.ts'
 import { eventId, type ResetReason } from './event-ids.ts'
@@ -19,7 +19,7 @@ const ROUND = 512
  * The least number of these from each conversation, however many there are. With one of each, a round would end at the
  * first conversation that has two: there would be as many rounds as rows.
  */
-const LEAST = 8
+const MIN_ROUND = 8
 
 /** The number of events that are rendered at once. */
 const PAGE = 64
@@ -92,7 +92,7 @@ interface Start {
 async function startOf(feed: Feed, id: string | undefined, epoch: string, end: Place): Promise<Start> {
   const refuse = (reason?: ResetReason): Start => ({ resumed: false, place: end, ...(reason && { reason }) })
   if (id === undefined) return refuse()
-  const [, history, text = ''] = (id.length <= LONGEST.position && /^([0-9a-f]{16})\.(.+)$/.exec(id)) || []
+  const [, history, text = ''] = (id.length <= MAX_LENGTH.position && /^([0-9a-f]{16})\.(.+)$/.exec(id)) || []
   const place = feed.parse(text)
   if (place === undefined) return refuse('malformed')
   if (history !== epoch) return refuse('unknown')
@@ -136,7 +136,7 @@ async function* readRounds(
   let place = begin
   for (let isWhole = false; !isWhole && !reader.closed; ) {
     if (!(await deps.slots.take(reader))) return
-    const each = Math.max(LEAST, Math.floor(ROUND / ranges.length))
+    const each = Math.max(MIN_ROUND, Math.floor(ROUND / ranges.length))
     const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + each - 1) }))
     const read = await deps.turn(reader, async () => ({
       rows: parts.length > 0 ? await feed.listRanges(parts) : [],

@@ -9,7 +9,7 @@ export interface Snapshot {
 }
 
 /** A snapshot with more unfinished transactions is cut off at the next one: what comes after that waits for it. */
-const MOST_UNFINISHED = 64
+const MAX_UNFINISHED = 64
 
 /** @param text `xmin:xmax:` and the unfinished transactions between them, as `pg_current_snapshot()` has it */
 export function toWholeSnapshot(text: string): Snapshot {
@@ -19,8 +19,8 @@ export function toWholeSnapshot(text: string): Snapshot {
 
 /** Cuts a snapshot off if too many transactions are unfinished. */
 export function cutOff({ xmax, unfinished }: Snapshot): Snapshot {
-  const cut = unfinished[MOST_UNFINISHED]
-  return cut === undefined ? { xmax, unfinished } : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
+  const cut = unfinished[MAX_UNFINISHED]
+  return cut === undefined ? { xmax, unfinished } : { xmax: cut, unfinished: unfinished.slice(0, MAX_UNFINISHED) }
 }
 
 /** Removes what comes after a transaction from a snapshot. */
@@ -35,12 +35,12 @@ export function sees({ xmax, unfinished }: Snapshot, xid: number | null): boolea
 }
 
 /** With more transactions than this below its end that it does not see, a snapshot is not extended: ids would grow. */
-const MOST_PASSED = 16
+const MAX_PASSED = 16
 
 /** A snapshot that sees one more transaction; `undefined` if it would have passed too many others. */
 export function including({ xmax, unfinished }: Snapshot, xid: number): Snapshot | undefined {
   if (xid < xmax) return { xmax, unfinished: unfinished.filter((each) => each !== xid) }
-  if (unfinished.length + xid - xmax > MOST_PASSED) return undefined
+  if (unfinished.length + xid - xmax > MAX_PASSED) return undefined
   const passed = Array.from({ length: xid - xmax }, (_, n) => xmax + n)
   return { xmax: xid + 1, unfinished: [...unfinished, ...passed] }
 }

@@ -1,5 +1,5 @@
 import type { CloseReason } from '../context.ts'
-import { hasStalled, LOOKS, type Looked } from '../core/stall.ts'
+import { CHECKS, hasStalled, type StallState } from '../core/stall.ts'
 import type { Reader } from './reader.ts'
 
 interface StalledDeps {
@@ -14,8 +14,8 @@ interface StalledDeps {
 /** Finds the streams whose client reads nothing while events wait for it: a new stream may have their places. */
 export function createStalledStreams({ all, ofUser, close, onChange }: StalledDeps) {
   // Only streams with pending bytes, which are few.
-  const looked = new Map<Reader, Looked>()
-  const isStalled = (reader: Reader) => (looked.get(reader)?.looks ?? 0) >= LOOKS
+  const looked = new Map<Reader, StallState>()
+  const isStalled = (reader: Reader) => (looked.get(reader)?.checks ?? 0) >= CHECKS
 
   function oldestOf(userId: string): Reader | undefined {
     for (const reader of ofUser(userId)) if (isStalled(reader)) return reader
@@ -23,13 +23,13 @@ export function createStalledStreams({ all, ofUser, close, onChange }: StalledDe
   }
 
   return {
-    /** Called {@link LOOKS} times in the time after which a client has stalled. */
+    /** Called {@link CHECKS} times in the time after which a client has stalled. */
     look(): void {
       for (const reader of all()) {
         const state = reader.sink.progress?.()
         if (state === undefined && !looked.has(reader)) continue
         const was = isStalled(reader)
-        const entry = looked.get(reader) ?? { state: undefined, looks: 0 }
+        const entry = looked.get(reader) ?? { state: undefined, checks: 0 }
         looked.set(reader, entry)
         const is = hasStalled(entry, state)
         if (state === undefined) looked.delete(reader)

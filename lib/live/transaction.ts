@@ -188,13 +188,13 @@ function settingsUpdate(user_id: string, conversation_id: string): Ephemeral {
 }
 
 /** The number of users of one event: a signal to other nodes has a maximum size. */
-const MOST_USERS = 500
+const MAX_USERS = 500
 
 /** The events of changed numbers of unread notifications. They are completed when they are sent. */
 function countUpdates(userIds: readonly string[]): Ephemeral[] {
   const event: EphemeralEvent = { type: 'notifications.count', payload: { unread: 0 } }
-  return Array.from({ length: Math.ceil(userIds.length / MOST_USERS) }, (_, n) => {
-    const user_ids = userIds.slice(n * MOST_USERS, (n + 1) * MOST_USERS)
+  return Array.from({ length: Math.ceil(userIds.length / MAX_USERS) }, (_, n) => {
+    const user_ids = userIds.slice(n * MAX_USERS, (n + 1) * MAX_USERS)
     return { conversation_id: '', user_ids, event }
   })
 }

@@ -1,4 +1,4 @@
-import type { MayGoOn } from '../core/precedence.ts'
+import type { MayContinue } from '../core/precedence.ts'
 
 /**
  * Creates a queue that lets one of its entries begin in each turn of the event loop, in the order of arrival. When they are
@@ -7,16 +7,16 @@ import type { MayGoOn } from '../core/precedence.ts'
  * SQLite reads are synchronous: without the queue, a thousand streams that resume at the same time would block every
  * other request until each of them has been sent its page. On PostgreSQL they would all wait for connections.
  *
- * @param atOnce how many of the entries may be at work at the same time
- * @param mayGoOn is asked in each turn while entries wait
+ * @param concurrency how many of the entries may be at work at the same time
+ * @param mayContinue is asked in each turn while entries wait
  */
-export function createTurns<Entry>(atOnce: number, mayGoOn: () => MayGoOn = () => true) {
+export function createEventLoopQueue<Entry>(concurrency: number, mayContinue: () => MayContinue = () => true) {
   const queue = new Map<Entry, (isTurn: boolean) => void>()
   let working = 0
   let isScheduled = false
 
   function schedule(): void {
-    if (isScheduled || queue.size === 0 || working >= atOnce) return
+    if (isScheduled || queue.size === 0 || working >= concurrency) return
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
@@ -26,9 +26,9 @@ export function createTurns<Entry>(atOnce: number, mayGoOn: () => MayGoOn = () =
   }
 
   function begin(): void {
-    const go = queue.size > 0 && mayGoOn()
+    const go = queue.size > 0 && mayContinue()
     if (!go) return
-    let most = go === 'overdue' ? atOnce - working : 1
+    let most = go === 'overdue' ? concurrency - working : 1
     for (const [entry, start] of queue) {
       if (most-- === 0) return
       working++

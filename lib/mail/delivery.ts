@@ -16,7 +16,7 @@ export type Delivery = { status: 'sent' } | { status: 'dropped' } | { status: 'r
 export type Deliver = (make: () => Promise<Message | undefined>, signal: AbortSignal) => Promise<Delivery>
 
 /** A function of the host that never returns must not hold up the queue. */
-const HOST_MS = 60_000
+const HOST_TIMEOUT_MS = 60_000
 
 /** Hands mails to the host, which alone knows the reason of a failure: it may quote the mail. */
 export function deliverByHost(send: (mail: Mail) => void | Promise<void>): Deliver {
@@ -26,7 +26,7 @@ export function deliverByHost(send: (mail: Mail) => void | Promise<void>): Deliv
     try {
       const sent = await withDeadline(
         Promise.race([Promise.resolve(send(message)).then(() => true), aborted(signal)]),
-        HOST_MS,
+        HOST_TIMEOUT_MS,
         false,
       )
       return sent ? { status: 'sent' } : { status: 'retry', reason: 'The host took too long' }

@@ -17,7 +17,7 @@ const OTHERS = { bucket: 'mail', at_once: 3, hourly: 3 }
 const NOTIFICATIONS = { bucket: 'mail-notified', at_once: 5, hourly: 5 }
 
 /** Later a mail would be given up, since it has waited for too long. */
-const LONGEST_HOURS = 24
+const MAX_HOURS = 24
 
 /**
  * Takes the next free time for a mail to a recipient. Each mail has its own, so they are sent in the order in which
@@ -28,7 +28,7 @@ const LONGEST_HOURS = 24
 export async function takeTime(db: Database, mail: MailKind, to: string, now: Micros): Promise<Micros | undefined> {
   const others = mail === 'notification' ? NOTIFICATIONS : OTHERS
   const { bucket, at_once, hourly } = FOR_STRANGERS.includes(mail) ? STRANGERS : others
-  const rate = { requests_per_second: hourly / 3600, burst: at_once + LONGEST_HOURS * hourly }
+  const rate = { requests_per_second: hourly / 3600, burst: at_once + MAX_HOURS * hourly }
   const { allowed, tat } = await takeShared(db, `${bucket}:${digest(uniqueKey(to))}`, now, rate)
   return allowed ? Math.max(now, tat - (at_once * 3600 * SECOND) / hourly) : undefined
 }

@@ -1,20 +1,20 @@
 /** The pause after the first try; each further one is twice as long. */
 const FIRST_WAIT_SECONDS = 30
-const LONGEST_WAIT_SECONDS = 4 * 60 * 60
+const MAX_WAIT_SECONDS = 4 * 60 * 60
 
 /** After these a mail is given up: the reason of most mails has passed. */
-const MAX_TRIES = 12
+const MAX_ATTEMPTS = 12
 const MAX_AGE_SECONDS = 24 * 60 * 60
 
-const LONGEST_REASON = 300
+const MAX_REASON_LENGTH = 300
 
 /** An address as an envelope may name it: nothing in it ends a command or a header, or begins another address. */
 const ADDRESS = /^[^\s\p{C}<>,;:"()\\@[\]]{1,64}@[^\s\p{C}<>,;:"()\\@]{1,190}$/u
 
 /** The pause after a number of failed tries; `undefined` when the mail is given up. */
 export function waitSeconds(tries: number, ageSeconds: number): number | undefined {
-  const wait = Math.min(FIRST_WAIT_SECONDS * 2 ** (tries - 1), LONGEST_WAIT_SECONDS)
-  return tries < MAX_TRIES && ageSeconds + wait < MAX_AGE_SECONDS ? wait : undefined
+  const wait = Math.min(FIRST_WAIT_SECONDS * 2 ** (tries - 1), MAX_WAIT_SECONDS)
+  return tries < MAX_ATTEMPTS && ageSeconds + wait < MAX_AGE_SECONDS ? wait : undefined
 }
 
 /** Whether a mail has waited for so long that it is given up. */
@@ -46,5 +46,5 @@ export function userOf(key: string, { mail }: { mail?: unknown }): string | unde
 export function reasonText(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? error.message : String(error)
   const hidden = secrets.filter(Boolean).reduce((left, secret) => left.replaceAll(secret, '[hidden]'), text)
-  return hidden.replace(/[\s\p{C}]+/gu, ' ').slice(0, LONGEST_REASON)
+  return hidden.replace(/[\s\p{C}]+/gu, ' ').slice(0, MAX_REASON_LENGTH)
 }

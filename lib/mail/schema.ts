@@ -18,7 +18,7 @@ export const MailKind = v.picklist([
 export type MailKind = v.InferOutput<typeof MailKind>
 
 /** The longest address of a page in a mail. */
-const LONGEST_LINK = 2048
+const MAX_LINK_LENGTH = 2048
 
 /** The notification that a user is mailed. */
 export const NotificationMail = v.object({
@@ -26,7 +26,7 @@ export const NotificationMail = v.object({
   notification_id: Id,
   link: v.optional(
     v.pipe(
-      text(LONGEST_LINK),
+      text(MAX_LINK_LENGTH),
       v.url('must be a URL'),
       v.regex(/^https?:/i, 'must begin with http: or https:'),
       v.description('The page on which the user reads on'),

@@ -6,7 +6,7 @@ import { type MailText, OF_NOTIFICATION, PLACEHOLDERS, TEXTS } from './texts.ts'
 /** A mail is a few sentences. */
 const MAX_BYTES = 16 * 1024
 
-const LONGEST_SUBJECT = 200
+const MAX_SUBJECT_LENGTH = 200
 
 /** `Subject: …`, an empty line, and the text. */
 const FORM = /^Subject: *([^\r\n]+)\r?\n\r?\n([\s\S]*\S[\s\S]*)$/
@@ -39,8 +39,8 @@ function parseText(content: string, kind: MailKind, path: string): MailText {
   const [, subject = '', text = ''] = FORM.exec(content) ?? []
   if (!subject)
     throw new Error(`mail.templates: ${path} must begin with "Subject: …", an empty line, and then the text`)
-  if (subject.length > LONGEST_SUBJECT)
-    throw new Error(`mail.templates: the subject of ${path} has more than ${LONGEST_SUBJECT} characters`)
+  if (subject.length > MAX_SUBJECT_LENGTH)
+    throw new Error(`mail.templates: the subject of ${path} has more than ${MAX_SUBJECT_LENGTH} characters`)
   const known: readonly string[] = kind === 'notification' ? OF_NOTIFICATION : PLACEHOLDERS
   const unknown = [...`${subject}${text}`.matchAll(/\{(\w+)\}/g)].find(([, name]) => !known.includes(name!))
   if (unknown) {

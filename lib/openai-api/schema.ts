@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST } from '../core/lengths.ts'
+import { MAX_LENGTH } from '../core/lengths.ts'
 import { opaque, plainObject } from '../core/schema.ts'
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
@@ -20,7 +20,7 @@ export const Models = v.object({
 export type Models = v.InferOutput<typeof Models>
 
 /** A content is echoed unchanged. */
-const Said = opaque(LONGEST.echo)
+const Said = opaque(MAX_LENGTH.echo)
 
 export const TextPart = v.object({ type: v.literal('text'), text: Said })
 /** Its length is that of JSON Schema, in characters: clients of others know no other. */

@@ -9,7 +9,7 @@ import { walBytes } from '../storage/sqlite/file.ts'
 const COUNT_INTERVAL_MS = 5 * 60_000
 
 /** A database that does not respond must not delay the page for longer. */
-const DEADLINE_MS = 500
+const TIMEOUT_MS = 500
 
 /**
  * @param options.files whether to count the files of messages, too
@@ -32,8 +32,8 @@ export function createDatabaseLevels(db: Database, options: { files: boolean }):
   }
 
   return async () => {
-    const sizes = withDeadline(readSizes(db), DEADLINE_MS, undefined).catch(() => undefined)
-    await withDeadline(count(), DEADLINE_MS, undefined)
+    const sizes = withDeadline(readSizes(db), TIMEOUT_MS, undefined).catch(() => undefined)
+    await withDeadline(count(), TIMEOUT_MS, undefined)
     return { sizes: await sizes, ...counts, pool: db.pool?.() ?? NO_POOL }
   }
 }

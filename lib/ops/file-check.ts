@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import type { NamesOf } from '../core/known-names.ts'
 import { assertKnown } from '../core/use-case.ts'
 import type { FileStore } from '../files/file-store.ts'
-import { claim, examine, type Sighting } from '../files/place.ts'
+import { claim, examine, type PlaceCheck } from '../files/place.ts'
 import { type BlobState, checkBlob } from './blob-check.ts'
 import type { Finding } from './fsck.ts'
 import { markLost, recoverFiles } from './lost-files.ts'
@@ -21,7 +21,7 @@ import { markLost, recoverFiles } from './lost-files.ts'
 const BATCH = 500
 
 /** The number of ids listed of each finding. */
-const EXAMPLES = 10
+const MAX_EXAMPLES = 10
 
 /** How to check the storage of files. */
 export interface FileCheckOptions {
@@ -95,7 +95,7 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
 const isMany = ({ files, missing }: { files: number; missing: number }) => missing > 2 && missing * 20 > files
 
 /** A place without the marker of the files: what is missing there may be elsewhere. */
-function findingOf({ place }: FileStore, { storage }: Sighting): Finding[] {
+function findingOf({ place }: FileStore, { storage }: PlaceCheck): Finding[] {
   const found = `${place}, which has ${storage === undefined ? 'no marker' : 'the marker of another storage'}`
   return [
     {
@@ -184,7 +184,7 @@ function collect(name: string, says: string) {
   let count = 0
   return {
     add(id: string): void {
-      if (count++ < EXAMPLES) examples.push(id)
+      if (count++ < MAX_EXAMPLES) examples.push(id)
     },
     finding(isRepaired: boolean, remedy: string, isNote = false): Finding[] {
       if (count === 0) return []

@@ -38,7 +38,7 @@ export async function adoptFiles(ctx: Context): Promise<AdoptedFiles> {
   // Before the lost ones are back: what was stored since their loss is little.
   const elsewhere = isFound ? {} : await findMissing(ctx, files)
   await own(ctx.db, files, storage ?? (await findPlaceIds(ctx.db)).storage ?? newId())
-  await ctx.filesPlace.look()
+  await ctx.filesPlace.inspect()
   return { ...found, ...(await recoverFiles(ctx)), ...elsewhere }
 }
 

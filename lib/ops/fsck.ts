@@ -39,7 +39,7 @@ const BACKUP =
 const WORK_MEM = '64MB'
 
 /** The number of ids listed for each broken invariant. */
-const EXAMPLES = 10
+const MAX_EXAMPLES = 10
 
 /** The checks before the invariants. */
 const FIRST = [FILE.name, SCHEMA.name, 'references', JSON_STORED.name]
@@ -195,7 +195,7 @@ type Checked = Pick<Invariant, 'name' | 'says' | 'note' | 'remedy'>
 
 function finding({ name, says, note, remedy = BACKUP }: Checked, lines: string[]): Finding[] {
   if (lines.length === 0) return []
-  return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, EXAMPLES), remedy }]
+  return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, MAX_EXAMPLES), remedy }]
 }
 
 /** Recalculates a count or a list. On PostgreSQL, messages wait for it: a count of an earlier state would undo theirs. */

@@ -15,7 +15,7 @@ import { countDueTasks } from '../tasks/store.ts'
 import { FAILURES } from './readiness.ts'
 
 /** A database that does not respond must not delay the page for longer; a worker has a second for all of it. */
-const DATABASE_MS = 500
+const DATABASE_TIMEOUT_MS = 500
 
 async function readBackups({ db, config, now }: Context): Promise<Levels['backups']> {
   const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
@@ -34,7 +34,7 @@ function differenceOf({ clock }: Context): number | undefined {
 }
 
 /** The check of the database has a deadline of its own, and it is the failure that must show. */
-const READY_MS = 900
+const READY_TIMEOUT_MS = 900
 
 async function readReady(ctx: Context): Promise<Record<string, boolean>> {
   const failing: readonly string[] = await ctx.readiness.failures()
@@ -53,7 +53,8 @@ async function readDisks({ db, config, files }: Context): Promise<Record<string,
   }
   const found = await Promise.all(
     Object.entries(spaces).map(async ([of, space]) => {
-      const free = (await withDeadline(Promise.resolve(space), DATABASE_MS, undefined).catch(() => undefined))?.free
+      const free = (await withDeadline(Promise.resolve(space), DATABASE_TIMEOUT_MS, undefined).catch(() => undefined))
+        ?.free
       return free === undefined ? [] : [[of, free] as const]
     }),
   )
@@ -67,13 +68,13 @@ async function spaceOfFile(file: string): Promise<Space | undefined> {
 /** The values that are read for a page of metrics; those that cannot be read in time are `undefined`. */
 export async function readLevels(ctx: Context): Promise<Levels> {
   // The page returns all other metrics while the storage fails.
-  const inTime = <T>(level: Promise<T>) => withDeadline(level, DATABASE_MS, undefined).catch(() => undefined)
+  const inTime = <T>(level: Promise<T>) => withDeadline(level, DATABASE_TIMEOUT_MS, undefined).catch(() => undefined)
   const [tasks, backups, search_waiting, database, ready, disks] = await Promise.all([
     inTime(countDueTasks(ctx.db)),
     inTime(readBackups(ctx)),
     inTime(countWaiting(ctx.db)),
     ctx.databaseLevels(),
-    withDeadline(readReady(ctx), READY_MS, undefined),
+    withDeadline(readReady(ctx), READY_TIMEOUT_MS, undefined),
     readDisks(ctx),
   ])
   return {

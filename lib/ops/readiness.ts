@@ -21,7 +21,7 @@ export const FAILURES = {
 export type Failure = keyof typeof FAILURES
 
 /** Timeout of a probe for the database: Kubernetes gives up after a second, and would not receive the failed checks. */
-const PROBE_MS = 800
+const PROBE_TIMEOUT_MS = 800
 
 /** An older check is not awaited any more: its connection may be dead. */
 const STALE_MS = 5_000
@@ -60,14 +60,14 @@ export function createReadiness(deps: {
   async function isDeafAlone(): Promise<boolean> {
     if (!poller.isLate() && !cluster.isLate()) return false
     // Where the nodes cannot be read, that is not the failure of this one.
-    return cluster.anotherHears(Math.max(poller.age(), cluster.age())).catch(() => false)
+    return cluster.anotherNodePolls(Math.max(poller.age(), cluster.age())).catch(() => false)
   }
 
   return {
     async failures() {
       const [found, isDeaf] = await Promise.all([
-        withDeadline(sharedCheck(), PROBE_MS, 'database' as const),
-        withDeadline(isDeafAlone(), PROBE_MS, false),
+        withDeadline(sharedCheck(), PROBE_TIMEOUT_MS, 'database' as const),
+        withDeadline(isDeafAlone(), PROBE_TIMEOUT_MS, false),
       ])
       const failing: Failure[] = found ? [found] : []
       if (failing.length === 0 && lifecycle.state !== 'started') failing.push('start')

@@ -50,7 +50,7 @@ export function inMemory(now: () => number): KvLike {
 }
 
 /** For each stored entry this many others are checked: with one, a store that grows would never be checked whole. */
-const LOOKS = 2
+const EXPIRY_CHECKS = 2
 
 /** When entries expire. They are checked in turn, a few at a time: a check of all at once would block the process. */
 function createExpiries(now: () => number) {
@@ -62,7 +62,7 @@ function createExpiries(now: () => number) {
     set(key: string, { expires_at }: Entry): string[] {
       expiries.set(key, expires_at)
       const expired: string[] = []
-      for (let looks = 0; looks < LOOKS; looks++) {
+      for (let looks = 0; looks < EXPIRY_CHECKS; looks++) {
         const { value } = cursor.next()
         if (!value) cursor = expiries.entries()
         else if (value[1] <= now() && expiries.delete(value[0])) expired.push(value[0])

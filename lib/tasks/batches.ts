@@ -4,8 +4,8 @@ import type { Database } from '../storage/database.ts'
 /** How long one batch may block the writer of SQLite, and the event loop. */
 const TARGET_MS = 8
 
-const SMALLEST = 20
-const LARGEST = 400
+const MIN_ROWS = 20
+const MAX_ROWS = 400
 
 /** How many of these rows a transaction may delete now: fewer on a full disk, which allows small steps only. */
 export function rowsAtOnce(db: Pick<Database, 'rowsAtOnce'>, rows: number): number {
@@ -57,14 +57,14 @@ export interface Pace {
 export async function inBatches(
   isOver: () => boolean,
   batch: Batch,
-  { target_ms = TARGET_MS, smallest = SMALLEST, rest = 1 }: Pace = {},
+  { target_ms = TARGET_MS, smallest = MIN_ROWS, rest = 1 }: Pace = {},
 ): Promise<boolean> {
   let size = 100
   while (!isOver()) {
     const ms = await batch(size)
     if (ms === undefined) return true
     if (ms > target_ms) size = Math.max(smallest, Math.floor(size / 2))
-    else if (ms < target_ms / 2) size = Math.min(LARGEST, Math.ceil(size * 1.25))
+    else if (ms < target_ms / 2) size = Math.min(MAX_ROWS, Math.ceil(size * 1.25))
     await sleep(Math.max(1, ms * rest))
   }
   return false

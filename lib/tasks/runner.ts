@@ -30,7 +30,7 @@ const REMOTE_WORKERS = 4
 const IDLE_MS = 20
 
 /** The maximum pause before a failed task is retried; the pause doubles each time. */
-const LONGEST_BACKOFF_SECONDS = 300
+const MAX_BACKOFF_SECONDS = 300
 
 /** A task taken by a process. */
 export interface TaskRun {
@@ -183,7 +183,7 @@ async function fail({ db, metrics, log }: WorkerDeps, task: TaskRow, writer: str
   const attempts = task.attempts + 1
   metrics.taskFailed(task.kind)
   log.warn('A task failed and will be retried', { task: task.kind, subject_id: task.key, cause: causeText(error) })
-  const delay = Math.min(2 ** attempts, LONGEST_BACKOFF_SECONDS) * SECOND
+  const delay = Math.min(2 ** attempts, MAX_BACKOFF_SECONDS) * SECOND
   // If the storage fails, the lease expires by itself.
   await db.write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay })).catch(() => {})
 }

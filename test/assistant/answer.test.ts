@@ -75,7 +75,7 @@ it('closes the source when the reader leaves early', async () => {
 
 it('ends when it is aborted, even if the source ignores the signal', async () => {
   const control = new AbortController()
-  const deaf: AsyncIterable<string> = {
+  const unresponsive: AsyncIterable<string> = {
     [Symbol.asyncIterator]: () => ({
       next: () => new Promise(() => {}),
       return: () => {
@@ -83,7 +83,7 @@ it('ends when it is aborted, even if the source ignores the signal', async () =>
       },
     }),
   }
-  const reading = read(deaf, { signal: control.signal })
+  const reading = read(unresponsive, { signal: control.signal })
   const reason = new Error('enough')
   control.abort(reason)
   expect(await reading).toEqual({ taken: [], end: reason })

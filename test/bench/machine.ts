@@ -39,7 +39,7 @@ function childrenOf(pid: number): number[] {
 }
 
 /** What others take is read in hundredths of a second. */
-const LEAST_SECONDS = 0.5
+const MIN_SECONDS = 0.5
 
 /**
  * Begins to watch what other programs take from the bench. Servers count as the bench's own once they have ended.
@@ -53,7 +53,7 @@ export function watchOthers(): () => number | undefined {
   return () => {
     const seconds = (performance.now() - started) / 1000
     // A row that shows the run of another one: servers that have just ended would count as others.
-    if (seconds < LEAST_SECONDS) return undefined
+    if (seconds < MIN_SECONDS) return undefined
     const available = seconds * availableParallelism()
     return Math.max(0, othersSeconds() - before) / available
   }

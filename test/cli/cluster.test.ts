@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { createAsking } from '../../cli/cluster/asking.ts'
+import { createMetricsRequests } from '../../cli/cluster/asking.ts'
 import { nextDelay } from '../../cli/cluster/backoff.ts'
 import { asWorkerConfig } from '../../cli/cluster/messages.ts'
 import { createTotals } from '../../cli/cluster/totals.ts'
@@ -92,7 +92,7 @@ it('asks for the metrics of all workers, and goes on without those of a primary 
   vi.useFakeTimers()
   try {
     const requests: number[] = []
-    const { ask, answered } = createAsking((request) => requests.push(request))
+    const { ask, answered } = createMetricsRequests((request) => requests.push(request))
     const asked = [ask(), ask()]
     answered(requests[1]!, [counter(7)])
     expect(await asked[1]).toEqual([counter(7)])

@@ -56,7 +56,7 @@ it('closed or full output ends a command with 1 and no stack', LONG, async () =>
   }
   const cut = await inShell(cwd, 'set -o pipefail; "$@" | head -n 1', ['openapi'])
   expect([cut.code, cut.stdout, cut.stderr]).toEqual([1, '{\n', ''])
-  const deaf = await inShell(cwd, '"$@" 2> /dev/full', [
+  const unresponsive = await inShell(cwd, '"$@" 2> /dev/full', [
     'user',
     'create',
     '--username',
@@ -64,7 +64,7 @@ it('closed or full output ends a command with 1 and no stack', LONG, async () =>
     '--email',
     'ada@example.org',
   ])
-  expect([deaf.code, deaf.stdout]).toEqual([1, ''])
+  expect([unresponsive.code, unresponsive.stdout]).toEqual([1, ''])
   const closed = await inShell(cwd, '"$@" <&-', ['user', 'list'])
   expect([closed.code, closed.stderr]).toEqual([0, ''])
 })

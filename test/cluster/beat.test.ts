@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createBeat } from '../../lib/cluster/beat.ts'
+import { createNodeHeartbeat } from '../../lib/cluster/beat.ts'
 import { insertNode, removeDead, removeNode } from '../../lib/cluster/store.ts'
 import { listPresence, upsertPresence } from '../../lib/cluster/store-presence.ts'
 import { createClock } from '../../lib/core/clock.ts'
@@ -27,11 +27,11 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   /** A process; `told` returns the users of its signals. */
   function start(db: Db, id: string, renew = async () => {}) {
     const neighbour = { countStreams: () => 0, unheardFor: () => 0, reconsider() {}, renew }
-    const beat = createBeat(id, {
+    const beat = createNodeHeartbeat(id, {
       clock: createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} }),
       ...{
         db,
-        neighbour,
+        peerHandler: neighbour,
         noteDetails: async () => {},
         filesState: () => undefined,
         config: { cluster: { beat_seconds: 2, dead_seconds: 10, instance: '' } },
@@ -67,7 +67,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   it('keeps the users of another that has no row yet, however long they have been there', async () => {
     const db = await open()
     await see(db, 'woken', 'ada', 60 * MINUTE)
-    expect(await removeDead(db, { silence: 10_000_000, remembered: MINUTE, tell: async () => {} })).toEqual([])
+    expect(await removeDead(db, { deadAfter: 10_000_000, remembered: MINUTE, announce: async () => {} })).toEqual([])
     await insertNode(db, 'woken', '1.0.0')
     expect(await listPresence(db, 'another', ['ada'])).toMatchObject([{ streams: 1, left_age: null }])
   })
@@ -218,7 +218,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
         }
         return work({ ...tx, all })
       }, options)
-    await removeDead({ ...db, write }, { silence: 10_000_000, remembered: MINUTE, tell: async () => {} })
+    await removeDead({ ...db, write }, { deadAfter: 10_000_000, remembered: MINUTE, announce: async () => {} })
     return statements
   }
 
@@ -255,7 +255,9 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     const tell = async () => {
       throw new Error('The process has died')
     }
-    await expect(removeDead(dying, { silence: 10_000_000, remembered: MINUTE, tell })).rejects.toThrow('has died')
+    await expect(removeDead(dying, { deadAfter: 10_000_000, remembered: MINUTE, announce: tell })).rejects.toThrow(
+      'has died',
+    )
     expect(await listNodes(db)).toEqual(['dead'])
     const { beat, told } = start(db, 'here')
     await beat()

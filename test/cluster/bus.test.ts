@@ -28,7 +28,7 @@ async function startNodes(url: string, buses: [Bus, Bus], config: object = {}) {
   await ada.participants.add(conversation_id, { user_id: grace.id })
   const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
   // Alone, a process sends nothing.
-  await vi.waitUntil(() => [here, there].every(({ chat }) => !chat.context.cluster.isAlone()))
+  await vi.waitUntil(() => [here, there].every(({ chat }) => !chat.context.cluster.isSingleNode()))
   return { here, there, ada, grace, conversation_id, root_id, logs }
 }
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createPresenceWatch } from '../../lib/chat/presence/watch.ts'
-import { createBeat } from '../../lib/cluster/beat.ts'
+import { createNodeHeartbeat } from '../../lib/cluster/beat.ts'
 import { createPublisher } from '../../lib/cluster/publisher.ts'
-import { createReceiver, type Neighbour } from '../../lib/cluster/receiver.ts'
+import { createReceiver, type PeerHandler } from '../../lib/cluster/receiver.ts'
 import { createClock } from '../../lib/core/clock.ts'
 import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
@@ -90,7 +90,7 @@ function startNode(id: string, storage: Storage) {
   }
   const receiver = createReceiver(id, {
     db,
-    isApart,
+    usesSignalFile: isApart,
     config,
     log: LOG,
     metrics,
@@ -103,16 +103,16 @@ function startNode(id: string, storage: Storage) {
     cluster: { ...receiver, id, db, isApart, isShared: true, announceUsers: publisher.announceUsers } as never,
     now: () => currentMicros() + clock.ahead,
   })
-  const neighbour: Neighbour = {
+  const neighbour: PeerHandler = {
     ...{ countStreams: () => streams.size, unheardFor: () => 0, receive: async () => {}, endStalled() {} },
     ...{ reconsider: presence.reconsider, meet: presence.renew, renew: presence.renew },
   }
   const held = createClock({ held: currentMicros, isShared: false }, { stepped() {}, trusted() {} })
-  const beat = createBeat(id, {
+  const beat = createNodeHeartbeat(id, {
     db,
     clock: held,
     config,
-    neighbour,
+    peerHandler: neighbour,
     noteDetails: async () => {},
     filesState: () => undefined,
   })

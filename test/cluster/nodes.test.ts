@@ -275,7 +275,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   it('count the streams of a user together', async () => {
     for (const node of [here, there]) await follow(node.base_url, ada)
     for (const node of [here, there]) await follow(node.base_url, ada, conversation_id)
-    const seen = (node: TestService) => node.chat.context.presence.countElsewhere(ada.id)
+    const seen = (node: TestService) => node.chat.context.presence.countRemote(ada.id)
     await expect.poll(() => seen(here)).toBe(2)
     await expect.poll(() => seen(there)).toBe(2)
     for (const node of [here, there]) {
@@ -292,7 +292,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const stream = await follow(there.base_url, grace, conversation_id)
     await follow(here.base_url, ada)
     await becomes(stream, ada, 'online')
-    const counted = () => there.chat.context.presence.countElsewhere(ada.id)
+    const counted = () => there.chat.context.presence.countRemote(ada.id)
     await expect.poll(counted).toBe(1)
     const last = await lastSignal()
     const second = await follow(here.base_url, ada, conversation_id)
@@ -309,7 +309,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   it('do not count the streams that one has ended while it drains', async () => {
     const third = await startService(url)
     await follow(third.base_url, ada)
-    const count = () => here.chat.context.presence.countElsewhere(ada.id)
+    const count = () => here.chat.context.presence.countRemote(ada.id)
     await expect.poll(count).toBe(1)
     third.chat.drain()
     await expect.poll(count).toBe(0)

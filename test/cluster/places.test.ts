@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { LOOKS } from '../../lib/core/stall.ts'
+import { CHECKS } from '../../lib/core/stall.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import type { Sink } from '../../lib/live/reader.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
@@ -36,7 +36,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     for (const _ of times(3, () => {})) expect(await follow(node, person)).toBe(200)
   }
   const seenBy = ({ chat }: TestService, { id }: Person) =>
-    expect.poll(() => chat.context.presence.countElsewhere(id), { timeout: 10_000 })
+    expect.poll(() => chat.context.presence.countRemote(id), { timeout: 10_000 })
 
   /** A process, and another one that has all places of Ada. */
   async function startFull<There extends { base_url: string }>(startThere: (url: string) => Promise<There>) {
@@ -109,7 +109,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     const here = await start(await openUrl())
     const ada = await here.signIn('ada')
     const [reading, first, second] = [await connect(here, ada), await connect(here, ada), await connect(here, ada)]
-    for (const n of times(LOOKS, (each) => each)) {
+    for (const n of times(CHECKS, (each) => each)) {
       look(here, 1)
       reading!.read = n + 1
     }
@@ -134,8 +134,8 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     const own = await connect(here, ada)
     look(there, 1)
     other.read++
-    look(there, LOOKS)
-    look(here, LOOKS + 1)
+    look(there, CHECKS)
+    look(here, CHECKS + 1)
     const { db } = here.chat.context.cluster
     const stalled = () => db.all('SELECT streams FROM node_presence WHERE stalled_at IS NOT NULL')
     await expect.poll(async () => (await stalled()).length).toBe(2)

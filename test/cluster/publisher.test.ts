@@ -13,7 +13,7 @@ it('gathers what a bus does not take, as without a bus', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const publisher = createPublisher(
     'here',
-    { isAlone: () => false, isNode: () => true },
+    { isSingleNode: () => false, isNode: () => true },
     {
       db: storage.signals!,
       bus: { publish: () => Promise.reject(new Error('The bus is down')), subscribe() {}, close() {} },
@@ -88,7 +88,7 @@ it('passes the latest event of each subject on, and each user, or counts it as d
     let dropped = 0
     const publisher = createPublisher(
       'here',
-      { isAlone: () => false, isNode: () => true },
+      { isSingleNode: () => false, isNode: () => true },
       {
         db: { dialect: 'sqlite', run } as never,
         bus: { publish, subscribe() {}, close() {} },

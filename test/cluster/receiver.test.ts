@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createReceiver, type Neighbour } from '../../lib/cluster/receiver.ts'
+import { createReceiver, type PeerHandler } from '../../lib/cluster/receiver.ts'
 import { insertNode, removeNode } from '../../lib/cluster/store.ts'
 import { insertSignal } from '../../lib/cluster/store-signals.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
@@ -24,7 +24,7 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
     const [{ db, isApart }, other] = [await open(url), await open(url)]
     const steps: string[] = []
     const note = async (step: string) => void steps.push(step)
-    const neighbour: Neighbour = {
+    const neighbour: PeerHandler = {
       countStreams: () => 0,
       unheardFor: () => 0,
       reconsider: (userIds) => void steps.push(...userIds),
@@ -39,7 +39,7 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
       return db.all(sql, ...params)
     }
     const receiver = createReceiver('here', {
-      ...{ db: { ...db, all }, isApart, config: { cluster: { poll_ms: 10, instance: '' } } },
+      ...{ db: { ...db, all }, usesSignalFile: isApart, config: { cluster: { poll_ms: 10, instance: '' } } },
       ...{
         metrics: { polled() {} },
         log: { debug() {}, info() {}, warn() {}, error() {} },

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { eachAtOnce } from '../../lib/core/at-once.ts'
+import { forEachConcurrently } from '../../lib/core/at-once.ts'
 
 it('works on no more than some items at the same time, and on the next one when one ends', async () => {
   const begun: number[] = []
   const ends: (() => void)[] = []
-  const all = eachAtOnce([0, 1, 2, 3, 4], 2, (item) => {
+  const all = forEachConcurrently([0, 1, 2, 3, 4], 2, (item) => {
     begun.push(item)
     return new Promise((end) => {
       ends[item] = end
@@ -29,7 +29,7 @@ it('works on no more than some items at the same time, and on the next one when 
 
 it('fails with the first failure, when all others have ended', async () => {
   const ended: number[] = []
-  const all = eachAtOnce([0, 1, 2, 3], 2, async (item) => {
+  const all = forEachConcurrently([0, 1, 2, 3], 2, async (item) => {
     await nextTurn()
     if (item < 2) throw new Error(`${item} failed`)
     ended.push(item)

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { createLines } from '../../lib/core/lines.ts'
+import { createKeyedMutex } from '../../lib/core/lines.ts'
 import { promised } from '../storage/handles.ts'
 import { codeOf, times } from '../support/service.ts'
 
 it('runs the works of a key one after another, also after one that fails, and those of other keys meanwhile', async () => {
-  const inLine = createLines({ each: 10 })
+  const inLine = createKeyedMutex({ each: 10 })
   const log: string[] = []
   const first = promised()
   const failing = inLine('a', async () => {
@@ -22,7 +22,7 @@ it('runs the works of a key one after another, also after one that fails, and th
 })
 
 it('refuses a work of a key that has too many, and takes the next one when they have ended', async () => {
-  const inLine = createLines({ each: 3 })
+  const inLine = createKeyedMutex({ each: 3 })
   const end = promised()
   const works = times(4, () => inLine('a', () => end.promise))
   expect(await codeOf(inLine('a', async () => {}))).toBe('unavailable')
@@ -33,7 +33,7 @@ it('refuses a work of a key that has too many, and takes the next one when they 
 })
 
 it('refuses what would wait beyond the sum, though each key has less than its share, and runs the first work of any key', async () => {
-  const inLine = createLines({ each: 3, all: 5 })
+  const inLine = createKeyedMutex({ each: 3, all: 5 })
   const end = promised()
   // Of each key one runs and two wait: the last one is beyond the sum.
   const works = ['a', 'b', 'c'].flatMap((key) => times(3, () => inLine(key, () => end.promise)))

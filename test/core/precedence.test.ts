@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createPrecedence } from '../../lib/core/precedence.ts'
+import { createRequestPriority } from '../../lib/core/precedence.ts'
 
 it('lets work go on when no request has arrived since the last turn', () => {
   let arrivals = 5
-  const mayGoOn = createPrecedence(
+  const mayGoOn = createRequestPriority(
     () => arrivals,
     () => 0,
   )
@@ -15,7 +15,7 @@ it('lets work go on when no request has arrived since the last turn', () => {
 it('lets it go on at intervals while requests arrive in every turn', () => {
   let arrivals = 0
   let now = 0
-  const mayGoOn = createPrecedence(
+  const mayGoOn = createRequestPriority(
     () => arrivals++,
     () => now,
   )

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createSteadiness } from '../../lib/core/steadiness.ts'
+import { createUptimeGate } from '../../lib/core/steadiness.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -10,7 +10,7 @@ it.each([
   ['after a gap', [0, 7, 9, 16, 23], [true, false, false, false, false]],
   ['for as long as silence counts after a gap', [0, 7, 9, 11, 13, 15, 17], [true, ...Array(5).fill(false), true]],
 ])('tells whether work has succeeded %s', (_, seconds, expected) => {
-  const isSteady = createSteadiness({ silence_ms: 10_000, interval_ms: 2_000 })
+  const isSteady = createUptimeGate({ dead_after_ms: 10_000, interval_ms: 2_000 })
   const found = seconds.map((second) => {
     vi.spyOn(performance, 'now').mockReturnValue(second * 1000)
     return isSteady()

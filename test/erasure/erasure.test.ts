@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
-import { erase as eraseUser, goOn } from '../../lib/erasure/service.ts'
+import { erase as eraseUser, resume } from '../../lib/erasure/service.ts'
 import { insertErasedAuthor } from '../../lib/erasure/store.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { exportArchive } from '../../lib/storage/archive/export.ts'
@@ -465,7 +465,7 @@ describeOnEachDatabase('messages of an erased user', (openUrl) => {
       }
       return context.write(run)
     }
-    await goOn(
+    await resume(
       { ...context, write: late },
       { key: grace.id, detail: {}, isOver: () => false, signal: new AbortController().signal },
     )

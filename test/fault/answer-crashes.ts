@@ -41,7 +41,7 @@ const READERS = 3
 const EACH = 2
 
 /** The maximum number of chunks before a kill: half a second's worth, when all answers are in progress. */
-const MOST_PIECES = 500
+const MAX_PIECES = 500
 
 /** Kills the service at random moments during answers, and checks how they end. */
 export async function crashAnswers(options: AnswerCrashOptions): Promise<AnswerCrashFigures> {
@@ -78,7 +78,7 @@ async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage)
   async function cycle(): Promise<void> {
     const { root_id } = await watcher.messages.postRoot(conversation_id, { content: 'root' })
     const killed = new Promise<number>((resolve, reject) =>
-      upstream.after(1 + Math.floor(random() * MOST_PIECES), () => nodes.kill().then(resolve, reject)),
+      upstream.after(1 + Math.floor(random() * MAX_PIECES), () => nodes.kill().then(resolve, reject)),
     )
     const [at] = await Promise.all([killed, askAll(asker, root_id, figures.cycles)])
     const isAlone = nodes.first === nodes.last

@@ -39,7 +39,7 @@ export interface DrainFigures {
 }
 
 /** The maximum duration of a stop. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /** Stops the service under load, starts it again, and checks that nothing was cut off or lost. */
 export async function drain(options: DrainOptions): Promise<DrainFigures> {
@@ -108,7 +108,7 @@ async function cycle(server: ServeProcess, run: Cycle): Promise<void> {
 
   const started = performance.now()
   server.signal('SIGTERM')
-  const code = await Promise.race([server.exit, sleep(PATIENCE_MS, 'still there', { ref: false })])
+  const code = await Promise.race([server.exit, sleep(TIMEOUT_MS, 'still there', { ref: false })])
   const took = performance.now() - started
   if (code !== 0) fault(`ended with ${code} after ${took.toFixed(0)} ms`)
   await Promise.all(posting)

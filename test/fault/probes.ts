@@ -6,7 +6,7 @@ import type { ServeProcess } from './serving.ts'
 const PAUSE_MS = 25
 
 /** A response is awaited for so long. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** The responses of a node to requests of one kind. */
 export interface Probe {
@@ -53,7 +53,7 @@ export function startProbe(
         method,
         headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       })
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) await response.body!.cancel()
       else {

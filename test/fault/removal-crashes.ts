@@ -48,7 +48,7 @@ interface Planted {
 const FILLING = ' lorem ipsum'.repeat(400)
 
 /** The maximum duration of a removal: the lease of the killed process, a poll, and the work. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 const POSTS_AT_ONCE = 50
 
@@ -185,7 +185,7 @@ async function isFound(call: Promise<unknown>, fault: string): Promise<string[]>
 /** Waits until no task is left. @returns whether that happened in time */
 async function haveEnded(chat: Chat): Promise<boolean> {
   const { db } = contextOf(chat)
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   while (performance.now() < deadline) {
     if (!(await db.get('SELECT 1 AS found FROM tasks LIMIT 1'))) return true
     await sleep(50)

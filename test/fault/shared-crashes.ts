@@ -28,11 +28,11 @@ export interface SharedCrashFigures {
   faults: string[]
 }
 
-const MOST_ORDERS = 3
-const LONGEST_DELAY_MS = 3
+const MAX_ORDERS = 3
+const MAX_DELAY_MS = 3
 
 /** Events must arrive within this time. */
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 /** Kills a host between its row and its commit, while a stream of another process follows the conversation. */
 export async function crashShared({ url, kills, random, onKill }: SharedCrashOptions): Promise<SharedCrashFigures> {
@@ -48,9 +48,9 @@ export async function crashShared({ url, kills, random, onKill }: SharedCrashOpt
   const listOrders = async () => (await db.all<{ id: number }>('SELECT id FROM orders ORDER BY id')).map(({ id }) => id)
   let next = 1
   for (let kill = 0; kill < kills; kill++) {
-    const orders = 1 + Math.floor(random() * MOST_ORDERS)
+    const orders = 1 + Math.floor(random() * MAX_ORDERS)
     const step = STEPS[kill % STEPS.length]!
-    const delay = Math.floor(random() * LONGEST_DELAY_MS)
+    const delay = Math.floor(random() * MAX_DELAY_MS)
     const args = [url, user.id, conversation_id, next, orders, step, delay].map(String)
     await runToItsEnd(args)
     next += orders
@@ -63,7 +63,7 @@ export async function crashShared({ url, kills, random, onKill }: SharedCrashOpt
     onKill?.(figures)
   }
   const found = await listOrders()
-  const end = performance.now() + PATIENCE_MS
+  const end = performance.now() + TIMEOUT_MS
   while (reader.got.length < found.length && performance.now() < end) await sleep(20)
   if (String(reader.got) !== String(found)) figures.faults.push(`orders ${found}, events ${reader.got}`)
   await reader.stop()

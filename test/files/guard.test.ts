@@ -20,7 +20,7 @@ describeOnEachDatabase('a place of files that goes away for a moment', (openUrl)
     const changed = { ...store, ...change(store) }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const place = createFilesPlace({ db, open: async () => changed, log })
-    expect(await place.look()).toBe('own')
+    expect(await place.inspect()).toBe('own')
     return { place, content, read: async () => (await place.files()).get(`${row!.blob_id}/1`) }
   }
 
@@ -47,7 +47,7 @@ describeOnEachDatabase('a place of files that goes away for a moment', (openUrl)
       },
     }))
     held = new Promise((resolve) => (end = resolve))
-    const before = place.look()
+    const before = place.inspect()
     // It has read the marker.
     while (held) await new Promise((resolve) => setImmediate(resolve))
     isAway = true

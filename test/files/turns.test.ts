@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createTurns } from '../../lib/files/turns.ts'
+import { createDiskPacer } from '../../lib/files/turns.ts'
 import { withResolvers } from '../support/with-resolvers.ts'
 
 const OPEN = new AbortController().signal
@@ -19,7 +19,7 @@ function held(log: string[], name: string) {
 const flushed = () => new Promise((resolve) => setImmediate(resolve))
 
 it('runs writes one after another, in the order of the calls, also after one that failed', async () => {
-  const turns = createTurns(() => 0)
+  const turns = createDiskPacer(() => 0)
   const log: string[] = []
   const [first, second] = [held(log, 'first'), held(log, 'second')]
   const failed = turns.run(() => Promise.reject(new Error('full')), OPEN)
@@ -33,7 +33,7 @@ it('runs writes one after another, in the order of the calls, also after one tha
 
 it('pauses four times as long as a write during which many calls were answered, and not after another one', async () => {
   let answered = 0
-  const turns = createTurns(() => answered)
+  const turns = createDiskPacer(() => answered)
   const began = performance.now()
   let ended = 0
   await turns.run(async () => {
@@ -53,7 +53,7 @@ it('pauses four times as long as a write during which many calls were answered, 
 
 it('runs three writes at once after four without another call, and one at a time again after such a call', async () => {
   let answered = 0
-  const turns = createTurns(() => answered)
+  const turns = createDiskPacer(() => answered)
   for (let n = 0; n < 4; n++) await turns.run(async () => {}, OPEN)
   const log: string[] = []
   const writes = ['a', 'b', 'c', 'd'].map((name) => held(log, name))
@@ -79,7 +79,7 @@ it('runs three writes at once after four without another call, and one at a time
 
 it('ends the wait of a write whose store is closed', async () => {
   let answered = 0
-  const turns = createTurns(() => answered)
+  const turns = createDiskPacer(() => answered)
   const closing = new AbortController()
   const began = performance.now()
   await turns.run(async () => {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { HostIdentity } from '../../lib/accounts/identities/schema.ts'
 import { ProviderProfile } from '../../lib/accounts/oauth/schema.ts'
 import { ChatError } from '../../lib/core/errors.ts'
-import { LONGEST } from '../../lib/core/lengths.ts'
+import { MAX_LENGTH } from '../../lib/core/lengths.ts'
 import { type AnyUseCase, parseInput } from '../../lib/core/use-case.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { allRoutes } from '../support/all-routes.ts'
@@ -111,14 +111,15 @@ describe.each(FIELDS)('$path in the $name', ({ name, whole, path, schema }) => {
     const isFile = /attachments/i.test(name)
     const bound = boundOf(schema)
     expect(bound, 'has no longest length before its first check').toBeTypeOf('number')
-    expect(bound).toBeLessThanOrEqual(LONGEST.message)
-    if (/password/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.password)
-    if (/e?mail/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.email)
-    if (/name|title|query/.test(path)) expect(bound).toBeLessThanOrEqual(isFile ? LONGEST.file_name : LONGEST.name)
+    expect(bound).toBeLessThanOrEqual(MAX_LENGTH.message)
+    if (/password/.test(path)) expect(bound).toBeLessThanOrEqual(MAX_LENGTH.password)
+    if (/e?mail/.test(path)) expect(bound).toBeLessThanOrEqual(MAX_LENGTH.email)
+    if (/name|title|query/.test(path))
+      expect(bound).toBeLessThanOrEqual(isFile ? MAX_LENGTH.file_name : MAX_LENGTH.name)
   })
 
   it('is refused when it is too long, without another check', () => {
-    const length = (boundOf(schema) ?? LONGEST.message) + 1
+    const length = (boundOf(schema) ?? MAX_LENGTH.message) + 1
     const input = inputWith(path, marks(length))
     watch()
     watchPatterns()
@@ -172,7 +173,7 @@ describe('over HTTP', () => {
       expect([400, 404, 422], `${target.slice(0, 99)} ${await response.text()}`).toContain(response.status)
     }
     // A path may be as long as an address; what is looked up by it is not normalised.
-    const allowed = { normalize: 0, toLowerCase: 0, hash: LONGEST.url } as Record<string, number>
+    const allowed = { normalize: 0, toLowerCase: 0, hash: MAX_LENGTH.url } as Record<string, number>
     expect(seen.filter(({ by, length }) => length > (allowed[by] ?? 0))).toEqual([])
   })
 })
@@ -224,16 +225,16 @@ describeOnEachDatabase('a text that is stored', (openUrl) => {
     expect(longest('segment')).toBeLessThanOrEqual(64)
     // What stands behind an @ may be a username that is decomposed.
     expect(longest('normalize')).toBeGreaterThan(60)
-    expect(longest('normalize')).toBeLessThanOrEqual(2 * LONGEST.username)
+    expect(longest('normalize')).toBeLessThanOrEqual(2 * MAX_LENGTH.username)
 
     // The name of a file is searched, and sent in a header.
     const file = await upload(ada, bytes, conversation_id, { name: `f${marks(200)}.txt` })
     await ada.messages.postRoot(conversation_id, { content: '', attachment_ids: [file] })
     await bytes.read(`/api/attachments/${file}/content`)
     await grace.search.messages({ q: 'txt' })
-    expect(longest('normalize')).toBeGreaterThan(2 * LONGEST.username)
-    expect(longest('normalize')).toBeLessThanOrEqual(LONGEST.file_name)
+    expect(longest('normalize')).toBeGreaterThan(2 * MAX_LENGTH.username)
+    expect(longest('normalize')).toBeLessThanOrEqual(MAX_LENGTH.file_name)
     for (const by of ['toLowerCase', 'toUpperCase', 'localeCompare'])
-      expect(longest(by)).toBeLessThanOrEqual(LONGEST.file_name)
+      expect(longest(by)).toBeLessThanOrEqual(MAX_LENGTH.file_name)
   })
 })

@@ -2,12 +2,12 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createTurns } from '../../lib/http/node/turns.ts'
+import { createResponseBatches } from '../../lib/http/node/turns.ts'
 
 const newResponse = () => new ServerResponse(new IncomingMessage(new Socket()))
 
 it('ends the responses of a turn when the turn is over', async () => {
-  const turn = createTurns()()
+  const turn = createResponseBatches()()
   const responses = [newResponse(), newResponse()]
   for (const response of responses) turn.end(response, 'text')
   expect(responses.map((response) => response.writableEnded)).toEqual([false, false])
@@ -16,7 +16,7 @@ it('ends the responses of a turn when the turn is over', async () => {
 })
 
 it('ends a response at once when its turn is over', async () => {
-  const turn = createTurns()()
+  const turn = createResponseBatches()()
   await nextTurn()
   const response = newResponse()
   turn.end(response, null)
@@ -24,7 +24,7 @@ it('ends a response at once when its turn is over', async () => {
 })
 
 it('calls at once what middleware has put in the place of end()', () => {
-  const turn = createTurns()()
+  const turn = createResponseBatches()()
   const response = newResponse()
   response.end = () => {
     throw new Error('of the middleware')
@@ -33,7 +33,7 @@ it('calls at once what middleware has put in the place of end()', () => {
 })
 
 it('has one turn for all requests until it is over, and then another one', async () => {
-  const currentTurn = createTurns()
+  const currentTurn = createResponseBatches()
   const first = currentTurn()
   expect(currentTurn()).toBe(first)
   await nextTurn()

@@ -42,7 +42,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     await soon(() => expect(service.chat.context.hub.size()).toBe(0))
     // With two nodes, each counts the streams of the other until it has learnt that they are closed.
     await vi.waitFor(async () => {
-      for (const { context } of service.nodes) expect(await context.presence.countElsewhere(reading.ada.id)).toBe(0)
+      for (const { context } of service.nodes) expect(await context.presence.countRemote(reading.ada.id)).toBe(0)
     }, 10_000)
   })
   afterAll(() => service.close())
@@ -268,7 +268,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       const areKnown = async (count: number) => {
         for (const { context } of service.nodes)
           await soon(async () => {
-            const elsewhere = await context.presence.countElsewhere(ada.id)
+            const elsewhere = await context.presence.countRemote(ada.id)
             expect(context.hub.countStreams(ada.id) + elsewhere).toBe(count)
           })
       }

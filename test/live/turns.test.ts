@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { ChatError } from '../../lib/index.ts'
-import { createTurns } from '../../lib/live/turns.ts'
+import { createEventLoopQueue } from '../../lib/live/turns.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, readsLog, type Which } from './held.ts'
@@ -122,7 +122,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
 })
 
 it('let one entry continue per turn of the event loop, and release those that leave at once', async () => {
-  const { take, leave } = createTurns<number>(16)
+  const { take, leave } = createEventLoopQueue<number>(16)
   const done: number[] = []
   const left: number[] = []
   const results = times(5, async (i) => {
@@ -146,7 +146,7 @@ it('let one entry continue per turn of the event loop, and release those that le
 
 it('let as many begin together as may work at the same time when requests have kept them waiting', async () => {
   const answers: (boolean | 'overdue')[] = [false, true, false, 'overdue', false, 'overdue']
-  const { take } = createTurns<number>(3, () => answers.shift() ?? false)
+  const { take } = createEventLoopQueue<number>(3, () => answers.shift() ?? false)
   const started: number[] = []
   let endFirst = () => {}
   void times(8, (i) =>
@@ -167,7 +167,7 @@ it('let as many begin together as may work at the same time when requests have k
 })
 
 it('let no more than some work at the same time, and the next when one ends, also with a failure', async () => {
-  const { take } = createTurns<number>(2)
+  const { take } = createEventLoopQueue<number>(2)
   const started: number[] = []
   const ends: (() => void)[] = []
   const works = times(4, (i) =>

@@ -198,11 +198,11 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     const database = await createPostgresDatabase()
     onTestFinished(() => database.remove())
     const { log, of } = lines()
-    const deaf = { is: false }
+    const unresponsive = { is: false }
     const wrap = (storage: Storage): Storage => {
       const hearing = <T extends 'all' | 'get'>(name: T) =>
         (async (...args: [string]) => {
-          if (deaf.is && /\bsignals\b/.test(args[0])) throw new Error('no signals')
+          if (unresponsive.is && /\bsignals\b/.test(args[0])) throw new Error('no signals')
           return storage.db[name](...args)
         }) as Storage['db'][T]
       return { ...storage, db: { ...storage.db, all: hearing('all'), get: hearing('get') } }
@@ -214,16 +214,16 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     const admin = new pg.Client({ connectionString: database.url })
     await admin.connect()
     onTestFinished(() => admin.end())
-    await expect.poll(() => [one, two].every(({ chat }) => !chat.context.cluster.isAlone())).toBe(true)
-    return { one, two, admin, deaf, of }
+    await expect.poll(() => [one, two].every(({ chat }) => !chat.context.cluster.isSingleNode())).toBe(true)
+    return { one, two, admin, unresponsive, of }
   }
 
   it('names the exchange with other processes while another one hears, and this one does not', async () => {
-    const { one, two, deaf, of } = await startPair()
-    deaf.is = true
+    const { one, two, unresponsive, of } = await startPair()
+    unresponsive.is = true
     await until(one.base_url, ['bus'])
     expect(await probe(two.base_url)).toEqual([])
-    deaf.is = false
+    unresponsive.is = false
     await until(one.base_url, [])
     expect(of('Other processes cannot be heard')).toHaveLength(1)
   })

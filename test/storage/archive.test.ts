@@ -158,9 +158,9 @@ describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl)
     ] as const) {
       const at = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`))
       const line = JSON.parse(lines[at]!)
-      const spoilt = [...lines]
-      spoilt[at] = JSON.stringify({ ...line, row: { ...line.row, [column]: 'x'.repeat(longest + 1) } })
-      await expect(target.import(each(spoilt))).rejects.toThrow(
+      const invalid = [...lines]
+      invalid[at] = JSON.stringify({ ...line, row: { ...line.row, [column]: 'x'.repeat(longest + 1) } })
+      await expect(target.import(each(invalid))).rejects.toThrow(
         `in line ${at + 1} of the archive, ${table}.${column} has ${longest + 1} characters; at most ${longest}`,
       )
       for (const [name] of TABLES) expect(await target.db.all(`SELECT * FROM ${name}`), name).toEqual([])

@@ -295,7 +295,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     ])('when %s', async (_, spoilt) => {
       await guard()
       const url = Object.assign(new URL(cluster.url), { password: 'hunter2' }, spoilt)
-      expect(await toldBy(url.href)).not.toContain('hunter2')
+      expect(await errorText(url.href)).not.toContain('hunter2')
     })
 
     it.each([
@@ -303,12 +303,12 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       'postgres://chat:hunter2@db:port/chat',
       'postgres://c:hun%ter2@db/chat',
     ])('when the URL is %s', async (url) => {
-      expect(await toldBy(url)).not.toMatch(/hun(%|ter2)/)
+      expect(await errorText(url)).not.toMatch(/hun(%|ter2)/)
     })
   })
 
   /** All texts of an error, with its causes and hidden properties. */
-  async function toldBy(url: string): Promise<string> {
+  async function errorText(url: string): Promise<string> {
     const error = await openStorage({ database: url }).then(
       () => undefined,
       (error: unknown) => error,

@@ -66,7 +66,7 @@ export function testBusExample(name: BusExample, createBus: (url: string) => Bus
       const { cookie } = await signInByHand(there.base_url, ada.email, PASSWORD)
       const stream = await openStream(there.base_url, conversation_id, { cookie })
       await stream.until('stream.ready')
-      await expect.poll(() => [here, there].some(({ chat }) => chat.context.cluster.isAlone())).toBe(false)
+      await expect.poll(() => [here, there].some(({ chat }) => chat.context.cluster.isSingleNode())).toBe(false)
 
       let last = 0
       let isOver = false

@@ -95,7 +95,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   const chat = await startNode(url, options)
   const isShared = AS_TWO_NODES && url !== 'sqlite::memory:'
   const other = isShared ? await startNode(url, options) : undefined
-  if (other) await vi.waitUntil(() => [chat, other].every(({ context }) => !context.cluster.isAlone()), PATIENT)
+  if (other) await vi.waitUntil(() => [chat, other].every(({ context }) => !context.cluster.isSingleNode()), PATIENT)
   const listener = createNodeListener(chat)
   const server = createServer(other ? alternate([listener, createNodeListener(other)]) : listener)
   server.listen(options.port ?? 0, '127.0.0.1')

@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await stage.chat.messages.postRoot(ada, conversation_id, { content: 'A kettle makes steam' })
     // Searches of this user run already: a further one waits for its turn until its time is over.
     const { search } = contextOf(stage.chat)
-    const turns = [await search.inTurn(ada.user_id, 0), await search.inTurn(ada.user_id, 0)]
+    const turns = [await search.acquire(ada.user_id, 0), await search.acquire(ada.user_id, 0)]
     const partial = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length`
     await page.goto(`${stage.url}/#/search?q=steam`)
     await page.waitForSelector('.search button:text-is("Loading…")')

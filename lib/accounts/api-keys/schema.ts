@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { isLabel, PATTERNS } from '../../core/characters.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, text } from '../../core/schema.ts'
 
 /** The purpose of a key, named by its user. */
 const KeyName = v.pipe(
-  text(LONGEST.label),
+  text(MAX_LENGTH.label),
   v.check(isLabel, 'must be visible, with no control characters'),
   v.metadata({ minLength: 1, pattern: PATTERNS.label }),
   v.description('At least one visible character, no control characters and no bidirectional control characters'),

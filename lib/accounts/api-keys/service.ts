@@ -15,7 +15,7 @@ import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
 import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchKey } from './store.ts'
 
 /** The maximum number of keys per user: enough for one per machine, and a bound for a loop that creates them. */
-const KEYS_PER_USER = 50
+const MAX_KEYS_PER_USER = 50
 
 /** A key would be accepted by no route. */
 const NO_KEYS =
@@ -48,8 +48,8 @@ export const create = useCase({
     return ctx.write(async (tx) => {
       await lockUser(tx, actor.user_id)
       await requireConfirmation(ctx, tx, actor)
-      if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
-        throw new ChatError('conflict', { message: `A user has at most ${KEYS_PER_USER} keys: revoke one first.` })
+      if ((await countKeys(tx, actor.user_id)) >= MAX_KEYS_PER_USER)
+        throw new ChatError('conflict', { message: `A user has at most ${MAX_KEYS_PER_USER} keys: revoke one first.` })
       const id = ctx.id()
       await insertKey(tx, {
         id,

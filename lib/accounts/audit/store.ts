@@ -1,6 +1,6 @@
 import type { Log } from '../../context.ts'
 import type { Cutoff } from '../../core/clock.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Place } from '../../core/pages.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
@@ -56,7 +56,7 @@ export function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...ent
 
 /** How a process that one person runs completes and stores its entries: all are by that person. */
 export function auditBy(operator: string | undefined) {
-  const name = operator?.slice(0, LONGEST.username)
+  const name = operator?.slice(0, MAX_LENGTH.username)
   const complete = (entry: AuditEntry): AuditEntry => {
     if (name === undefined) return entry
     const detail = { ...entry.detail, operator: name }
@@ -253,7 +253,7 @@ export async function hasEnded(
 
 /** How far back sign-ins are counted, and how many entries are read for it. */
 const COUNTED_SECONDS = 24 * 60 * 60
-const COUNTED_ENTRIES = 100_000
+const MAX_COUNTED = 100_000
 
 const SIGN_INS = { succeeded: 'login.succeeded', failed: 'login.failed', throttled: 'login.throttled' } as const
 
@@ -268,7 +268,7 @@ export async function countSignIns(
        FROM (SELECT act, at FROM audit_log ORDER BY id DESC LIMIT ?) AS newest
       WHERE at >= ? AND act ${isOneOf(db.dialect)}
       GROUP BY act`,
-    COUNTED_ENTRIES,
+    MAX_COUNTED,
     since,
     jsonList(Object.values(SIGN_INS)),
   )

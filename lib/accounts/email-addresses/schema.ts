@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { opaque } from '../../core/schema.ts'
 import { Email } from '../users/schema.ts'
 
 /** The token of a mailed link that verifies an address. */
-export const EmailProof = v.object({ token: opaque(LONGEST.token) })
+export const EmailProof = v.object({ token: opaque(MAX_LENGTH.token) })
 export type EmailProof = v.InferOutput<typeof EmailProof>
 
 /** The address that a user wants to have. */

@@ -28,7 +28,7 @@ const CONFIRM_SECONDS = 24 * 60 * 60
 const UNDO_SECONDS = 72 * 60 * 60
 
 /** Mails to one new address at once: strangers must not fill a mailbox. */
-const MAILS_AT_ONCE = 5
+const MAIL_BURST = 5
 
 /**
  * Mails a link to a new address of the actor, which confirms it. Until then the address stays. The response is the same
@@ -47,7 +47,7 @@ export const requestChange = useCase({
     if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
     const { user_id, ip } = actor
     for (const bucket of [`change:${user_id}`, `change:${digest(uniqueKey(email))}`]) {
-      const { allowed, retry_after_seconds = 1 } = await takeMail(ctx, bucket, MAILS_AT_ONCE)
+      const { allowed, retry_after_seconds = 1 } = await takeMail(ctx, bucket, MAIL_BURST)
       if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
     }
     await ctx.write(async (tx) => {

@@ -11,7 +11,7 @@ import { EmailProof } from './schema.ts'
 import { deleteVerifications, findVerification } from './store.ts'
 
 /** The rate of mails to one address: an account with an address of another person must not fill a mailbox. */
-const MAILS_AT_ONCE = 5
+const MAIL_BURST = 5
 
 /**
  * Mails the actor a link that verifies the address of the account; sends nothing to a verified address.
@@ -31,7 +31,7 @@ export const sendVerification = useCase({
     if (!user) throw new ChatError('unauthenticated')
     if (user.email_verified_at !== null) return
     const email_key = uniqueKey(user.email)
-    const limit = await takeMail(ctx, `verify:${digest(email_key)}`, MAILS_AT_ONCE)
+    const limit = await takeMail(ctx, `verify:${digest(email_key)}`, MAIL_BURST)
     if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
     await ctx.write(async (tx) => {
       if (!(await outbox.add(tx, { mail: 'verify_email', user_id }))) throw new ChatError('unavailable')

@@ -17,7 +17,7 @@ export function toProfile({ username, email, display_name, roles }: HostIdentity
  * The name and address of a new user until the host provides better ones: an unused username, and an address that
  * cannot exist (RFC 2606).
  */
-export function madeUp(id: string, { username, email }: Pick<HostIdentity, 'username' | 'email'>) {
+export function placeholderUser(id: string, { username, email }: Pick<HostIdentity, 'username' | 'email'>) {
   const name = username ?? (email === undefined ? 'user' : usernameOf(email))
   return {
     id,

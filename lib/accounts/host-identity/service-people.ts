@@ -7,7 +7,7 @@ import { HostPerson } from '../identities/schema.ts'
 import { toAccount } from '../users/accounts.ts'
 import type { Account } from '../users/schema.ts'
 import { endStreams } from '../users/store-changes.ts'
-import { bringAlong } from './service.ts'
+import { upsertHostUser } from './service.ts'
 
 /**
  * The user of a person of the host's: the same at every call, and the same that `ports.identity` finds for this subject.
@@ -23,7 +23,7 @@ export const ensure = useCase({
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    return { user: await toAccount(ctx.db, await bringAlong(ctx, input, byActor(actor))) }
+    return { user: await toAccount(ctx.db, await upsertHostUser(ctx, input, byActor(actor))) }
   },
 })
 

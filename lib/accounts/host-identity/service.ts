@@ -23,7 +23,7 @@ import {
   type UserRow,
 } from '../users/store.ts'
 import { updateProfile } from '../users/store-changes.ts'
-import { madeUp, toProfile } from './rules.ts'
+import { placeholderUser, toProfile } from './rules.ts'
 
 /** A user of the host's, as it is stored. */
 export type HostUser = ShownUser & Pick<UserRow, 'disabled_at' | 'created_at'>
@@ -32,7 +32,7 @@ export type HostUser = ShownUser & Pick<UserRow, 'disabled_at' | 'created_at'>
 type By = Pick<AuditEntry, 'actor_id' | 'ip'>
 
 /** How often to retry after a conflict with another request for the same user or name. */
-const ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
 /**
  * The caller of a request, identified by the host. A new subject becomes a user; later changes are stored. A name or an
@@ -58,7 +58,7 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
     throw new ChatError('unauthenticated', { message: NO_SUBJECT })
   }
   const { subject, set_cookie } = identity
-  const user = await bringAlong(ctx, identity, { ip: request.ip })
+  const user = await upsertHostUser(ctx, identity, { ip: request.ip })
   if (user.disabled_at) throw new ChatError('unauthenticated')
   const actor: Actor = { user_id: user.id, roles: splitRoles(user.roles) }
   const ask = async () => (await ctx.identity!(request))?.subject === subject
@@ -76,10 +76,10 @@ const NO_SUBJECT =
   'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.'
 
 /** The user of a person of the host's, created or updated if that is necessary: the same one at every call. */
-export async function bringAlong(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
+export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
   const known = await findIdentity(ctx.db, hostKey(identity.subject))
   if (known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))) return known
-  for (let left = ATTEMPTS - 1; ; left--) {
+  for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
       return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, by))
     } catch (error) {
@@ -92,7 +92,7 @@ export async function bringAlong(ctx: Context, identity: HostIdentity, by: By): 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
 async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
   const known = await findLocked(tx, hostKey(identity.subject))
-  const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
+  const profile = await profileOf(tx, identity, known ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
     if (uniqueKey(profile.email) !== uniqueKey(known.email))

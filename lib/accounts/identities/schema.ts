@@ -1,14 +1,19 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant } from '../../core/schema.ts'
 import { DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
 
 /** The number of cookies that a host may set with a response: browsers keep about fifty of a site. */
-const MOST_COOKIES = 20
+const MAX_COOKIES = 20
 
 /** A header line: one that Node would refuse must not make the request fail. */
-const SetCookie = v.pipe(v.string(), v.minLength(1), v.maxLength(LONGEST.cookie), v.regex(/^[\t\x20-\x7e\x80-\xff]+$/))
-const SetCookies = v.pipe(v.array(SetCookie), v.maxLength(MOST_COOKIES))
+const SetCookie = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(MAX_LENGTH.cookie),
+  v.regex(/^[\t\x20-\x7e\x80-\xff]+$/),
+)
+const SetCookies = v.pipe(v.array(SetCookie), v.maxLength(MAX_COOKIES))
 
 /** The result of the host's `identity` port. A value that cannot be stored counts as missing, except the subject. */
 export const HostIdentity = v.object({

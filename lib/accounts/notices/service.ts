@@ -8,7 +8,7 @@ import { findUser, type UserRow } from '../users/store.ts'
 export type Notice = 'key_created' | 'identity_linked' | 'email_changed' | 'password_changed'
 
 /** Notices to one user at once: a loop of changes must not fill a mailbox. */
-const MAILS_AT_ONCE = 10
+const MAIL_BURST = 10
 
 /**
  * Mails the owner of an account a notice of a change, if mail is configured and the address is verified. It is queued
@@ -29,6 +29,6 @@ export async function addressNotice(
 ): Promise<Addressed | undefined> {
   const user = await findUser(ctx.db, user_id)
   if (!user || (to === undefined && user.email_verified_at === null)) return undefined
-  if (first && !(await takeMail(ctx, `notice:${user_id}`, MAILS_AT_ONCE)).allowed) return undefined
+  if (first && !(await takeMail(ctx, `notice:${user_id}`, MAIL_BURST)).allowed) return undefined
   return { to: to ?? user.email, username: user.username }
 }

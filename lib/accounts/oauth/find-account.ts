@@ -20,7 +20,7 @@ export interface FoundAccount {
 }
 
 /** The maximum number of identities per user: enough for every provider. */
-const IDENTITIES_PER_USER = 50
+const MAX_IDENTITIES_PER_USER = 50
 
 /** How many numbers are tried after a name before it gets a random suffix. */
 const NUMBERED_NAMES = 9
@@ -97,9 +97,9 @@ function isAddressOf(user: UserRow, { email }: ProviderUser): boolean {
 }
 
 async function claim(ctx: Context, tx: Tx, person: ProviderUser, userId: string): Promise<void> {
-  if ((await listIdentities(tx, userId)).length >= IDENTITIES_PER_USER)
+  if ((await listIdentities(tx, userId)).length >= MAX_IDENTITIES_PER_USER)
     throw new ChatError('conflict', {
-      message: `A user has at most ${IDENTITIES_PER_USER} identities: remove one first.`,
+      message: `A user has at most ${MAX_IDENTITIES_PER_USER} identities: remove one first.`,
     })
   const { provider, issuer, subject } = person
   const row = { id: ctx.id(), provider, issuer, subject, user_id: userId, created_at: ctx.now() }

@@ -1,5 +1,5 @@
 import { isVisible, withoutUnseen } from '../../core/characters.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 
 /** The content of the browser's cookie: the binding of all its attempts, and the state of the last one. */
 export interface Binding {
@@ -19,7 +19,7 @@ export function usernameFrom(wishes: readonly (string | undefined)[]): string {
     withoutUnseen(
       wish
         // Normalising a long text is slow.
-        .slice(0, LONGEST.name)
+        .slice(0, MAX_LENGTH.name)
         // Only the part of an address before the @: usernames are public, addresses are not.
         .split(/[@\uFE6B\uFF20]/)[0]!
         .normalize('NFC')

@@ -1,14 +1,14 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Instant, opaque, text } from '../../core/schema.ts'
 import { Password } from '../users/schema.ts'
 
 /** The email address of an account with a forgotten password. */
-export const ForgottenPassword = v.object({ email: text(LONGEST.email) })
+export const ForgottenPassword = v.object({ email: text(MAX_LENGTH.email) })
 export type ForgottenPassword = v.InferOutput<typeof ForgottenPassword>
 
 export const PasswordReset = v.object({
-  token: opaque(LONGEST.token),
+  token: opaque(MAX_LENGTH.token),
   password: Password,
   keep_keys: v.optional(v.pipe(v.boolean(), v.description('Keep the API keys of the user')), false),
 })

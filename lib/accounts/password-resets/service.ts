@@ -15,7 +15,7 @@ import { ForgottenPassword, PasswordReset } from './schema.ts'
 import { findReset, takeReset } from './store.ts'
 
 /** Mails to one address at once: strangers must not fill a mailbox. */
-const MAILS_AT_ONCE = 5
+const MAIL_BURST = 5
 
 /**
  * Mails a token that sets a new password, if the account exists and is not disabled. The response and its time are the
@@ -32,7 +32,7 @@ export const request = useCase({
       return
     }
     const address = addressDigest(input.email)
-    if (!(await takeMail(ctx, `reset:${address}`, MAILS_AT_ONCE)).allowed) return
+    if (!(await takeMail(ctx, `reset:${address}`, MAIL_BURST)).allowed) return
     const found = await findUserByEmail(ctx.db, input.email)
     const user = found?.disabled_at ? undefined : found
     await ctx.write(async (tx) => {

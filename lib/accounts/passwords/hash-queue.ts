@@ -12,19 +12,19 @@ export interface HashCaller {
 }
 
 /** The maximum number of waiting hashes; at 100 ms each on one core, the last of them waits for some seconds. */
-const QUEUE_LENGTH = 64
+const MAX_WAITING = 64
 
 /** The places reserved for known callers: unknown callers that fill the queue do not lock them out. */
 const KEPT_PLACES = 1
 
 /** The jobs of one caller that run at once: on a machine with many cores the others stay for other callers. */
-const RUNNING_PER_CALLER = 2
+const CONCURRENCY_PER_CALLER = 2
 
 /** The waiting jobs of one caller: an administrator may create users one after another without waiting for each. */
-const PLACES_PER_CALLER = 16
+const MAX_WAITING_PER_CALLER = 16
 
 /** Users behind one address may sign in at the same time, for example at the beginning of a lesson. */
-const PLACES_PER_NETWORK = 16
+const MAX_WAITING_PER_NETWORK = 16
 
 /** When a caller without a place should try again. */
 const RETRY_AFTER_SECONDS = 5
@@ -51,15 +51,15 @@ export function createHashQueue(most: number) {
   const running: string[] = []
   let current_tag = 0
 
-  const mayRun = (caller: string) => running.filter((each) => each === caller).length < RUNNING_PER_CALLER
+  const mayRun = (caller: string) => running.filter((each) => each === caller).length < CONCURRENCY_PER_CALLER
 
   function place(caller: string, network: string, isKnown: boolean): Omit<Waiting, 'start'> | undefined {
-    if (waiting.filter((each) => each.caller === caller).length >= PLACES_PER_CALLER) return undefined
+    if (waiting.filter((each) => each.caller === caller).length >= MAX_WAITING_PER_CALLER) return undefined
     const ofNetwork = waiting.filter((each) => each.network === network && !each.is_kept)
     const tag = Math.max(current_tag, ...ofNetwork.map((each) => each.tag)) + 1
     const kept = waiting.filter((each) => each.is_kept).length
-    const isFull = waiting.length - kept >= QUEUE_LENGTH - KEPT_PLACES
-    if (!isFull && ofNetwork.length < PLACES_PER_NETWORK) return { caller, network, tag, is_kept: false }
+    const isFull = waiting.length - kept >= MAX_WAITING - KEPT_PLACES
+    if (!isFull && ofNetwork.length < MAX_WAITING_PER_NETWORK) return { caller, network, tag, is_kept: false }
     return isKnown && kept < KEPT_PLACES ? { caller, network, tag: current_tag, is_kept: true } : undefined
   }
 

@@ -13,7 +13,7 @@ import { deleteLiveSession } from './store-list.ts'
 const REFRESHES = { most: 100, seconds: 3600 }
 
 /** The number of replaced tokens kept per session, for ten hours at least. An older one is unknown: just 401. */
-const TOKENS_PER_SESSION = 1_000
+const MAX_TOKENS_PER_SESSION = 1_000
 
 /** How long a replaced token may be used by accident: from another tab, or in a request in progress. */
 const GRACE_SECONDS = 10
@@ -42,7 +42,7 @@ export async function rememberRotated(tx: Queries, tokenHash: string, sessionId:
     sessionId,
     now,
   )
-  const oldest = await nthLatest(tx, sessionId, TOKENS_PER_SESSION)
+  const oldest = await nthLatest(tx, sessionId, MAX_TOKENS_PER_SESSION)
   await tx.run('DELETE FROM rotated_tokens WHERE session_id = ? AND rotated_at < ?', sessionId, oldest ?? 0)
 }
 

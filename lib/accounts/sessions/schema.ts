@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { DisplayName, Password, User, Username } from '../users/schema.ts'
 
-export const Credentials = v.object({ email: text(LONGEST.email), password: text(LONGEST.password) })
+export const Credentials = v.object({ email: text(MAX_LENGTH.email), password: text(MAX_LENGTH.password) })
 export type Credentials = v.InferOutput<typeof Credentials>
 
 /** A session as its user reads it: `expires_at` moves with use, `absolute_expires_at` never. */
@@ -49,8 +49,8 @@ export const ProfileChange = v.object({
 export type ProfileChange = v.InferOutput<typeof ProfileChange>
 
 /** The password that confirms the user of a session. */
-export const Confirmation = v.object({ password: text(LONGEST.password) })
+export const Confirmation = v.object({ password: text(MAX_LENGTH.password) })
 export type Confirmation = v.InferOutput<typeof Confirmation>
 
-export const PasswordChange = v.object({ current_password: text(LONGEST.password), new_password: Password })
+export const PasswordChange = v.object({ current_password: text(MAX_LENGTH.password), new_password: Password })
 export type PasswordChange = v.InferOutput<typeof PasswordChange>

@@ -17,7 +17,7 @@ import { confirmSession, findConfirmation } from './store.ts'
 const CONFIRMED_SECONDS = 600
 
 /** The rate at which a user may try the own password; each try costs one or two hashes. */
-const TRIES = { requests_per_second: 5 / 60, burst: 5 }
+const ATTEMPTS = { requests_per_second: 5 / 60, burst: 5 }
 
 /**
  * Confirms the actor's password, so that the current session may create keys and link identities for ten minutes.
@@ -68,7 +68,7 @@ export async function requireConfirmation(ctx: Context, db: Queries, actor: Acto
  */
 export async function checkOwnPassword(ctx: Context, actor: Actor, password: string): Promise<string> {
   const { user_id, ip } = actor
-  const limit = await takeShared(ctx.db, `password:${user_id}`, ctx.now(), TRIES)
+  const limit = await takeShared(ctx.db, `password:${user_id}`, ctx.now(), ATTEMPTS)
   if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
   const hash = (await findUser(ctx.db, user_id))?.password_hash
   const account = passwordAccountOf(user_id)

@@ -51,7 +51,7 @@ export interface SignedIn extends LoginAnswer {
 }
 
 /** Longer headers are cut before they are stored. */
-const USER_AGENT_LENGTH = 400
+const MAX_USER_AGENT_LENGTH = 400
 
 /**
  * Signs in with email and password. A wrong email and a wrong password have the same result and take the same time.
@@ -227,7 +227,7 @@ export function useOf(ctx: Context, { ip, user_agent }: Pick<Client, 'ip' | 'use
   return {
     last_seen_at: now,
     idle_expires_at: now + ctx.config.session.idle_seconds * SECOND,
-    user_agent: user_agent?.slice(0, USER_AGENT_LENGTH) ?? null,
+    user_agent: user_agent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
     ip: ip ?? null,
   }
 }

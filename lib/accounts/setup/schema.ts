@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { opaque } from '../../core/schema.ts'
 import { DisplayName, Email, Password, User, Username } from '../users/schema.ts'
 
@@ -19,7 +19,9 @@ export type AdministratorInput = v.InferOutput<typeof AdministratorInput>
 /** The body of a set-up request, with the code if one is configured. */
 export const SetupInput = v.object({
   ...AdministratorInput.entries,
-  setup_code: v.optional(v.pipe(opaque(LONGEST.password), v.description('The value of `setup.code`, if configured'))),
+  setup_code: v.optional(
+    v.pipe(opaque(MAX_LENGTH.password), v.description('The value of `setup.code`, if configured')),
+  ),
 })
 export type SetupInput = v.InferOutput<typeof SetupInput>
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, opaque } from '../../core/schema.ts'
 import { DisplayName, Email, Password, Roles, Username } from '../users/schema.ts'
 
@@ -48,7 +48,7 @@ export type NewcomerPage = v.InferOutput<typeof NewcomerPage>
 
 /** A sign-up with a mailed token; the address is that of the invite. */
 export const SignUp = v.object({
-  token: opaque(LONGEST.token),
+  token: opaque(MAX_LENGTH.token),
   username: Username,
   password: Password,
   display_name: v.optional(DisplayName),

@@ -1,10 +1,10 @@
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 
 /** The default username: the part of the address before the @, also of an @ in a compatibility form. */
 export function usernameOf(email: string): string {
-  return email.trim().slice(0, LONGEST.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
+  return email.trim().slice(0, MAX_LENGTH.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
 }
 
 /** Domains of the placeholder addresses of users of hosts, system actors and probes (RFC 2606). */

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { isEmail, isLabel, isUsername, PATTERNS } from '../../core/characters.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
 
 /** An email address; outer spaces are removed, the rest is stored as given. */
 export const Email = v.pipe(
-  text(LONGEST.email),
+  text(MAX_LENGTH.email),
   v.check(isEmail, 'must be an e-mail address'),
   v.metadata({ pattern: PATTERNS.email }),
   v.description('An email address; outer spaces are trimmed'),
@@ -15,11 +15,11 @@ export const Email = v.pipe(
  * The provider's id of a user. It is compared unchanged: texts that both databases store, within OpenID's maximum
  * length.
  */
-export const Subject = v.pipe(text(LONGEST.subject), v.minLength(1))
+export const Subject = v.pipe(text(MAX_LENGTH.subject), v.minLength(1))
 
 /** The public name of a user; unique, ignoring case. */
 export const Username = v.pipe(
-  text(LONGEST.username),
+  text(MAX_LENGTH.username),
   v.minLength(1),
   v.check(
     isUsername,
@@ -33,7 +33,7 @@ export const Username = v.pipe(
 
 /** A name that is displayed instead of the username. */
 export const DisplayName = v.pipe(
-  text(LONGEST.name),
+  text(MAX_LENGTH.name),
   v.check(
     (name) => name === '' || isLabel(name),
     'must be visible, with no control characters and none that turn the text around it',
@@ -46,7 +46,7 @@ export const DisplayName = v.pipe(
 
 /** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
 export const Password = v.pipe(
-  text(LONGEST.password),
+  text(MAX_LENGTH.password),
   v.check((password) => [...password.normalize('NFKC')].length >= 8, 'must be at least 8 characters'),
   v.check(
     (password) => new TextEncoder().encode(password.normalize('NFKC')).length <= 72,
@@ -152,7 +152,7 @@ export const Erasure = v.object({
 export type Erasure = v.InferOutput<typeof Erasure>
 
 export const UsersQuery = v.object({
-  query: v.optional(v.pipe(text(LONGEST.search), v.description('Prefix of a username or an email address'))),
+  query: v.optional(v.pipe(text(MAX_LENGTH.search), v.description('Prefix of a username or an email address'))),
   subject: v.optional(v.pipe(Subject, v.description("Only the user with this id of the host's own"))),
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
@@ -161,7 +161,7 @@ export type UsersQuery = v.InferOutput<typeof UsersQuery>
 
 export const PeopleQuery = v.object({
   query: v.pipe(
-    text(LONGEST.search),
+    text(MAX_LENGTH.search),
     v.minLength(2),
     v.check((query) => [...query.trim()].length >= 2, 'must be at least 2 characters, outer spaces aside'),
     v.metadata({ pattern: PATTERNS.search }),

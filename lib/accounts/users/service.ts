@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
@@ -73,7 +73,7 @@ export const find = useCase({
   errors: ['forbidden', 'not_found', 'conflict'],
   run: async (ctx, actor, name): Promise<Account> => {
     assertAdmin(actor)
-    const [row, other] = name.length > LONGEST.email ? [] : await listUsersNamed(ctx.db, name)
+    const [row, other] = name.length > MAX_LENGTH.email ? [] : await listUsersNamed(ctx.db, name)
     if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
     if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
     return toAccount(ctx.db, row)

@@ -7,7 +7,7 @@ import type { AssistantRequest, Turn } from '../provider.ts'
 const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
 /** The pictures of a request. All of them are in memory, a third longer in their URLs. */
-export const MOST = { pictures: 8, bytes: 8 * 1024 * 1024 }
+export const MAX_OF_REQUEST = { pictures: 8, bytes: 8 * 1024 * 1024 }
 
 /**
  * The pictures of a thread as data URLs, by the ids of their files: the newest ones, up to a number and a size. One that
@@ -18,9 +18,9 @@ export const MOST = { pictures: 8, bytes: 8 * 1024 * 1024 }
  */
 export async function readPictures({ turns, open, signal }: AssistantRequest): Promise<Map<string, string>> {
   const urls = new Map<string, string>()
-  let room = MOST.bytes
+  let room = MAX_OF_REQUEST.bytes
   for (const { id, size } of newestOf(turns)) {
-    if (urls.size === MOST.pictures) break
+    if (urls.size === MAX_OF_REQUEST.pictures) break
     if (size > room) continue
     const url = await readPicture(id, open)
     signal.throwIfAborted()

@@ -2,7 +2,7 @@
 const LENGTH = 200
 
 /** A shorter value is not a secret, and would redact half of the text. */
-const SHORTEST_SECRET = 4
+const MIN_SECRET_LENGTH = 4
 
 /**
  * Makes the loggable part of a server's response: its start, without the secrets we sent. Some servers repeat the key
@@ -13,7 +13,7 @@ const SHORTEST_SECRET = 4
 export function createQuote(secrets: string[]): (said: string) => string {
   const blots = secrets
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     // The longest first: a secret that is part of another one would leave the rest of it.
     .sort((a, b) => b.length - a.length)
   // A secret is redacted before the text is cut, so none is halved; the same number of stars keeps all positions.

@@ -17,10 +17,10 @@ import { blobsOf, insertBlob, lockLive, releaseUnused } from './store-blobs.ts'
 import { markRefused, markScanned, setThumbnail } from './store-verdicts.ts'
 
 /** How long the host may take for a file. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** How often the service calls the host. */
-const MOST_TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /** The pause before the next try, which is twice as long each time. */
 const PAUSE_SECONDS = 5
@@ -69,7 +69,7 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
     // It is not the host that failed: a file is not refused because its disk is not mounted.
     if (isUnavailable(error)) return { done: false, detail, delay_seconds: ELSEWHERE_SECONDS }
     ctx.log.warn('The host could not check a file', { subject_id: key, cause: causeText(error) })
-    if (tries < MOST_TRIES) return again
+    if (tries < MAX_ATTEMPTS) return again
     if (row.status === 'scanning') await decide(ctx, row, verdictOnFailure(ctx))
     return { done: true }
   }
@@ -120,14 +120,14 @@ async function ask<T>(
     }
   }
   const file: FileToCheck = { attachment: toAttachment(row), signal, open: read }
-  const answer = await withDeadline(callHost(call, file), PATIENCE_MS, LATE).catch((error) => {
+  const answer = await withDeadline(callHost(call, file), TIMEOUT_MS, LATE).catch((error) => {
     throw failure ?? error
   })
   // Whatever the host makes of a file that it could not read.
   if (failure) throw failure
   if (answer !== LATE) return answer as T
   late.abort()
-  throw new Error(`It took longer than ${PATIENCE_MS} ms`)
+  throw new Error(`It took longer than ${TIMEOUT_MS} ms`)
 }
 
 const callHost = async <T>(call: (file: FileToCheck) => T | Promise<T>, file: FileToCheck): Promise<T> => call(file)

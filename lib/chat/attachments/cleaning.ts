@@ -3,20 +3,20 @@ import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import { cleanJpeg, type JpegState } from '../../files/jpeg-metadata.ts'
-import { createTurns } from '../../live/turns.ts'
+import { createEventLoopQueue } from '../../live/turns.ts'
 import { keyOfPart, partsOf } from './rules.ts'
 import { assertSpace } from './space.ts'
 import type { AttachmentRow } from './store.ts'
 import { insertBlob } from './store-blobs.ts'
 
 /** How many files are read at once: each has up to three parts in memory. */
-const AT_ONCE = 3
+const CONCURRENCY = 3
 
 /** Lets files wait for their turn to be read. */
-export type CleaningTurns = ReturnType<typeof createCleaningTurns>
+export type CleaningTurns = ReturnType<typeof createCleaningQueue>
 
 /** Creates the turns of a process. */
-export const createCleaningTurns = () => createTurns<object>(AT_ONCE)
+export const createCleaningQueue = () => createEventLoopQueue<object>(CONCURRENCY)
 
 /** Bytes that are to be those of a file. */
 export interface CleanedBlob {

@@ -8,11 +8,11 @@ import { takeOfMessages, takeUnattachedOf } from './store-releasing.ts'
 const BATCH = 100
 
 /** Their bytes are deleted by the next sweep: nothing waits for them. */
-const AT_ONCE = 0
+const NEXT_SWEEP = 0
 
 /** Deletes the files of messages that are being erased. */
 export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<void> {
-  await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), AT_ONCE)
+  await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), NEXT_SWEEP)
 }
 
 /** Deletes the files without a message of a user who is being erased. Other users' files of the same bytes stay. */
@@ -20,7 +20,7 @@ export async function eraseUploads(ctx: Context, userId: string): Promise<void> 
   const deleteSome = (limit: number) =>
     ctx.write(async (tx) => {
       const taken = await takeUnattachedOf(tx, userId, limit)
-      await releaseUnused(tx, blobsOf(taken), AT_ONCE)
+      await releaseUnused(tx, blobsOf(taken), NEXT_SWEEP)
       return taken.length
     })
   await inPages(ctx.db, BATCH, deleteSome)

@@ -1,7 +1,7 @@
 import { PART_BYTES } from './schema.ts'
 
 /** How many buffers wait to be used again. */
-const MOST_KEPT = 8
+const MAX_KEPT = 8
 
 /**
  * The buffers of parts that are being received. Those of whole parts are used again while parts arrive: new memory for each
@@ -22,7 +22,7 @@ export function createPartBuffers() {
         return await work(buffer)
       } finally {
         inUse--
-        if (isWhole && kept.length < MOST_KEPT) kept.push(buffer)
+        if (isWhole && kept.length < MAX_KEPT) kept.push(buffer)
         if (inUse === 0) kept.length = 0
       }
     },

@@ -25,7 +25,7 @@ const LIMITS = {
 const MIN_BYTES = 64 * 1024
 
 /** How long parts may still arrive once the service stops. */
-const DRAIN_MS = 5_000
+const DRAIN_TIMEOUT_MS = 5_000
 
 /** Parts that are being received and stored, limited in number. */
 export type PartSlots = ReturnType<typeof createPartSlots>
@@ -92,9 +92,9 @@ function createEnd() {
 
   return {
     signal: ending.signal,
-    /** Parts that have not arrived {@link DRAIN_MS} from now are refused: their client sends them to another process. */
+    /** Parts that have not arrived {@link DRAIN_TIMEOUT_MS} from now are refused: their client sends them to another process. */
     drain(): void {
-      timer ??= setTimeout(end, DRAIN_MS).unref()
+      timer ??= setTimeout(end, DRAIN_TIMEOUT_MS).unref()
     },
     /** Refuses the parts that have not arrived. */
     close(): void {

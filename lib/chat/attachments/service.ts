@@ -26,7 +26,7 @@ import { listStored } from './store-parts.ts'
 export const UPLOAD_SECONDS = 24 * 60 * 60
 
 /** The uploads of a user that may be under way at once. */
-const MOST_UNDER_WAY = 20
+const MAX_UNDER_WAY = 20
 
 /** When to try again with too many uploads: one of them may be complete by then. */
 const RETRY_SECONDS = 30
@@ -77,9 +77,9 @@ async function assertRoom(
   { name, size }: Pick<AttachmentInput, 'name' | 'size'>,
 ): Promise<void> {
   const { per_user_bytes, total_bytes } = config.attachments
-  if ((await countUnderWay(tx, user_id, now())) >= MOST_UNDER_WAY)
+  if ((await countUnderWay(tx, user_id, now())) >= MAX_UNDER_WAY)
     throw new ChatError('rate_limited', {
-      message: `You have ${MOST_UNDER_WAY} uploads under way: complete or remove one first.`,
+      message: `You have ${MAX_UNDER_WAY} uploads under way: complete or remove one first.`,
       retry_after_seconds: RETRY_SECONDS,
     })
   if (per_user_bytes > 0) {

@@ -25,7 +25,7 @@ import { listExpired, markGone, type Released, takeExpired } from './store-relea
 const BATCH = 100
 
 /** The number of parts that are deleted at once. */
-const PARTS_AT_ONCE = 8
+const PARTS_CONCURRENCY = 8
 
 /** How many blobs one step checks for references. */
 const PAGE = 500
@@ -178,8 +178,8 @@ async function storedOf(ctx: Context, id: string): Promise<number> {
 /** Deletes the stored bytes of a blob. */
 export async function removeBytes(ctx: Context, { id, parts }: Pick<BlobRow, 'id' | 'parts'>): Promise<void> {
   const files = await ctx.files()
-  for (let from = 1; from <= parts; from += PARTS_AT_ONCE) {
-    const count = Math.min(PARTS_AT_ONCE, Number(parts) - from + 1)
+  for (let from = 1; from <= parts; from += PARTS_CONCURRENCY) {
+    const count = Math.min(PARTS_CONCURRENCY, Number(parts) - from + 1)
     await Promise.all(Array.from({ length: count }, (_, n) => files.remove(keyOfPart(id, from + n))))
   }
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
 import { ParticipantRole } from './schema.ts'
 
@@ -39,7 +39,7 @@ export const ConversationsOfAll = v.object({
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
   user_id: v.optional(v.pipe(Id, v.description('Only those in which this user participates'))),
-  ref: v.optional(v.pipe(text(LONGEST.subject), v.description('Only the one with this `ref`'))),
+  ref: v.optional(v.pipe(text(MAX_LENGTH.subject), v.description('Only the one with this `ref`'))),
 })
 export type ConversationsOfAll = v.InferOutput<typeof ConversationsOfAll>
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { INSTANT_PATTERNS, LONGEST_INSTANT, withoutArrays } from '../../core/schema.ts'
+import { INSTANT_PATTERNS, MAX_INSTANT_LENGTH, withoutArrays } from '../../core/schema.ts'
 
 /** Which messages notify a participant: all, those that concern the participant, or none. */
 export const Level = v.picklist(['all', 'mentions', 'none'])
@@ -31,7 +31,7 @@ const MutedUntil = v.pipe(
 )
 const MuteUntil = v.pipe(
   v.string(),
-  v.maxLength(LONGEST_INSTANT),
+  v.maxLength(MAX_INSTANT_LENGTH),
   v.regex(INSTANT_PATTERNS.instant_or_forever, 'must be an RFC 3339 instant, or forever'),
 )
 

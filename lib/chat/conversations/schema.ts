@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Email, Subject, Username } from '../../accounts/users/schema.ts'
 import { isTitle, PATTERNS } from '../../core/characters.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
 import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
 
@@ -27,7 +27,7 @@ export const Participant = v.object({
 export type Participant = v.InferOutput<typeof Participant>
 
 /** The host's id of the thing that a conversation is about. */
-const Ref = text(LONGEST.subject)
+const Ref = text(MAX_LENGTH.subject)
 
 /** What a host keeps with a conversation or a message: a JSON object. An empty one is none. */
 export const Metadata = v.pipe(
@@ -35,11 +35,11 @@ export const Metadata = v.pipe(
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     const { value } = dataset
-    if (!isSmallJson(value)) addIssue({ message: `must be JSON of at most ${LONGEST.metadata} bytes of UTF-8` })
+    if (!isSmallJson(value)) addIssue({ message: `must be JSON of at most ${MAX_LENGTH.metadata} bytes of UTF-8` })
     else for (const path of findInexact(value)) addIssue({ message: INEXACT, path: toIssuePath(path) })
   }),
   v.description(
-    `A JSON object of the application, of at most ${LONGEST.metadata} bytes; {} is none. Numbers are at most 2^53 - 1 from zero: others would be stored as another number`,
+    `A JSON object of the application, of at most ${MAX_LENGTH.metadata} bytes; {} is none. Numbers are at most 2^53 - 1 from zero: others would be stored as another number`,
   ),
 )
 export type Metadata = v.InferOutput<typeof Metadata>
@@ -71,7 +71,7 @@ function toIssuePath(keys: string[]): [v.UnknownPathItem, ...v.UnknownPathItem[]
 function isSmallJson(value: Record<string, unknown>): boolean {
   try {
     const json = JSON.stringify(value)
-    return json.length <= LONGEST.metadata && Buffer.byteLength(json) <= LONGEST.metadata
+    return json.length <= MAX_LENGTH.metadata && Buffer.byteLength(json) <= MAX_LENGTH.metadata
   } catch {
     return false
   }
@@ -119,7 +119,7 @@ export type ParticipantPage = v.InferOutput<typeof ParticipantPage>
 
 /** A title; an empty one is none. */
 const Title = v.pipe(
-  text(LONGEST.title),
+  text(MAX_LENGTH.title),
   v.check(isTitle, 'must have no control, invisible or bidirectional characters'),
   v.metadata({ pattern: PATTERNS.title }),
   v.description('No control, invisible or bidirectional characters; outer spaces are removed. Empty: none'),

@@ -15,7 +15,7 @@ import {
 import { findOverview, listOverviews, listPeopleOf } from './store-operator.ts'
 
 /** The participants that are shown of a conversation. */
-const SHOWN = 200
+const MAX_SHOWN = 200
 
 /**
  * A page of all conversations with their counts and no texts of messages, oldest first.
@@ -47,7 +47,7 @@ export const describe = useCase({
     return ctx.db.snapshot(async (db) => {
       const row = await findOverview(db, conversationId)
       if (!row) throw new ChatError('not_found')
-      return { ...toOverview(row), participants: await listPeopleOf(db, conversationId, SHOWN) }
+      return { ...toOverview(row), participants: await listPeopleOf(db, conversationId, MAX_SHOWN) }
     })
   },
 })

@@ -8,7 +8,7 @@ import { type Participant, type ParticipantPage, ParticipantsQuery } from './sch
 import { listParticipants as findPeople, type ParticipantRow, toParticipant } from './store-participants.ts'
 
 /** The number of participants in a `Conversation`. */
-const SHOWN = 200
+const MAX_SHOWN = 200
 
 const FIRST = { at: 0, id: '' }
 
@@ -36,7 +36,7 @@ export const list = useCase({
 
 /** The participants in a `Conversation`: the first that joined. */
 export function findFirst(db: Queries, conversationId: string): Promise<ParticipantRow[]> {
-  return findPeople(db, conversationId, FIRST, SHOWN)
+  return findPeople(db, conversationId, FIRST, MAX_SHOWN)
 }
 
 /** Participants as others read them. */

@@ -2,7 +2,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import { type Actor, assertUser, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -195,7 +195,7 @@ export const list = useCase({
 })
 
 const sizeOfSummary = ({ title, ref = '', metadata }: ConversationSummary) =>
-  jsonBytes(title) + jsonBytes(ref) + (metadata ? LONGEST.metadata : 0) + 1600
+  jsonBytes(title) + jsonBytes(ref) + (metadata ? MAX_LENGTH.metadata : 0) + 1600
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 

@@ -2,7 +2,7 @@ import { PLACEHOLDER_DOMAINS } from '../../accounts/users/rules.ts'
 import { findUser, findUserByUsername, insertUser } from '../../accounts/users/store.ts'
 import { updateUser } from '../../accounts/users/store-changes.ts'
 import { nameSystemUser } from '../../accounts/users/store-system.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -64,7 +64,7 @@ async function findOther(db: Queries, copied: CopiedUser, taken: Set<string>): P
 }
 
 /** How many names are tried for a placeholder. */
-const MOST_NAMES = 100
+const MAX_NAMES = 100
 
 /**
  * Makes the account of a placeholder: that of a person is disabled, has no password and no address. With the id of the archive, so that
@@ -73,9 +73,9 @@ const MOST_NAMES = 100
  * @throws Error when no username like the one of the archive is free
  */
 export async function insertPlaceholder(tx: Tx, { id, username, display_name, kind, subject }: CopiedUser, at: Micros) {
-  for (let n = 1; n <= MOST_NAMES; n++) {
+  for (let n = 1; n <= MAX_NAMES; n++) {
     const end = n === 1 ? '' : `-${n}`
-    const name = `${username.slice(0, LONGEST.username - end.length)}${end}`
+    const name = `${username.slice(0, MAX_LENGTH.username - end.length)}${end}`
     if (await findUserByUsername(tx, name)) continue
     const row = {
       id,

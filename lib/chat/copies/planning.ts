@@ -14,7 +14,7 @@ export interface Plan {
 }
 
 /** How often a removal is checked. */
-const LOOK_MS = 500
+const CHECK_MS = 500
 
 /**
  * Finds out what an import would do. It waits for the end of a removal of the same conversation.
@@ -33,7 +33,7 @@ export async function planImport(
       throw new Error(
         'The conversation is still being removed, which a running service does: start it, and import again then',
       )
-    await sleep(LOOK_MS, undefined, { signal })
+    await sleep(CHECK_MS, undefined, { signal })
     place = await findPlace(db, copy.id)
   }
   const people = await findPeople(db, copy.users)

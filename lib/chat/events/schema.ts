@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
@@ -153,10 +153,10 @@ export type CloseReason = Extract<StreamEvent, { type: 'stream.closed' }>['paylo
 
 export const StreamQuery = v.object({
   last_event_id: v.optional(
-    v.pipe(opaque(LONGEST.position), v.description('Resume after this event, as the header `Last-Event-ID` does')),
+    v.pipe(opaque(MAX_LENGTH.position), v.description('Resume after this event, as the header `Last-Event-ID` does')),
   ),
 })
 
 export const StreamHeaders = v.object({
-  'last-event-id': v.optional(v.pipe(opaque(LONGEST.position), v.description('Resume after this event'))),
+  'last-event-id': v.optional(v.pipe(opaque(MAX_LENGTH.position), v.description('Resume after this event'))),
 })

@@ -4,11 +4,11 @@ import type { Context, JoinBefore, MessageBefore } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { withDeadline } from '../../core/deadline.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { parseKnown } from '../../core/use-case.ts'
 
 /** How long a hook may take. */
-const PATIENCE_MS = 250
+const TIMEOUT_MS = 250
 
 const LATE = Symbol('late')
 
@@ -47,13 +47,13 @@ async function ask(
 ): Promise<{ content?: string | undefined } | undefined> {
   const answer = await resultOf(ctx, name, hook)
   if (answer?.refuse === undefined) return answer ?? undefined
-  throw new ChatError('forbidden', { ...(answer.refuse && { message: answer.refuse.slice(0, LONGEST.remark) }) })
+  throw new ChatError('forbidden', { ...(answer.refuse && { message: answer.refuse.slice(0, MAX_LENGTH.remark) }) })
 }
 
 async function resultOf(ctx: Context, name: string, hook: () => unknown): Promise<v.InferOutput<typeof Verdict>> {
-  let cause = `it took longer than ${PATIENCE_MS} ms`
+  let cause = `it took longer than ${TIMEOUT_MS} ms`
   try {
-    const answer = await withDeadline(Promise.resolve().then(hook), PATIENCE_MS, LATE)
+    const answer = await withDeadline(Promise.resolve().then(hook), TIMEOUT_MS, LATE)
     if (answer !== LATE) return parseKnown(Verdict, answer)
   } catch (error) {
     cause = causeText(error)

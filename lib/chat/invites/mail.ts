@@ -12,10 +12,10 @@ import { closedReason } from './rules.ts'
 import { findInvite, findIssuer, type InviteRow } from './store.ts'
 
 /** Mailed invites to one address at once: strangers must not fill a mailbox. */
-const TO_ADDRESS_AT_ONCE = 5
+const BURST_PER_ADDRESS = 5
 
 /** Invites that one user mails at once: a class, a department. After them one in five minutes. */
-const BY_USER_AT_ONCE = 50
+const BURST_PER_USER = 50
 
 /**
  * Counts an invite that is to be mailed; nothing for one that is not.
@@ -31,8 +31,8 @@ export async function reserveMail(
   if (email === undefined) throw new ChatError('conflict', { message: 'An invite is mailed to an e-mail address.' })
   if (!ctx.outbox)
     throw new ChatError('conflict', { message: 'The service sends no mail: deliver the token yourself.' })
-  const buckets: [string, number][] = [[`invite:${digest(uniqueKey(email))}`, TO_ADDRESS_AT_ONCE]]
-  if (user_id !== '') buckets.unshift([`invites:${user_id}`, BY_USER_AT_ONCE])
+  const buckets: [string, number][] = [[`invite:${digest(uniqueKey(email))}`, BURST_PER_ADDRESS]]
+  if (user_id !== '') buckets.unshift([`invites:${user_id}`, BURST_PER_USER])
   for (const [bucket, burst] of buckets) {
     const { allowed, retry_after_seconds = 1 } = await takeMail(ctx, bucket, burst)
     if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Email, Password, Username } from '../../accounts/users/schema.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, opaque } from '../../core/schema.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
 
@@ -71,7 +71,7 @@ export type Invites = v.InferOutput<typeof Invites>
 
 /** The token, and without a session the account to create. */
 export const Acceptance = v.object({
-  token: opaque(LONGEST.token),
+  token: opaque(MAX_LENGTH.token),
   username: v.optional(Username),
   email: v.optional(Email),
   password: v.optional(Password),

@@ -1,7 +1,7 @@
 import { uniqueKey } from '../../core/characters.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { findCode } from './rules-code.ts'
-import { MOST_PERSONS } from './schema.ts'
+import { MAX_PERSONS } from './schema.ts'
 
 /** The key of the name that means all participants. */
 export const ALL = 'all'
@@ -10,11 +10,11 @@ export const ALL = 'all'
  * How many candidates of one text are compared: its cost is bounded, however many `@` it has. After them only the first
  * word behind each `@` is one, for this many more.
  */
-const MOST_CANDIDATES = 2_000
-const MOST_WORDS = 2_000
+const MAX_CANDIDATES = 2_000
+const MAX_WORDS = 2_000
 
 /** A username in the text may be decomposed: with a mark behind each letter it is twice as long. */
-const LONGEST_WRITTEN = 2 * LONGEST.username
+const MAX_WRITTEN_LENGTH = 2 * MAX_LENGTH.username
 
 /** Not inside of a word, an address or a path. */
 const BEGINNING = /(?<![\p{L}\p{N}\p{M}@./_-])@(?=\S)/gu
@@ -64,11 +64,11 @@ const hasBacktick = (text: string) => text.includes('`')
 
 function placesAt(text: string, indexes: readonly number[], isCode: boolean): NamePlace[] {
   const places: NamePlace[] = []
-  let left = MOST_CANDIDATES
+  let left = MAX_CANDIDATES
   for (const at of indexes) {
     const ends = namesAt(text, at + 1, left > 0 ? undefined : 1)
     left -= ends.size
-    if (left < -MOST_WORDS) break
+    if (left < -MAX_WORDS) break
     if (ends.size > 0) places.push({ at, ends, isCode })
   }
   return places
@@ -76,7 +76,7 @@ function placesAt(text: string, indexes: readonly number[], isCode: boolean): Na
 
 /** The keys of the names that begin at an index and end at the end of a word, longest first: all, or the `most` shortest. */
 function namesAt(text: string, start: number, most = Number.POSITIVE_INFINITY): Map<string, number> {
-  const window = text.slice(start, start + LONGEST_WRITTEN)
+  const window = text.slice(start, start + MAX_WRITTEN_LENGTH)
   const stop = STOP.exec(window)
   const written = stop ? window.slice(0, stop.index) : window
   const ends = new Map<string, number>()
@@ -116,7 +116,7 @@ export function chooseNamed({ text, places }: WrittenNames, idOf: ReadonlyMap<st
   })
   for (const { key } of outsideCode(text, chosen)) {
     if (key === ALL) all = true
-    else if (idOf.get(key) !== author && user_ids.size < MOST_PERSONS) user_ids.add(idOf.get(key)!)
+    else if (idOf.get(key) !== author && user_ids.size < MAX_PERSONS) user_ids.add(idOf.get(key)!)
   }
   return { user_ids: [...user_ids], all }
 }

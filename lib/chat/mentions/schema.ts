@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { Id, withoutArrays } from '../../core/schema.ts'
 
 /** The number of persons that one message mentions at most. */
-export const MOST_PERSONS = 50
+export const MAX_PERSONS = 50
 
 /** The users that a post mentions, if its text is not to be searched for that. */
 export const MentionsInput = v.pipe(
@@ -11,7 +11,7 @@ export const MentionsInput = v.pipe(
       user_ids: v.optional(
         v.pipe(
           v.array(Id),
-          v.maxLength(MOST_PERSONS, `must be at most ${MOST_PERSONS} entries`),
+          v.maxLength(MAX_PERSONS, `must be at most ${MAX_PERSONS} entries`),
           v.description('Users who are no participants are left out'),
         ),
       ),

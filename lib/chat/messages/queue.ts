@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { createLines, type Lines } from '../../core/lines.ts'
+import { createKeyedMutex, type KeyedMutex } from '../../core/lines.ts'
 import { createWriteQueue, type WriteQueue } from '../../live/write-queue.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { addPosts } from './posting.ts'
@@ -13,12 +13,12 @@ export interface PostQueue extends WriteQueue<NewPost, Posted> {
    * Stores a post with a key, in a transaction of its own. On PostgreSQL those of a user wait here for each other: they
    * would do so in the database, where each holds a connection, and ten of them all connections of the process.
    */
-  addWithKey: Lines
+  addWithKey: KeyedMutex
 }
 
 /** Creates the queue of posts of one process. Its errors are those of `addPosts`. */
 export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
-  const addWithKey: Lines = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createLines(WITH_KEYS)
+  const addWithKey: KeyedMutex = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createKeyedMutex(WITH_KEYS)
   const queue = createWriteQueue<NewPost, Posted>(ctx, {
     store: (tx, posts, options) => addPosts(ctx, tx, posts, options),
     // New threads together by their conversation, replies by their parent.

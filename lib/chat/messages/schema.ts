@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
@@ -13,7 +13,7 @@ export const PATHS =
 
 /** The text of a message, stored byte for byte. Its maximum size in bytes is `limits.message_bytes`. */
 export const VisibleContent = v.pipe(
-  text(LONGEST.message),
+  text(MAX_LENGTH.message),
   v.check(isVisible, 'must have something visible in it'),
   v.metadata({ minLength: 1, pattern: PATTERNS.visible }),
   v.description(
@@ -23,7 +23,7 @@ export const VisibleContent = v.pipe(
 
 /** The text of a message, empty if it has files. */
 export const Content = v.pipe(
-  text(LONGEST.message),
+  text(MAX_LENGTH.message),
   v.check((content) => content === '' || isVisible(content), 'must have something visible in it'),
   v.metadata({ pattern: PATTERNS.visible_or_empty }),
   v.description(
@@ -125,7 +125,7 @@ export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(Idempo
 export const Post = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
 export type Post = v.InferOutput<typeof Post>
 
-const Reason = v.optional(text(LONGEST.remark))
+const Reason = v.optional(text(MAX_LENGTH.remark))
 
 export const Edit = v.pipe(
   v.object({

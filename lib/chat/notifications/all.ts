@@ -12,14 +12,14 @@ import { makeNotifications } from './store-making.ts'
  * The participants that a message notifies in its own transaction. More of them would hold up other posts: on SQLite each
  * inbox is another page of the file.
  */
-const MOST_AT_ONCE = 100
+const MAX_IN_POST = 100
 
 /** The participants that one transaction of the task notifies: on PostgreSQL it takes several round trips. */
 const BATCH = { sqlite: 100, postgresql: 250 }
 
 /** Whether a message that mentions all participants notifies them by a task. */
 export function isForTask(participants: number): boolean {
-  return participants > MOST_AT_ONCE
+  return participants > MAX_IN_POST
 }
 
 /**

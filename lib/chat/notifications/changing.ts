@@ -2,15 +2,15 @@ import type { Queries } from '../../storage/database.ts'
 import type { ChangedMessage, Whose } from './store-changes.ts'
 import * as changes from './store-changes.ts'
 import {
-  becomeDirect,
-  becomeMention,
+  convertToDirect,
+  convertToMention,
+  decrement,
   findOther,
   findThreadOf,
   insertMention,
   listStandingFor,
   replaceBy,
   shiftDirect,
-  takeOne,
 } from './store-direct.ts'
 
 /**
@@ -38,7 +38,7 @@ export async function joinDirect(tx: Queries, message: ChangedMessage, given: Wh
   const rows = await changes.listUnreadOf(tx, message.id, given)
   for (const row of rows) {
     const direct = await findThreadOf(tx, row.user_id, message)
-    if (direct === undefined) await becomeDirect(tx, row.user_id, newId, message)
+    if (direct === undefined) await convertToDirect(tx, row.user_id, newId, message)
     else {
       await replaceBy(tx, row, direct, message)
       await shiftDirect(tx, message, 1)
@@ -57,9 +57,9 @@ export async function leaveDirect(tx: Queries, message: ChangedMessage, kind: Wh
   const rows = (await listStandingFor(tx, message)).filter((row) => row.read_at === null && row.hidden === 0)
   for (const { user_id, id } of rows) {
     const other = await findOther(tx, { user_id, id }, message)
-    if (other === undefined) await becomeMention(tx, { user_id, id, kind }, message)
+    if (other === undefined) await convertToMention(tx, { user_id, id, kind }, message)
     else {
-      await takeOne(tx, { user_id, id }, other)
+      await decrement(tx, { user_id, id }, other)
       await insertMention(tx, { user_id, kind }, message)
     }
   }

@@ -5,9 +5,9 @@ import { inPages } from '../../tasks/batches.ts'
 import { type FullInbox, listFull, removeOldest } from './store-removing.ts'
 
 /** The number of notifications that an inbox keeps. */
-const MOST_KEPT = 10_000
+const MAX_KEPT = 10_000
 
-/** The users whose inboxes one query reads: it counts up to {@link MOST_KEPT} entries of each. */
+/** The users whose inboxes one query reads: it counts up to {@link MAX_KEPT} entries of each. */
 const PAGE = 20
 
 /** The number of notifications that one transaction deletes. */
@@ -27,7 +27,7 @@ export interface InboxRound {
  * @param round continues one that other calls have begun; without it, all inboxes are checked
  * @returns the number of notifications
  */
-export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MOST_KEPT): Promise<number> {
+export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MAX_KEPT): Promise<number> {
   const before = ctx.clock.before(ctx.config.notifications.keep_days * DAY)
   if (before === undefined) return 0
   const kept = { before, most }

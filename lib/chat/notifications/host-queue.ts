@@ -4,13 +4,13 @@ import { causeText } from '../../core/errors.ts'
 import { warnOnce } from '../../core/once.ts'
 
 /** The maximum number of notifications and messages that wait. Further ones are dropped: a slow host costs no memory. */
-const MOST_WAITING = 100_000
+const MAX_WAITING = 100_000
 
 /** How many calls of the host are in progress at the same time. */
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 /** How long the host may take for a call; its result is ignored then. */
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 /** How long `close` waits for what was committed before. */
 const CLOSE_MS = 2_000
@@ -49,7 +49,7 @@ export function createHostQueue<T>(deps: {
   let working = 0
   let isClosed = false
   const { call, failed, abandon } = createCalling(name, onEnd, log)
-  const dropped = warnOnce(() => log.warn(`${name} is too slow: ${MOST_WAITING} wait, new ones are dropped`))
+  const dropped = warnOnce(() => log.warn(`${name} is too slow: ${MAX_WAITING} wait, new ones are dropped`))
 
   async function work(): Promise<void> {
     working++
@@ -76,10 +76,10 @@ export function createHostQueue<T>(deps: {
   return {
     add(item) {
       if (isClosed) return
-      if (size + sizeOf(item) > MOST_WAITING) return dropped()
+      if (size + sizeOf(item) > MAX_WAITING) return dropped()
       waiting.push(item)
       size += sizeOf(item)
-      if (working < AT_ONCE) void work()
+      if (working < CONCURRENCY) void work()
     },
     idle,
     async close() {
@@ -114,9 +114,9 @@ function createCalling(name: string, onEnd: (isDone: boolean) => void, log: Log)
       })
       inProgress.add(end)
       try {
-        const answer = await withDeadline(Promise.race([Promise.resolve().then(step), closed]), PATIENCE_MS, LATE)
+        const answer = await withDeadline(Promise.race([Promise.resolve().then(step), closed]), TIMEOUT_MS, LATE)
         if (answer === CLOSED) return failed(new Error('the service was closed before it ended'))
-        if (answer === LATE) return failed(new Error(`it took longer than ${PATIENCE_MS} ms`))
+        if (answer === LATE) return failed(new Error(`it took longer than ${TIMEOUT_MS} ms`))
         onEnd(true)
         warn.reset()
       } catch (error) {

@@ -20,7 +20,7 @@ const PAGE = 500
 const QUIET_MICROS = 30_000_000
 
 /** How many threads of recipients are remembered for that; the oldest are forgotten. */
-const MOST_REMEMBERED = 100_000
+const MAX_REMEMBERED = 100_000
 
 /** Tells the host of notifications, and of messages in conversations whose participants want to hear of all. */
 export interface Notifier {
@@ -138,7 +138,7 @@ function createRecent(now: () => Micros) {
     isQuiet(userId: string, rootId: string): boolean {
       const at = now()
       for (const [key, time] of heard) {
-        if (time > at - QUIET_MICROS && heard.size < MOST_REMEMBERED) break
+        if (time > at - QUIET_MICROS && heard.size < MAX_REMEMBERED) break
         heard.delete(key)
       }
       const key = `${userId} ${rootId}`

@@ -51,10 +51,10 @@ export const NotificationPage = v.object({
 export type NotificationPage = v.InferOutput<typeof NotificationPage>
 
 /** The number of notifications that one call marks as read by their ids. */
-const MOST_IDS = 200
+const MAX_IDS = 200
 
 export const ReadByIds = v.object({
-  ids: v.pipe(v.array(Id), v.maxLength(MOST_IDS, `must be at most ${MOST_IDS} entries`)),
+  ids: v.pipe(v.array(Id), v.maxLength(MAX_IDS, `must be at most ${MAX_IDS} entries`)),
 })
 export const ReadUpTo = v.object({ up_to: v.pipe(Id, v.description('This one and all older ones')) })
 

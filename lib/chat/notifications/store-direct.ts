@@ -86,7 +86,7 @@ export async function findThreadOf(
 }
 
 /** Makes the notification of a message one of kind `direct`, of this message alone. @param newId its id from then on */
-export async function becomeDirect(
+export async function convertToDirect(
   tx: Queries,
   userId: string,
   newId: string,
@@ -137,7 +137,7 @@ export async function findOther(
 }
 
 /** Makes it stand for one message less, and show another one. */
-export async function takeOne(tx: Queries, { user_id, id }: Key, otherId: string): Promise<void> {
+export async function decrement(tx: Queries, { user_id, id }: Key, otherId: string): Promise<void> {
   await tx.run(
     `UPDATE notifications SET message_id = ?, count = CASE WHEN count > 1 THEN count - 1 ELSE 1 - shown.hidden END,
             hidden = shown.hidden
@@ -151,7 +151,7 @@ export async function takeOne(tx: Queries, { user_id, id }: Key, otherId: string
 }
 
 /** Makes it a mention, of this message alone. */
-export async function becomeMention(
+export async function convertToMention(
   tx: Queries,
   { user_id, id, kind }: Key & { kind: NotificationKind },
   { id: message_id, created_at }: ChangedMessage,

@@ -1,27 +1,27 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import { listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store-presence.ts'
-import type { Lines } from '../../core/lines.ts'
+import type { KeyedMutex } from '../../core/lines.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createOwnChanges } from './own-changes.ts'
-import { GRACE, LAPSE, type Sighting } from './rules.ts'
+import { GRACE, LAPSE, type LastSeen } from './rules.ts'
 import type { OwnStreams } from './stream-counts.ts'
 
-interface ElsewhereDeps {
+interface RemotePresenceDeps {
   cluster: Cluster
   now: () => Micros
   /** What is stored of users is stored one after another. */
-  inOrder: Lines<'users'>
+  inOrder: KeyedMutex<'users'>
 }
 
 /** What this process knows of a user, with the open streams. */
-export type OwnSighting = Sighting & OwnStreams
+export type OwnLastSeen = LastSeen & OwnStreams
 
 /** What the other processes know of users, and what this one lets them know. */
-export type Elsewhere = ReturnType<typeof createElsewhere>
+export type RemotePresence = ReturnType<typeof createRemotePresence>
 
-export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
-  const { db, isApart } = cluster
+export function createRemotePresence({ cluster, now, inOrder }: RemotePresenceDeps) {
+  const { db, usesSignalFile: isApart } = cluster
   const own = createOwnChanges(now)
 
   return {
@@ -29,7 +29,7 @@ export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
     changed: (userId: string): void => void (cluster.isShared && own.add(userId)),
 
     /** A user has sent a heartbeat: a repeated status is stored later. */
-    heard: (userId: string, status: Presence['status']): void =>
+    heartbeatReceived: (userId: string, status: Presence['status']): void =>
       void (cluster.isShared && own.addStatus(userId, status)),
 
     /** Other processes have stored these users: a status repeated here may be later than theirs. */
@@ -45,7 +45,7 @@ export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
     startAgain: (): string[] => (cluster.isShared ? own.startAgain() : []),
 
     /** Stores what has changed here. @returns the users whose presence may differ by it */
-    async store(find: (userIds: string[]) => Promise<Map<string, OwnSighting>>): Promise<string[]> {
+    async store(find: (userIds: string[]) => Promise<Map<string, OwnLastSeen>>): Promise<string[]> {
       const changed = own.take()
       if (changed.length === 0) return []
       try {
@@ -62,8 +62,8 @@ export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
     },
 
     /** What the other processes know of these users. @throws the error of the storage */
-    async find(userIds: readonly string[]): Promise<Map<string, Sighting[]>> {
-      if (!cluster.hasCompany() || userIds.length === 0) return new Map()
+    async find(userIds: readonly string[]): Promise<Map<string, LastSeen[]>> {
+      if (!cluster.hasPeers() || userIds.length === 0) return new Map()
       const at = now()
       return byUser(await known(cluster, listPresence(db, cluster.id, userIds), []), at)
     },
@@ -78,22 +78,22 @@ export function createElsewhere({ cluster, now, inOrder }: ElsewhereDeps) {
 type FoundRow = Awaited<ReturnType<typeof listPresence>>[number]
 
 /** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
-function known<T>({ isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
+function known<T>({ usesSignalFile: isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
   return isApart ? found.catch(() => otherwise) : found
 }
 
-function byUser(rows: FoundRow[], now: Micros): Map<string, Sighting[]> {
-  const found = new Map<string, Sighting[]>()
-  for (const row of rows) found.set(row.user_id, [...(found.get(row.user_id) ?? []), toSighting(row, now)])
+function byUser(rows: FoundRow[], now: Micros): Map<string, LastSeen[]> {
+  const found = new Map<string, LastSeen[]>()
+  for (const row of rows) found.set(row.user_id, [...(found.get(row.user_id) ?? []), toLastSeen(row, now)])
   return found
 }
 
-function toRows(sightings: Map<string, OwnSighting>, now: Micros): PresenceRow[] {
-  return [...sightings].map(([userId, sighting]) => toRow(userId, sighting, now))
+function toRows(lastSeen: Map<string, OwnLastSeen>, now: Micros): PresenceRow[] {
+  return [...lastSeen].map(([userId, lastSeen]) => toRow(userId, lastSeen, now))
 }
 
-function toRow(user_id: string, sighting: OwnSighting, now: Micros) {
-  const { streams, stalled_since, since, heartbeat, seen_at } = sighting
+function toRow(user_id: string, lastSeen: OwnLastSeen, now: Micros) {
+  const { streams, stalled_since, since, heartbeat, seen_at } = lastSeen
   const ageOf = (at: Micros | undefined) => (at === undefined ? null : now - at)
   return {
     user_id,
@@ -106,7 +106,7 @@ function toRow(user_id: string, sighting: OwnSighting, now: Micros) {
   } satisfies PresenceRow
 }
 
-function toSighting(row: FoundRow, now: Micros): Sighting {
+function toLastSeen(row: FoundRow, now: Micros): LastSeen {
   const { since_age, status, status_age, seen_age, left_age } = row
   const isHere = since_age !== null && (left_age === null || left_age < GRACE)
   return {

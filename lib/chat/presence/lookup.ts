@@ -1,52 +1,52 @@
 import { toInstant } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
-import type { Elsewhere, OwnSighting } from './elsewhere.ts'
+import type { OwnLastSeen, RemotePresence } from './elsewhere.ts'
 import type { Heartbeats } from './heartbeats.ts'
-import { isHere, judge, type Sighting } from './rules.ts'
+import { isHere, type LastSeen, presenceFrom } from './rules.ts'
 import type { OwnStreams, StreamCountsShared } from './stream-counts.ts'
-import type { Visits } from './visits.ts'
+import type { LocalSessions } from './visits.ts'
 
 /** The presence of users, from all that is known of them. */
 export type Lookup = ReturnType<typeof createLookup>
 
 interface LookupDeps {
   heartbeats: Heartbeats
-  visits: Visits
-  elsewhere: Elsewhere
+  localSessions: LocalSessions
+  remotePresence: RemotePresence
   ownStreams: (userId: string) => OwnStreams
   counts: StreamCountsShared
   now: () => Micros
 }
 
-export function createLookup({ heartbeats, visits, elsewhere, ownStreams, counts, now }: LookupDeps) {
-  async function findSightings(
+export function createLookup({ heartbeats, localSessions, remotePresence, ownStreams, counts, now }: LookupDeps) {
+  async function findLastSeen(
     userIds: readonly string[],
-    others: ReturnType<Elsewhere['find']>,
-  ): Promise<Map<string, Sighting[]>> {
-    const [stored, elsewhereOf] = await Promise.all([heartbeats.findAll(userIds), others])
-    const sightings = new Map<string, Sighting[]>()
+    others: ReturnType<RemotePresence['find']>,
+  ): Promise<Map<string, LastSeen[]>> {
+    const [stored, remoteByUser] = await Promise.all([heartbeats.findAll(userIds), others])
+    const lastSeen = new Map<string, LastSeen[]>()
     for (const userId of userIds) {
-      const known = [stored.get(userId), visits.find(userId)].filter((each) => each !== undefined)
-      sightings.set(userId, [...known, ...(elsewhereOf.get(userId) ?? [])])
+      const known = [stored.get(userId), localSessions.find(userId)].filter((each) => each !== undefined)
+      lastSeen.set(userId, [...known, ...(remoteByUser.get(userId) ?? [])])
     }
-    return sightings
+    return lastSeen
   }
 
   async function findAll(userIds: readonly string[]): Promise<Map<string, Presence>> {
     const presences = new Map<string, Presence>()
     const at = now()
     // A database that fails knows nothing, as a store of heartbeats does.
-    const others = elsewhere.find(userIds).catch(() => new Map<string, Sighting[]>())
-    for (const [userId, sightings] of await findSightings(userIds, others))
-      presences.set(userId, toPresence(sightings, at))
+    const others = remotePresence.find(userIds).catch(() => new Map<string, LastSeen[]>())
+    for (const [userId, lastSeen] of await findLastSeen(userIds, others))
+      presences.set(userId, toPresence(lastSeen, at))
     return presences
   }
 
   return {
     /** Whether a user has an open stream at any process. Another process that is not reached counts as one without. */
     hasStream: async (userId: string): Promise<boolean> =>
-      ownStreams(userId).streams > 0 || (await counts.countElsewhere(userId).catch(() => 0)) > 0,
+      ownStreams(userId).streams > 0 || (await counts.countRemote(userId).catch(() => 0)) > 0,
 
     findAll,
     find: async (userId: string): Promise<Presence> => (await findAll([userId])).get(userId)!,
@@ -59,22 +59,25 @@ export function createLookup({ heartbeats, visits, elsewhere, ownStreams, counts
     async findWithStreams(userIds: readonly string[]): Promise<Map<string, { presence: Presence; is_here: boolean }>> {
       const found = new Map<string, { presence: Presence; is_here: boolean }>()
       const at = now()
-      for (const [userId, sightings] of await findSightings(userIds, elsewhere.find(userIds)))
-        found.set(userId, { presence: toPresence(sightings, at), is_here: isHere(sightings) })
+      for (const [userId, lastSeen] of await findLastSeen(userIds, remotePresence.find(userIds)))
+        found.set(userId, { presence: toPresence(lastSeen, at), is_here: isHere(lastSeen) })
       return found
     },
 
     /** What this process knows of users. */
-    async findOwn(userIds: readonly string[]): Promise<Map<string, OwnSighting>> {
+    async findOwn(userIds: readonly string[]): Promise<Map<string, OwnLastSeen>> {
       const stored = await heartbeats.findAll(userIds)
       return new Map(
-        userIds.map((userId) => [userId, { ...stored.get(userId), ...visits.find(userId), ...ownStreams(userId) }]),
+        userIds.map((userId) => [
+          userId,
+          { ...stored.get(userId), ...localSessions.find(userId), ...ownStreams(userId) },
+        ]),
       )
     },
   }
 }
 
-function toPresence(sightings: Sighting[], at: Micros): Presence {
-  const { status, last_seen_at } = judge(sightings, at)
+function toPresence(lastSeen: LastSeen[], at: Micros): Presence {
+  const { status, last_seen_at } = presenceFrom(lastSeen, at)
   return { status, ...(last_seen_at !== undefined && { last_seen_at: toInstant(last_seen_at) }) }
 }

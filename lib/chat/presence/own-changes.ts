@@ -69,7 +69,7 @@ function createStatuses() {
   const stored = new Map<string, Presence['status']>()
   const repeated = new Set<string>()
   // When users have sent their last heartbeat, while it counts.
-  const heard = new Map<string, Micros>()
+  const statusAt = new Map<string, Micros>()
 
   return {
     /** Notes a heartbeat. @returns whether its status is stored already */
@@ -77,7 +77,7 @@ function createStatuses() {
       const isStored = stored.get(userId) === status
       if (isStored) repeated.add(userId)
       stored.set(userId, status)
-      heard.set(userId, at)
+      statusAt.set(userId, at)
       return isStored
     },
 
@@ -95,11 +95,11 @@ function createStatuses() {
       return userIds
     },
 
-    userIds: () => [...heard.keys()],
+    userIds: () => [...statusAt.keys()],
 
     dropLapsed(now: Micros, isPresent: (userId: string) => boolean): void {
-      for (const [userId, at] of heard)
-        if ((hasLapsed(at, now) || isAhead(at, now)) && !isPresent(userId)) heard.delete(userId)
+      for (const [userId, at] of statusAt)
+        if ((hasLapsed(at, now) || isAhead(at, now)) && !isPresent(userId)) statusAt.delete(userId)
     },
   }
 }

@@ -15,7 +15,7 @@ export function createPlaces({ hub, cluster, counts, now }: PlacesDeps) {
   /** At the limit: what serves no client gives its place to the new stream. */
   async function makeRoom(userId: string): Promise<void> {
     await cluster.removeEnded()
-    if (!hub.isFull(userId, await counts.countElsewhere(userId))) return
+    if (!hub.isFull(userId, await counts.countRemote(userId))) return
     const own = hub.stalled.oldestOf(userId)
     // The oldest of all: one of another process only if it is older.
     const isTaken = await counts.takeStalled(userId, own ? now() - own.since : 0)
@@ -24,7 +24,7 @@ export function createPlaces({ hub, cluster, counts, now }: PlacesDeps) {
 
   return {
     /** The number of open streams of a user at other processes. */
-    countElsewhere: counts.countElsewhere,
+    countRemote: counts.countRemote,
 
     /**
      * Takes a place for a stream of a user.
@@ -32,12 +32,12 @@ export function createPlaces({ hub, cluster, counts, now }: PlacesDeps) {
      * @throws ChatError `unavailable` while draining, `too_many_streams` at the limit of the user
      */
     async takePlace(userId: string): Promise<void> {
-      let elsewhere = await counts.countElsewhere(userId)
-      if (hub.isFull(userId, elsewhere)) {
+      let remoteStreams = await counts.countRemote(userId)
+      if (hub.isFull(userId, remoteStreams)) {
         await makeRoom(userId)
-        elsewhere = await counts.countElsewhere(userId)
+        remoteStreams = await counts.countRemote(userId)
       }
-      hub.reserve(userId, elsewhere)
+      hub.reserve(userId, remoteStreams)
     },
 
     /** Another process has given the place of a stream here to a new one. */

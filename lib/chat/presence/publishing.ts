@@ -1,6 +1,6 @@
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
-import { createGathering } from '../../core/gather.ts'
+import { createCoalescer } from '../../core/gather.ts'
 import { warnOnce } from '../../core/once.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Presence } from '../conversations/schema.ts'
@@ -30,7 +30,7 @@ export function createPublishing(deps: {
   const published = createPublishedStatus()
   // Other processes would notice these at their own sweeps only, seconds later.
   const swept = new Set<string>()
-  const changes = createGathering(GATHER_MS, publish)
+  const changes = createCoalescer(GATHER_MS, publish)
   const fail = warnOnce((error: unknown) => log.warn('Presence could not be sent', { cause: causeText(error) }))
 
   async function publish(userIds: string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Presence } from '../conversations/schema.ts'
 
 /** What one source knows of a user: a process with open streams of the user, or one that has received a heartbeat. */
-export interface Sighting {
+export interface LastSeen {
   /** When the first of the streams that are open now was opened. */
   since?: number
   /** The status that the user has set, and when. */
@@ -29,8 +29,8 @@ export function isAhead(at: number, now: number): boolean {
 }
 
 /** Whether a user has an open stream that will be reported when it ends. */
-export function isHere(sightings: readonly Sighting[]): boolean {
-  return sightings.some(({ since, leaving }) => since !== undefined && !leaving)
+export function isHere(lastSeen: readonly LastSeen[]): boolean {
+  return lastSeen.some(({ since, leaving }) => since !== undefined && !leaving)
 }
 
 /**
@@ -41,15 +41,15 @@ export function isHere(sightings: readonly Sighting[]): boolean {
  *
  * @returns `last_seen_at` in microseconds, if it is known
  */
-export function judge(
-  sightings: readonly Sighting[],
+export function presenceFrom(
+  lastSeen: readonly LastSeen[],
   now: number,
 ): { status: Presence['status']; last_seen_at?: number } {
-  const arrivals = sightings.flatMap(({ since }) => since ?? [])
-  const [last] = sightings
+  const arrivals = lastSeen.flatMap(({ since }) => since ?? [])
+  const [last] = lastSeen
     .flatMap(({ heartbeat }) => (heartbeat && !isAhead(heartbeat.at, now) ? heartbeat : []))
     .sort((a, b) => b.at - a.at)
-  const seen = sightings
+  const seen = lastSeen
     .flatMap(({ since, seen_at }) => [since ?? [], seen_at ?? []].flat())
     .filter((at) => !isAhead(at, now))
   const validFrom = Math.min(now, ...arrivals)

@@ -14,13 +14,13 @@ export const TypingSignal = v.object({
 export type TypingSignal = v.InferOutput<typeof TypingSignal>
 
 /** The maximum number of users in one call. */
-const MOST = 200
+const MAX_USERS = 200
 
 /** Users by their ids, as one text: it is a parameter of a query. */
 export const PresenceQuery = v.object({
   user_ids: v.pipe(
     v.string(),
-    v.maxLength(MOST * 37),
+    v.maxLength(MAX_USERS * 37),
     v.regex(/^[0-9a-fA-F-]{36}(,[0-9a-fA-F-]{36})*$/, 'must be 1 to 200 user ids, separated by commas'),
     v.description('Up to 200 user ids, separated by commas'),
   ),

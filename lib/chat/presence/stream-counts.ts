@@ -8,8 +8,8 @@ import {
   updateCounts,
 } from '../../cluster/store-presence.ts'
 import { insertSignal } from '../../cluster/store-signals.ts'
-import { createGathering } from '../../core/gather.ts'
-import type { Lines } from '../../core/lines.ts'
+import { createCoalescer } from '../../core/gather.ts'
+import type { KeyedMutex } from '../../core/lines.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 
@@ -30,17 +30,17 @@ interface StreamCountsDeps {
   dead_seconds: number
   ownStreams: (userId: string) => OwnStreams
   /** What is stored of users is stored one after another: an older number must not be stored behind a newer one. */
-  inOrder: Lines<'users'>
+  inOrder: KeyedMutex<'users'>
 }
 
 /** How many streams users have at the other processes, and what this one lets them know of its own. */
 export type StreamCountsShared = ReturnType<typeof createStreamCounts>
 
 export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inOrder }: StreamCountsDeps) {
-  const { db, id, isApart } = cluster
-  const others = { node_id: id, silence: dead_seconds * SECOND }
+  const { db, id, usesSignalFile: isApart } = cluster
+  const others = { node_id: id, deadAfter: dead_seconds * SECOND }
   const unstored = new Set<string>()
-  const gathering = createGathering(GATHER_MS, (userIds) => inOrder('users', () => store(userIds)))
+  const gathering = createCoalescer(GATHER_MS, (userIds) => inOrder('users', () => store(userIds)))
 
   async function store(userIds: string[]): Promise<void> {
     for (const userId of userIds) unstored.delete(userId)
@@ -64,8 +64,8 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
     retry: (): void => unstored.forEach(gathering.add),
 
     /** The number of open streams of a user at other processes. A file of signals that fails makes a process alone. */
-    async countElsewhere(userId: string): Promise<number> {
-      if (cluster.isAlone()) return 0
+    async countRemote(userId: string): Promise<number> {
+      if (cluster.isSingleNode()) return 0
       const count = countStreams(db, others, userId)
       return isApart ? count.catch(() => 0) : count
     },
@@ -76,7 +76,7 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
      * @returns whether there is one: it no longer counts
      */
     async takeStalled(userId: string, age: Micros): Promise<boolean> {
-      if (cluster.isAlone()) return false
+      if (cluster.isSingleNode()) return false
       const taken = takeStalledStream(cluster, others, userId, age)
       return isApart ? taken.catch(() => false) : taken
     },

@@ -1,17 +1,17 @@
 import type { Micros } from '../../storage/sql.ts'
-import { GRACE, type Sighting } from './rules.ts'
+import { GRACE, type LastSeen } from './rules.ts'
 
 /** The minimum time between two checks of the users who have left, in milliseconds. */
-const LEAST_MS = 250
+const MIN_INTERVAL_MS = 250
 
 /** A user with an open stream, or whose last stream was closed only just now. */
-interface Visit {
+interface LocalSession {
   since: Micros
   left_at?: Micros
 }
 
 /** The users of this process with an open stream. */
-export type Visits = ReturnType<typeof createVisits>
+export type LocalSessions = ReturnType<typeof createLocalSessions>
 
 /**
  * The users of this process with an open stream. A user whose last stream was closed stays for {@link GRACE}: one who
@@ -19,21 +19,21 @@ export type Visits = ReturnType<typeof createVisits>
  *
  * @param onChange called with a user whose first stream opens, and with one who has been away for that time
  */
-export function createVisits(now: () => Micros, onChange: (userId: string) => void) {
-  const visits = new Map<string, Visit>()
+export function createLocalSessions(now: () => Micros, onChange: (userId: string) => void) {
+  const sessions = new Map<string, LocalSession>()
   let seen = new Map<string, Micros>()
-  const departures = createDepartures(now, (userId) => {
-    visits.delete(userId)
+  const leaving = createLeaving(now, (userId) => {
+    sessions.delete(userId)
     onChange(userId)
   })
 
   function come(userId: string): void {
-    const visit = visits.get(userId)
-    departures.cancel(userId)
-    if (visit) delete visit.left_at
+    const session = sessions.get(userId)
+    leaving.cancel(userId)
+    if (session) delete session.left_at
     else {
       const since = now()
-      visits.set(userId, { since })
+      sessions.set(userId, { since })
       seen.set(userId, since)
       onChange(userId)
     }
@@ -42,25 +42,25 @@ export function createVisits(now: () => Micros, onChange: (userId: string) => vo
   return {
     /** Notes the number of the open streams of a user. */
     count(userId: string, streams: number): void {
-      const visit = visits.get(userId)
+      const session = sessions.get(userId)
       if (streams > 0) come(userId)
-      else if (visit && visit.left_at === undefined) {
-        visit.left_at = now()
-        seen.set(userId, visit.left_at)
-        departures.add(userId, visit.left_at)
+      else if (session && session.left_at === undefined) {
+        session.left_at = now()
+        seen.set(userId, session.left_at)
+        leaving.add(userId, session.left_at)
       }
     },
 
     /** Ends the visits of the users who left long enough ago. */
-    endDue: departures.endDue,
+    endDue: leaving.endDue,
 
     /** What is known of a user who is here; `undefined` for others. */
-    find(userId: string): Sighting | undefined {
-      const visit = visits.get(userId)
-      return visit && { since: visit.since, ...(visit.left_at !== undefined && { seen_at: visit.left_at }) }
+    find(userId: string): LastSeen | undefined {
+      const session = sessions.get(userId)
+      return session && { since: session.since, ...(session.left_at !== undefined && { seen_at: session.left_at }) }
     },
 
-    userIds: () => [...visits.keys()],
+    userIds: () => [...sessions.keys()],
 
     /** When users came or left, since the last call. */
     takeSeen(): Map<string, Micros> {
@@ -69,12 +69,12 @@ export function createVisits(now: () => Micros, onChange: (userId: string) => vo
       return taken
     },
 
-    close: departures.close,
+    close: leaving.close,
   }
 }
 
 /** Users who have left, in that order. @param onEnd called with each user who has been away for {@link GRACE} */
-function createDepartures(now: () => Micros, onEnd: (userId: string) => void) {
+function createLeaving(now: () => Micros, onEnd: (userId: string) => void) {
   const leftAt = new Map<string, Micros>()
   let timer: NodeJS.Timeout | undefined
 
@@ -102,7 +102,7 @@ function createDepartures(now: () => Micros, onEnd: (userId: string) => void) {
     }
     // After a step of the clock the time may be any, and Node calls a timer of more than 24 days at once.
     const delay_ms = Math.min(GRACE, Math.max(0, first + GRACE - now())) / 1000
-    timer = setTimeout(onTime, Math.max(LEAST_MS, delay_ms)).unref()
+    timer = setTimeout(onTime, Math.max(MIN_INTERVAL_MS, delay_ms)).unref()
   }
 
   return {

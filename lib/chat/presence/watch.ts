@@ -1,20 +1,20 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
-import { createLines } from '../../core/lines.ts'
+import { createKeyedMutex } from '../../core/lines.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createAudience } from './audience.ts'
-import { createElsewhere } from './elsewhere.ts'
+import { createRemotePresence } from './elsewhere.ts'
 import { createHeartbeats } from './heartbeats.ts'
 import { createLookup } from './lookup.ts'
 import { createPlaces } from './places.ts'
 import { createPublishing } from './publishing.ts'
 import { createStreamCounts } from './stream-counts.ts'
-import { createVisits } from './visits.ts'
+import { createLocalSessions } from './visits.ts'
 
 interface WatchDeps {
   db: Database
@@ -44,7 +44,8 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  */
 export function createPresenceWatch(deps: WatchDeps) {
   const { hub, log, now } = deps
-  const { heartbeats, elsewhere, visits, lookup, publishing, changed, counts, outdated, introduce } = createParts(deps)
+  const { heartbeats, remotePresence, localSessions, lookup, publishing, changed, counts, outdated, introduce } =
+    createParts(deps)
 
   return {
     ...lookup,
@@ -58,13 +59,13 @@ export function createPresenceWatch(deps: WatchDeps) {
     /** Sets the status of a user; without a stream it is valid for a minute. */
     async heartbeat(userId: string, status: Presence['status']): Promise<void> {
       await heartbeats.set(userId, status, now())
-      elsewhere.heard(userId, status)
+      remotePresence.heartbeatReceived(userId, status)
       publishing.add(userId)
     },
 
     /** A stream of the user was opened or closed. A recently set status stays valid. */
     streamsChanged(userId: string): void {
-      visits.count(userId, hub.countStreams(userId))
+      localSessions.count(userId, hub.countStreams(userId))
       counts.changed(userId)
     },
 
@@ -72,32 +73,32 @@ export function createPresenceWatch(deps: WatchDeps) {
 
     /** Publishes the users whose status has expired, and all changes so far. */
     async sweep(): Promise<void> {
-      visits.endDue()
+      localSessions.endDue()
       publishing.expire()
       counts.retry()
-      const due = [...elsewhere.due(publishing.isPresent), ...elsewhere.nextUnstored(), ...outdated.due()]
+      const due = [...remotePresence.due(publishing.isPresent), ...remotePresence.nextUnstored(), ...outdated.due()]
       for (const userId of due) publishing.add(userId)
       await publishing.flush()
     },
 
     /** Other processes know more of these users: publishes what has changed, at once. */
     reconsider(userIds: readonly string[]): void {
-      elsewhere.changedElsewhere(userIds)
+      remotePresence.changedElsewhere(userIds)
       for (const userId of userIds) publishing.add(userId)
       if (userIds.length > 0) void publishing.flush()
     },
 
     /** Lets other processes know all users of this one again, and reads what they know. Users who are unknown wait. */
     async renew(): Promise<void> {
-      for (const userId of [...visits.userIds(), ...elsewhere.startAgain()]) changed(userId)
-      for (const userId of await elsewhere.listPresent()) publishing.add(userId)
+      for (const userId of [...localSessions.userIds(), ...remotePresence.startAgain()]) changed(userId)
+      for (const userId of await remotePresence.listPresent()) publishing.add(userId)
       outdated.expect()
       await publishing.flush()
     },
 
     /** Publishes no further changes. */
     async close(): Promise<void> {
-      visits.close()
+      localSessions.close()
       await Promise.all([counts.close(), publishing.close()])
     },
   }
@@ -108,27 +109,27 @@ function createParts(deps: WatchDeps) {
   const { kv, hub, cluster, log, now } = deps
   const heartbeats = createHeartbeats(kv)
   const audience = createAudience(deps)
-  const inOrder = createLines<'users'>({ each: 1 })
-  const elsewhere = createElsewhere({ ...deps, inOrder })
-  const visits = createVisits(now, (userId) => changed(userId))
+  const inOrder = createKeyedMutex<'users'>({ each: 1 })
+  const remotePresence = createRemotePresence({ ...deps, inOrder })
+  const localSessions = createLocalSessions(now, (userId) => changed(userId))
   const ownStreams = (userId: string) => ({
     streams: hub.countStreams(userId),
     stalled_since: hub.stalled.oldestOf(userId)?.since,
   })
   const counts = createStreamCounts({ ...deps, ownStreams, inOrder })
-  const lookup = createLookup({ heartbeats, visits, elsewhere, ownStreams, counts, now })
+  const lookup = createLookup({ heartbeats, localSessions, remotePresence, ownStreams, counts, now })
   const find = lookup.findWithStreams
   const publishing = createPublishing({ hub, log, audience, find, store, announce: cluster.announceUsers })
 
   function changed(userId: string): void {
-    elsewhere.changed(userId)
+    remotePresence.changed(userId)
     publishing.add(userId)
   }
 
   /** Stores what has changed here since the last call. @returns the users whose presence may differ by it */
   async function store(): Promise<string[]> {
-    await heartbeats.seen(visits.takeSeen())
-    return elsewhere.store(lookup.findOwn)
+    await heartbeats.seen(localSessions.takeSeen())
+    return remotePresence.store(lookup.findOwn)
   }
 
   async function introduce(conversationId: string, userId: string): Promise<void> {
@@ -138,7 +139,7 @@ function createParts(deps: WatchDeps) {
   }
 
   const outdated = createOutdated(publishing.publishedUserIds)
-  return { heartbeats, elsewhere, visits, lookup, publishing, changed, counts, outdated, introduce }
+  return { heartbeats, remotePresence, localSessions, lookup, publishing, changed, counts, outdated, introduce }
 }
 
 /** The published users, who may be unknown by now. @param publishedUserIds called when they are due */

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { EMOJI_BYTES, EMOJI_PATTERN, isEmoji } from '../../core/emoji.ts'
+import { EMOJI_PATTERN, isEmoji, MAX_EMOJI_BYTES } from '../../core/emoji.ts'
 import { Cursor, Id, Instant, Limit } from '../../core/schema.ts'
 
 /** An emoji, or the name of a picture of the application's. */
 export const Emoji = v.pipe(
   v.string(),
   v.minLength(1),
-  v.maxLength(EMOJI_BYTES, `must be at most ${EMOJI_BYTES} bytes of UTF-8`),
+  v.maxLength(MAX_EMOJI_BYTES, `must be at most ${MAX_EMOJI_BYTES} bytes of UTF-8`),
   v.check(isEmoji, 'must be one emoji, or a name such as :tada:'),
   v.metadata({ pattern: EMOJI_PATTERN }),
   v.description('One emoji of at most 64 bytes of UTF-8, or a name in colons: 1 to 32 characters `a-z 0-9 _ + -`'),

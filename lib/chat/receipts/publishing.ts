@@ -1,7 +1,7 @@
 import type { Config } from '../../config/parse.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
-import { createGathering } from '../../core/gather.ts'
+import { createCoalescer } from '../../core/gather.ts'
 import { warnOnce } from '../../core/once.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Hub } from '../../live/hub.ts'
@@ -14,10 +14,10 @@ import { listMoved, listUnshared, type MovedMarker } from './store-publishing.ts
 const GATHER_MS = 1_000
 
 /** A conversation with more participants gets no events. */
-const MOST_PARTICIPANTS = 200
+const MAX_PARTICIPANTS = 200
 
 /** The maximum number of waiting markers. Further ones are dropped: the lists stay right. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 /** The markers that are read at once. */
 const BATCH = 500
@@ -32,7 +32,7 @@ type Place = Partial<PolicyColumns> & { receipts?: number }
 export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: Database; hub: Hub; log: Log }) {
   const { config, db, hub, log } = deps
   const fail = warnOnce((error: unknown) => log.warn('Read markers could not be sent', { cause: causeText(error) }))
-  const moves = createGathering(GATHER_MS, send, MOST_WAITING)
+  const moves = createCoalescer(GATHER_MS, send, MAX_WAITING)
 
   async function send(keys: string[]): Promise<void> {
     try {
@@ -50,7 +50,7 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
       const markers = found.filter((marker) => policyOf(marker).receipts === 'on')
       const ids = new Set(markers.map(({ conversation_id }) => conversation_id))
       if (ids.size === 0) return { markers: [], small: new Set<string>(), unshared: [] }
-      const small = new Set(await listSmall(queries, ids, MOST_PARTICIPANTS))
+      const small = new Set(await listSmall(queries, ids, MAX_PARTICIPANTS))
       return { markers, small, unshared: small.size > 0 ? await listUnshared(queries, small) : [] }
     })
     for (const marker of markers) {

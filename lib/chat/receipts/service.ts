@@ -14,7 +14,7 @@ import { type MessageReaders, ReadersQuery, type ThreadReader, type ThreadReader
 import { countReaders, findSharing, listMarkers, listReaders, type ReaderRow } from './store.ts'
 
 /** The markers of a thread that are shown. */
-const MOST_MARKERS = 1_000
+const MAX_MARKERS = 1_000
 
 /**
  * A page of the participants with a read marker at the arrival of a message or later, except its author.
@@ -59,7 +59,7 @@ export const ofThread = useCase({
     ctx.db.snapshot(async (db) => {
       const conversationId = await findThreadConversation(db, rootId)
       await requireReceipts(ctx, db, actor, conversationId)
-      return { readers: (await listMarkers(db, conversationId!, rootId, MOST_MARKERS)).map(toReader) }
+      return { readers: (await listMarkers(db, conversationId!, rootId, MAX_MARKERS)).map(toReader) }
     }),
 })
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { DAY, fromInstant } from '../../core/time.ts'
-import { invalid, NARROWING, parseQuery, type Query } from './rules-query.ts'
+import { FILTERS, invalid, parseQuery, type Query } from './rules-query.ts'
 import { Day, Has, type SearchQuery, toInstantText, When } from './schema.ts'
 
 /** A requested search, with the filters of the query and of the parameters. */
-export interface Asked extends Query {
+export interface ParsedSearch extends Query {
   before: number
   after: number
   has: Set<Has>
@@ -14,10 +14,10 @@ export interface Asked extends Query {
 }
 
 /** @throws ChatError `validation_failed` with the path of the parameter, also if it is in `q` */
-export function readQuery(input: SearchQuery): Asked {
+export function parseSearch(input: SearchQuery): ParsedSearch {
   const query = parseQuery(input.q)
-  const { narrowing } = query
-  for (const key of NARROWING) if (input[key] !== undefined) narrowing[key].push(input[key])
+  const { filters: narrowing } = query
+  for (const key of FILTERS) if (input[key] !== undefined) narrowing[key].push(input[key])
   const isNarrow = [narrowing.in, narrowing.from, narrowing.thread, narrowing.has].some((values) => values.length > 0)
   if (query.all.length === 0 && !isNarrow) throw invalid('must have a word that is to be found')
   const { all, none } = query

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { fit, PAGE_BYTES } from '../../core/pages.ts'
+import { fit, MAX_PAGE_BYTES } from '../../core/pages.ts'
 import { createStepRunner, type Steps } from '../../core/steps.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOutOfTime } from '../../storage/errors.ts'
@@ -14,15 +14,15 @@ import { expectedHits, FIRST_SPAN, nextSpan, type Span, type Wanted } from './ru
 import { findPlaces } from './rules-places.ts'
 import type { Phrase } from './rules-query.ts'
 import type { SearchExcerpt, SearchResult } from './schema.ts'
-import { listChangedBetween, listReadable, listTitles, type Narrowed, type Readable } from './store.ts'
+import { type Filters, listChangedBetween, listReadable, listTitles, type Readable } from './store.ts'
 
 /** A search: the query of the index, and what each hit must match. */
-export interface Hunt {
+export interface SearchPlan {
   wanted: Wanted
   all: readonly Phrase[]
   none: readonly Phrase[]
   needs_link: boolean
-  narrowed: Narrowed
+  filters: Filters
   /** The numbers of the oldest and of the newest message. */
   oldest: number
   newest: number
@@ -32,10 +32,10 @@ export interface Hunt {
  * How many messages the index returns in the first step, the second, and so on: a query of the index costs as
  * much as some hundred messages, and most pages are full after the first one.
  */
-const LOOKS = [200, 400, 800] as const
+const BATCH_SIZES = [200, 400, 800] as const
 
 /** Fewer on SQLite within a conversation or a thread: most matches are results, and FTS5 finds them one by one. */
-const NARROW_LOOKS = [50, 200, 800] as const
+const NARROW_BATCH_SIZES = [50, 200, 800] as const
 
 /** How many messages are read at once. */
 const TEXTS = 20
@@ -47,7 +47,7 @@ const TURN_MS = 5
 const STEP_MS = 20
 
 /** The least time of the statements of a step: also a search that had to wait for its turn gets on. */
-const LEAST_MS = 50
+const MIN_STEP_MS = 50
 
 type Hit = SearchResult & { doc: number }
 
@@ -62,7 +62,7 @@ export function createPage(actor: Actor, limit: number) {
     actor,
     /** The number of its last result. */
     low: () => hits.at(-1)?.doc,
-    isFull: () => hits.length > limit || (hits.length > 1 && units > PAGE_BYTES),
+    isFull: () => hits.length > limit || (hits.length > 1 && units > MAX_PAGE_BYTES),
     add(hit: Hit) {
       hits.push(hit)
       units += hit.message.content.length + (hit.message.prompt?.length ?? 0)
@@ -79,29 +79,37 @@ export function createPage(actor: Actor, limit: number) {
 type Page = ReturnType<typeof createPage>
 
 /** Fills a page with what is older than `start`. @returns how far it looked, and whether the time was over before the end */
-export async function look(
+export async function scan(
   ctx: Pick<Context, 'db' | 'search'>,
-  hunt: Hunt,
+  plan: SearchPlan,
   page: Page,
   start: number,
   deadline: number,
 ): Promise<{ low: number; isOver: boolean }> {
-  let low = Math.min(start, hunt.newest + 1)
+  let low = Math.min(start, plan.newest + 1)
   let span = FIRST_SPAN
   let expected = Number.POSITIVE_INFINITY
-  const { conversations, threads } = hunt.narrowed
-  const looks = ctx.db.dialect === 'sqlite' && conversations.length + threads.length > 0 ? NARROW_LOOKS : LOOKS
+  const { conversations, threads } = plan.filters
+  const batchSizes =
+    ctx.db.dialect === 'sqlite' && conversations.length + threads.length > 0 ? NARROW_BATCH_SIZES : BATCH_SIZES
   let steps = 0
-  while (low > hunt.oldest && !page.isFull()) {
-    const bounds = { before: low, span, limit: looks[steps] ?? looks[2], isFirst: steps === 0, expected, deadline }
+  while (low > plan.oldest && !page.isFull()) {
+    const bounds = {
+      before: low,
+      span,
+      limit: batchSizes[steps] ?? batchSizes[2],
+      isFirst: steps === 0,
+      expected,
+      deadline,
+    }
     steps++
-    const options = { timeout: Math.max(LEAST_MS, deadline - performance.now()), by_index: true } as const
+    const options = { timeout: Math.max(MIN_STEP_MS, deadline - performance.now()), by_index: true } as const
     try {
-      const done = await ctx.db.snapshot((db) => step(db, hunt, page, bounds), options)
+      const done = await ctx.db.snapshot((db) => step(db, plan, page, bounds), options)
       // Others may have left changes. Not within the snapshot, of which the mover would be a part.
       if (done.hasChanged) ctx.search.wake()
       low = done.low
-      const left = low - hunt.oldest
+      const left = low - plan.oldest
       const next = nextSpan(span, done, left)
       expected = expectedHits({ ...done, span }, next, left)
       span = next
@@ -110,7 +118,7 @@ export async function look(
       // What is newer than its last result was compared.
       return { low: Math.min(low, page.low() ?? low), isOver: true }
     }
-    if (low > hunt.oldest && performance.now() > deadline) return { low, isOver: true }
+    if (low > plan.oldest && performance.now() > deadline) return { low, isOver: true }
     await turn()
   }
   return { low, isOver: false }
@@ -134,22 +142,22 @@ interface Bounds {
  */
 async function step(
   db: Queries,
-  hunt: Hunt,
+  plan: SearchPlan,
   page: Page,
   { deadline, ...part }: Bounds,
 ): Promise<{ low: number; hits: number; isOwn: boolean; isDense: boolean; hasChanged: boolean }> {
-  const found = await findEntries(db, hunt.wanted, part)
+  const found = await findEntries(db, plan.wanted, part)
   const { isOwn } = found
   const hits = found.docs.length
-  const changed = await listChangedBetween(db, found.low, part.before, LOOKS[0])
+  const changed = await listChangedBetween(db, found.low, part.before, BATCH_SIZES[0])
   const hasChanged = changed.length > 0
-  const low = changed.length === LOOKS[0] ? Math.max(found.low, changed.at(-1)!) : found.low
+  const low = changed.length === BATCH_SIZES[0] ? Math.max(found.low, changed.at(-1)!) : found.low
   const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
-  const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, hunt.narrowed) : []
-  const isDense = hits === part.limit || changed.length === LOOKS[0]
+  const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, plan.filters) : []
+  const isDense = hits === part.limit || changed.length === BATCH_SIZES[0]
   const until = Math.min(deadline, performance.now() + STEP_MS)
   for (let n = 0; n < readable.length && !page.isFull(); ) {
-    const { matches, read } = await readHits(db, hunt, page.actor, readable.slice(n, n + TEXTS), until)
+    const { matches, read } = await readHits(db, plan, page.actor, readable.slice(n, n + TEXTS), until)
     for (const hit of matches) if (!page.isFull()) page.add(hit)
     n += read
     if (n < readable.length && performance.now() > until)
@@ -165,7 +173,7 @@ async function step(
  */
 async function readHits(
   db: Queries,
-  hunt: Hunt,
+  plan: SearchPlan,
   actor: Actor,
   places: readonly Readable[],
   deadline: number,
@@ -177,7 +185,7 @@ async function readHits(
   let read = 0
   for (const place of places) {
     const text = place.content === null ? rowBy.get(place.id) : place
-    const excerpts = text && (await run(match(text as Compared, hunt)))
+    const excerpts = text && (await run(match(text as Compared, plan)))
     if (excerpts) found.push({ place, excerpts })
     read++
     if (performance.now() > deadline) break
@@ -215,7 +223,7 @@ async function toHits(
 type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'status'>
 
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */
-function* match(row: Compared, { all, none, needs_link }: Hunt): Steps<SearchExcerpt[] | undefined> {
+function* match(row: Compared, { all, none, needs_link }: SearchPlan): Steps<SearchExcerpt[] | undefined> {
   // An answer is searched once it is written.
   const content = row.status === 'streaming' ? '' : row.content
   if (needs_link && !(yield* hasLink({ content, prompt: row.prompt }))) return undefined

@@ -19,7 +19,7 @@ import { writeEntries } from './word-index.ts'
 const PAUSE_MS = 250
 
 /** With this many changes, it does not pause: searches read what waits. */
-const MOST_WAITING = 500
+const MAX_WAITING = 500
 
 /** The pause after a failure. */
 const RETRY_MS = 5_000
@@ -28,13 +28,13 @@ const RETRY_MS = 5_000
 const BATCH = 250
 const BATCH_BYTES = 256 * 1024
 
-const NOT_MOVED = 'The search index could not be brought up to date'
+const NOT_INDEXED = 'The search index could not be brought up to date'
 
 /** How long texts are analysed before others have a turn. */
 const TURN_MS = 5
 
 /** Brings the changes of messages into the index of the search. */
-export interface Mover {
+export interface Indexer {
   /** Begins: there may be changes from before. */
   start(): void
   /** Announces changes, at least this many. */
@@ -52,10 +52,10 @@ interface MoverDeps {
 }
 
 /** Creates the mover of one process; until it is started it does nothing. */
-export function createMover({ db, log, metrics }: MoverDeps): Mover {
+export function createIndexer({ db, log, metrics }: MoverDeps): Indexer {
   const moveBatch = createBatches({ db, log, metrics })
   const alarm = createAlarm(run)
-  const fail = warnOnce((error: unknown) => log.warn(NOT_MOVED, { cause: causeText(error) }))
+  const fail = warnOnce((error: unknown) => log.warn(NOT_INDEXED, { cause: causeText(error) }))
   const moving = singleFlight(moveWaiting)
   let isOn = false
   /** Whether the next move is to leave nothing. */
@@ -125,14 +125,14 @@ function createAlarm(run: () => void) {
   }
   return {
     set(changes: number): void {
-      const isEnough = waiting < MOST_WAITING && waiting + changes >= MOST_WAITING
+      const isEnough = waiting < MAX_WAITING && waiting + changes >= MAX_WAITING
       waiting += changes
       if (isEnough) clearTimeout(timer)
       timer = isEnough ? after(0) : (timer ?? after(PAUSE_MS))
     },
     /** After a failure. More changes do not end this pause. */
     retry(): void {
-      waiting = MOST_WAITING
+      waiting = MAX_WAITING
       timer ??= after(RETRY_MS)
     },
     stop: () => clearTimeout(timer),

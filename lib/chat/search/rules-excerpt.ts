@@ -8,7 +8,7 @@ export interface Excerpt {
 }
 
 /** The longest excerpt, in UTF-16 units, and how much of it is before the first match. */
-const LONGEST = 200
+const MAX_EXCERPT_LENGTH = 200
 const BEFORE = 60
 
 /** The excerpt of a text around places in it; `undefined` if there are none. */
@@ -16,8 +16,8 @@ export function excerptOf(text: string, places: readonly Place[]): Excerpt | und
   const matches = places.toSorted((a, b) => a[0] - b[0])
   const [first] = matches
   if (!first) return undefined
-  const from = boundary(text, Math.max(0, Math.min(first[0] - BEFORE, text.length - LONGEST)), 1)
-  const to = boundary(text, Math.min(text.length, from + LONGEST), -1)
+  const from = boundary(text, Math.max(0, Math.min(first[0] - BEFORE, text.length - MAX_EXCERPT_LENGTH)), 1)
+  const to = boundary(text, Math.min(text.length, from + MAX_EXCERPT_LENGTH), -1)
   const ranges = matches
     .filter(([start, end]) => start >= from && end <= to)
     .map(([start, end]) => [start - from, end - from] as [number, number])

@@ -17,8 +17,8 @@ export type Terms = Pick<Wanted, 'all' | 'groups'>
 export const NEAR = 2_000
 
 /** This many messages are read at once, whatever blocks they are in; else this many blocks. */
-const MOST_AT_ONCE = 5_000
-const MOST_BLOCKS = 1_024
+const MAX_MESSAGES = 5_000
+const MAX_BLOCKS = 1_024
 
 /**
  * How far the next scan of PostgreSQL's index goes: not beyond the nearest messages, a number of blocks, or all of it.
@@ -35,10 +35,10 @@ export const FIRST_SPAN: Span = 0
  */
 export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, left: number): Span {
   // Where there are many, a wide look would read them all for the few that are taken.
-  if (found.isDense) return Math.min(MOST_BLOCKS, span && Math.max(1, span / 4))
+  if (found.isDense) return Math.min(MAX_BLOCKS, span && Math.max(1, span / 4))
   if (span === FIRST_SPAN) return 4
   const expected = (found.hits * left) / (span * BLOCK)
-  return expected <= MOST_AT_ONCE ? Number.POSITIVE_INFINITY : Math.min(MOST_BLOCKS, span * 4)
+  return expected <= MAX_MESSAGES ? Number.POSITIVE_INFINITY : Math.min(MAX_BLOCKS, span * 4)
 }
 
 /** How many numbers a look goes over, of those that are left. */

@@ -8,14 +8,14 @@ export interface Phrase {
 }
 
 /** What a message is narrowed by; each value of each key must hold. */
-export const NARROWING = ['in', 'from', 'thread', 'before', 'after', 'on', 'has'] as const
-export type Narrowing = Record<(typeof NARROWING)[number], string[]>
+export const FILTERS = ['in', 'from', 'thread', 'before', 'after', 'on', 'has'] as const
+export type Narrowing = Record<(typeof FILTERS)[number], string[]>
 
 /** A query taken apart. */
 export interface Query {
   all: Phrase[]
   none: Phrase[]
-  narrowing: Narrowing
+  filters: Narrowing
   /** The keys of a `key:value` that narrows nothing, each once, in lower case. */
   unknown_filters: string[]
 }
@@ -32,14 +32,14 @@ const KEYED = /^(?<key>[A-Za-z]+):(?<value>.+)$/u
 
 /** Takes a query apart. @throws ChatError `validation_failed` with the path `q` */
 export function parseQuery(q: string): Query {
-  const narrowing: Narrowing = { in: [], from: [], thread: [], before: [], after: [], on: [], has: [] }
-  const query: Query = { all: [], none: [], narrowing, unknown_filters: [] }
+  const filters: Narrowing = { in: [], from: [], thread: [], before: [], after: [], on: [], has: [] }
+  const query: Query = { all: [], none: [], filters, unknown_filters: [] }
   const unknown = new Set<string>()
   for (const { groups } of q.matchAll(TERM)) {
     const { minus, quoted, plain, key, value } = readTerm(groups as Record<string, string | undefined>)
     const filter = key.toLowerCase()
     if (!minus && value !== '' && isNarrowing(filter)) {
-      narrowing[filter].push(value)
+      filters[filter].push(value)
       continue
     }
     // Not of the address of a page, nor of what is excluded.
@@ -62,7 +62,7 @@ function readTerm({ minus, quoted, plain = '', key }: Record<string, string | un
 
 const NO_KEY = { key: '', value: '' }
 
-const isNarrowing = (key: string): key is keyof Narrowing => (NARROWING as readonly string[]).includes(key)
+const isNarrowing = (key: string): key is keyof Narrowing => (FILTERS as readonly string[]).includes(key)
 
 function phraseOf(text: string, mayEnd: boolean): Phrase {
   const atoms = atomsOf(text)

@@ -69,13 +69,13 @@ const LINK = /https?:\/\/\S/i
 
 /** How much of a text is searched for a link at a time, and the shortest link. */
 const LINK_UNITS = 65_536
-const SHORTEST_LINK = 'https://x'.length
+const MIN_LINK_LENGTH = 'https://x'.length
 
 /** Whether a message of any length has a link. */
 export function* hasLink({ content, prompt }: Pick<Text, 'content' | 'prompt'>): Steps<boolean> {
   for (const text of [content, prompt ?? ''])
     for (let from = 0; from < text.length; from += LINK_UNITS) {
-      if (LINK.test(text.slice(from, from + LINK_UNITS + SHORTEST_LINK))) return true
+      if (LINK.test(text.slice(from, from + LINK_UNITS + MIN_LINK_LENGTH))) return true
       yield
     }
   return false

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { LONGEST } from '../../core/lengths.ts'
-import { Id, INSTANT_PATTERNS, Instant, Limit, LONGEST_INSTANT, opaque, text } from '../../core/schema.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
+import { Id, INSTANT_PATTERNS, Instant, Limit, MAX_INSTANT_LENGTH, opaque, text } from '../../core/schema.ts'
 import { Message } from '../messages/schema.ts'
 
 /** What a message can be searched for to have. */
@@ -10,7 +10,7 @@ export type Has = v.InferOutput<typeof Has>
 /** An instant, or the beginning of a day in UTC. */
 export const When = v.pipe(
   v.string(),
-  v.maxLength(LONGEST_INSTANT),
+  v.maxLength(MAX_INSTANT_LENGTH),
   v.regex(INSTANT_PATTERNS.day_or_instant, 'must be an RFC 3339 instant, or a date'),
 )
 
@@ -22,12 +22,12 @@ export function toInstantText(when: string): string {
   return when.length === 10 ? `${when}T00:00:00Z` : when
 }
 
-const narrowing = (description: string) => v.optional(v.pipe(opaque(LONGEST.token), v.description(description)))
+const narrowing = (description: string) => v.optional(v.pipe(opaque(MAX_LENGTH.token), v.description(description)))
 
 export const SearchQuery = v.object({
   q: v.optional(
     v.pipe(
-      text(LONGEST.query),
+      text(MAX_LENGTH.query),
       v.description(
         'Words that must be there; `"several words"` next to each other; `-word` must not be there; `word*` begins so. `in:`, `from:`, `thread:`, `before:`, `after:`, `on:`, `has:` narrow as the parameters do, also with a value in quotes. Of more than 20 words and phrases, the first 20 are searched for',
       ),
@@ -44,7 +44,7 @@ export const SearchQuery = v.object({
   on: v.optional(v.pipe(Day, v.description('Only messages of this day in UTC'))),
   has: v.optional(v.pipe(Has, v.description('Only messages with it'))),
   cursor: v.optional(
-    v.pipe(opaque(LONGEST.token), v.description('`next_cursor` of the previous page of the same query')),
+    v.pipe(opaque(MAX_LENGTH.token), v.description('`next_cursor` of the previous page of the same query')),
   ),
   limit: Limit(20, 50),
 })

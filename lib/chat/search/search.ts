@@ -7,14 +7,14 @@ import type { NewEvent } from '../../live/appending.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries, Writing } from '../../storage/database.ts'
 import { insertTask } from '../../tasks/store.ts'
-import { createMover, type Mover } from './mover.ts'
+import { createIndexer, type Indexer } from './mover.ts'
 import { changedBy, indexVersion } from './rules.ts'
 import { findState, forgetChanges, hasMessages, listDocs, lockState, noteChanged, setState } from './store.ts'
-import { createTurns, type Turns } from './turns.ts'
+import { createSearchSlots, type SearchSlots } from './turns.ts'
 import { clearIndex, openIndex, writeEntries } from './word-index.ts'
 
 /** The index of the search: what keeps it as the messages are. */
-export interface Search extends Pick<Mover, 'move' | 'wake' | 'close'> {
+export interface Search extends Pick<Indexer, 'move' | 'wake' | 'close'> {
   /** Whether messages can be searched. */
   isOn(): boolean
   /** Finds out whether the database can have an index, and removes that of an older version. */
@@ -30,7 +30,7 @@ export interface Search extends Pick<Mover, 'move' | 'wake' | 'close'> {
   /** Counts a search of a user, in this process. @throws ChatError `rate_limited` beyond `search.per_user_per_min` */
   spend(userId: string): void
   /** Waits until few enough other searches run. */
-  inTurn: Turns['take']
+  acquire: SearchSlots['acquire']
   /** Takes messages out that are about to be removed, in the same transaction. */
   remove(tx: Queries, messageIds: readonly string[]): Promise<void>
 }
@@ -38,13 +38,13 @@ export interface Search extends Pick<Mover, 'move' | 'wake' | 'close'> {
 const OFF = 'off'
 
 /** How many searches run at a time in a process. */
-const AT_A_TIME = 4
+const CONCURRENCY = 4
 
 /** How many of them are of one user. */
-const EACH = 2
+const CONCURRENCY_PER_USER = 2
 
 /** The users whose searches are counted. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** Creates the part of a service that keeps the index. */
 export function createSearch(deps: {
@@ -55,8 +55,8 @@ export function createSearch(deps: {
   now: () => number
 }): Search {
   const { config, db, log, metrics, now } = deps
-  const mover = createMover({ db, log, metrics })
-  const spent = createLocalBuckets(MOST_COUNTED)
+  const indexer = createIndexer({ db, log, metrics })
+  const spent = createLocalBuckets(MAX_COUNTED)
   let isAvailable = true
   const isOn = () => config.search.enabled && isAvailable
 
@@ -66,15 +66,15 @@ export function createSearch(deps: {
 
   return {
     isOn,
-    move: mover.move,
-    wake: mover.wake,
+    move: indexer.move,
+    wake: indexer.wake,
     spend(userId) {
       const burst = config.search.per_user_per_min
       const { allowed, retry_after_seconds = 1 } = spent.take(userId, now(), { requests_per_second: burst / 60, burst })
       if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
     },
-    inTurn: createTurns(AT_A_TIME, EACH).take,
-    close: mover.close,
+    acquire: createSearchSlots(CONCURRENCY, CONCURRENCY_PER_USER).acquire,
+    close: indexer.close,
     async open() {
       // Also without a search: nothing would take out of it what is deleted.
       const canIndex = await openIndex(db)
@@ -83,8 +83,8 @@ export function createSearch(deps: {
     async start() {
       if (!config.search.enabled) log.warn('There is no search: search.enabled is false')
       if (!isAvailable) log.warn('There is no search: this build of SQLite has no FTS5')
-      await reach(db, isOn() ? indexVersion(db.dialect) : OFF)
-      if (isOn()) mover.start()
+      await ensureVersion(db, isOn() ? indexVersion(db.dialect) : OFF)
+      if (isOn()) indexer.start()
     },
     note(tx, additions) {
       noteMessages(
@@ -95,13 +95,13 @@ export function createSearch(deps: {
     noteMessages,
     changed(events) {
       const { length } = changedBy(events)
-      if (isOn() && length > 0) mover.wake(length)
+      if (isOn() && length > 0) indexer.wake(length)
     },
-    remove: (tx, messageIds) => (isOn() ? takeOut(tx, messageIds) : Promise.resolve()),
+    remove: (tx, messageIds) => (isOn() ? removeFromIndex(tx, messageIds) : Promise.resolve()),
   }
 }
 
-async function takeOut(tx: Queries, messageIds: readonly string[]): Promise<void> {
+async function removeFromIndex(tx: Queries, messageIds: readonly string[]): Promise<void> {
   const docs = await listDocs(tx, messageIds)
   if (docs.length === 0) return
   await forgetChanges(tx, docs)
@@ -115,7 +115,7 @@ async function takeOut(tx: Queries, messageIds: readonly string[]): Promise<void
  * Notes what the index is of from now on. If it was of something else, it is emptied, since nothing would take out what is
  * deleted in between, and filled again.
  */
-async function reach(db: Database, wanted: string): Promise<void> {
+async function ensureVersion(db: Database, wanted: string): Promise<void> {
   const isReached = (state: string | undefined) => state === wanted || (state === undefined && wanted === OFF)
   if (isReached(await findState(db))) return
   await db.write(async (tx) => {

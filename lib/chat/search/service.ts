@@ -1,21 +1,21 @@
 import { listUsersCalled } from '../../accounts/users/store-names.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { isStorable } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember } from '../conversations/access.ts'
 import { findThreadConversation } from '../threads/store.ts'
-import { readQuery } from './asking.ts'
-import { createPage, type Hunt, look } from './looking.ts'
+import { parseSearch } from './asking.ts'
+import { createPage, type SearchPlan, scan } from './looking.ts'
 import { indexVersion, scopeWord } from './rules.ts'
 import { indexTerms } from './rules-query.ts'
 import { type SearchPage, SearchQuery } from './schema.ts'
 import { findEnds, isIncomplete, listOwnConversations } from './store.ts'
 
 /** Up to this many conversations of the caller are part of the query of the index. */
-const MOST_CONVERSATIONS = 200
+const MAX_CONVERSATIONS = 200
 
 /** The maximum number of users with one display name that a search includes. */
 const MAX_AUTHORS = 200
@@ -35,11 +35,11 @@ export const messages = useCase({
   errors: ['not_found', 'invalid_cursor', 'rate_limited', 'validation_failed'],
   run: async (ctx, actor, input): Promise<SearchPage> => {
     if (!ctx.search.isOn()) throw new ChatError('not_found')
-    const asked = readQuery(input)
+    const asked = parseSearch(input)
     const start = readCursor(input.cursor, asked.digest)
     const deadline = performance.now() + ctx.config.search.budget_ms
     ctx.search.spend(actor.user_id)
-    const end = await ctx.search.inTurn(actor.user_id, deadline)
+    const end = await ctx.search.acquire(actor.user_id, deadline)
     const cursorAt = (doc: number) => `${doc}_${asked.digest}`
     const unknown = asked.unknown_filters.length > 0 && { unknown_filters: asked.unknown_filters }
     if (!end) return { results: [], partial: true, next_cursor: cursorAt(start), ...unknown }
@@ -48,7 +48,7 @@ export const messages = useCase({
       const incomplete = await isIncomplete(ctx.db, indexVersion(ctx.db.dialect))
       const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
       const page = createPage(actor, input.limit)
-      const { low, isOver } = hunt ? await look(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }
+      const { low, isOver } = hunt ? await scan(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }
       const { results, next } = page.end()
       const place = next ?? (isOver ? low : undefined)
       return {
@@ -72,8 +72,12 @@ function readCursor(cursor: string | undefined, digest: string): number {
 }
 
 /** What the index and each hit must match; `undefined` if nothing can be found. @throws ChatError `not_found` */
-async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQuery>): Promise<Hunt | undefined> {
-  const { all, none, has, before, after, narrowing } = asked
+async function prepare(
+  db: Queries,
+  actor: Actor,
+  asked: ReturnType<typeof parseSearch>,
+): Promise<SearchPlan | undefined> {
+  const { all, none, has, before, after, filters: narrowing } = asked
   for (const id of narrowing.in) await requireMember(db, actor, ID.test(id) ? id : undefined)
   for (const id of narrowing.thread)
     await requireMember(db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)
@@ -82,7 +86,7 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
   const own =
     narrowing.in.length + narrowing.thread.length > 0
       ? undefined
-      : await listOwnConversations(db, actor.user_id, MOST_CONVERSATIONS + 1)
+      : await listOwnConversations(db, actor.user_id, MAX_CONVERSATIONS + 1)
   if (own?.length === 0) return undefined
   const groups = [
     ...narrowing.in.map((id) => [scopeWord.conversation(id)]),
@@ -96,13 +100,13 @@ async function prepare(db: Queries, actor: Actor, asked: ReturnType<typeof readQ
     wanted: {
       all: all.flatMap(indexTerms),
       groups,
-      own: own && own.length <= MOST_CONVERSATIONS ? own.map(scopeWord.conversation) : [],
+      own: own && own.length <= MAX_CONVERSATIONS ? own.map(scopeWord.conversation) : [],
     },
     all,
     none,
     needs_link: has.has('link'),
     ...(await findEnds(db)),
-    narrowed: {
+    filters: {
       conversations: narrowing.in,
       threads: narrowing.thread,
       authors,
@@ -122,6 +126,6 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The ids of the users that are meant by an id, `@` and a username, or a username or display name. */
 async function listAuthors(db: Queries, from: string): Promise<string[]> {
   if (ID.test(from)) return [from]
-  if (!isStorable(from) || from.length > LONGEST.name) return []
+  if (!isStorable(from) || from.length > MAX_LENGTH.name) return []
   return listUsersCalled(db, from, MAX_AUTHORS)
 }

@@ -3,7 +3,7 @@ import { BLOCK, blockOf, blockWord, numberOf } from './rules.ts'
 import { type Docs, NEAR, type Part, type Terms } from './rules-lookup.ts'
 
 /** With more words that begin so, the texts of messages are compared instead: an index would be asked for each of them. */
-const MOST_WORDS = 2_000
+const MAX_WORDS = 2_000
 
 async function readDocs(db: Queries, sql: string, ...params: (string | number)[]): Promise<number[]> {
   const rows = await db.all<{ doc: number }>(sql, ...params)
@@ -90,7 +90,7 @@ async function findBeginning(db: Queries, prefix: string): Promise<number[] | un
     'SELECT number FROM search_words WHERE word >= ? AND word <= ? LIMIT ?',
     prefix,
     `${prefix}\u{10FFFF}`,
-    MOST_WORDS + 1,
+    MAX_WORDS + 1,
   )
-  return rows.length > MOST_WORDS ? undefined : rows.map(({ number }) => number)
+  return rows.length > MAX_WORDS ? undefined : rows.map(({ number }) => number)
 }

@@ -21,7 +21,7 @@ const SIZE = 'octet_length(content) + coalesce(octet_length(prompt), 0) + coales
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
 export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
   // Texts no longer than their equal share of the bytes are read at once.
-  const found = await readTexts(db, docs, Math.min(LONGEST, Math.floor(bytes / docs.length)))
+  const found = await readTexts(db, docs, Math.min(MAX_TEXT_LENGTH, Math.floor(bytes / docs.length)))
   let room = bytes
   const fitting = found.filter(({ size }, n) => {
     room -= size
@@ -29,12 +29,12 @@ export async function listTexts(db: Queries, docs: readonly number[], bytes: num
   })
   const long = fitting.filter(({ content }) => content === null).map(({ doc }) => doc)
   if (long.length === 0) return fitting as IndexedText[]
-  const texts = new Map((await readTexts(db, long, LONGEST)).map((text) => [text.doc, text]))
+  const texts = new Map((await readTexts(db, long, MAX_TEXT_LENGTH)).map((text) => [text.doc, text]))
   return fitting.map((text) => texts.get(text.doc) ?? text) as IndexedText[]
 }
 
 /** More than any text has; PostgreSQL compares it as an integer of 32 bits. */
-const LONGEST = 2 ** 31 - 1
+const MAX_TEXT_LENGTH = 2 ** 31 - 1
 
 /** A text as it is read for the index: without `content` if it is longer than requested. */
 type ReadText = Omit<IndexedText, 'content'> & { content: string | null; size: number }

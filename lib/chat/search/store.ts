@@ -125,7 +125,7 @@ export async function listOwnConversations(db: Queries, userId: string, limit: n
 }
 
 /** What narrows a search; each value holds. Instants in microseconds. */
-export interface Narrowed {
+export interface Filters {
   conversations: string[]
   /** One author of each list. */
   authors: string[][]
@@ -159,7 +159,7 @@ export async function listReadable(
   db: Queries,
   docs: readonly number[],
   userId: string,
-  wanted: Narrowed,
+  wanted: Filters,
 ): Promise<Readable[]> {
   const each = (column: string, values: readonly string[]) => values.map((value) => [`${column} = ?`, value] as const)
   const equal = [

@@ -1,17 +1,17 @@
 /** Lets a few searches run at a time, of which one caller has only some; further ones wait. */
-export interface Turns {
+export interface SearchSlots {
   /**
    * @param caller whose turn it is
    * @returns a function that ends the turn, called once; `undefined` if none is free before the deadline, a time of `performance.now`
    */
-  take(caller: string, deadline: number): Promise<(() => void) | undefined>
+  acquire(caller: string, deadline: number): Promise<(() => void) | undefined>
 }
 
 /** The maximum number of waiting searches: further ones could hardly begin before their deadline. */
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 /** The maximum number of waiting searches of one caller. */
-const MOST_WAITING_EACH = 20
+const MAX_WAITING_PER_USER = 20
 
 interface Waiter {
   caller: string
@@ -20,14 +20,14 @@ interface Waiter {
 
 function hasRoom(waiting: ReadonlySet<Waiter>, caller: string): boolean {
   const own = [...waiting].filter((waiter) => waiter.caller === caller)
-  return waiting.size < MOST_WAITING && own.length < MOST_WAITING_EACH
+  return waiting.size < MAX_WAITING && own.length < MAX_WAITING_PER_USER
 }
 
 /**
  * @param most how many turns there are at a time
  * @param share how many of them one caller can have at a time
  */
-export function createTurns(most: number, share: number): Turns {
+export function createSearchSlots(most: number, share: number): SearchSlots {
   const waiting = new Set<Waiter>()
   const taken = new Map<string, number>()
   let total = 0
@@ -54,7 +54,7 @@ export function createTurns(most: number, share: number): Turns {
   }
 
   return {
-    take(caller, deadline) {
+    acquire(caller, deadline) {
       if (mayBegin(caller)) return Promise.resolve(begin(caller))
       if (!hasRoom(waiting, caller)) return Promise.resolve(undefined)
       return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-import { EXCERPT_LENGTH, toRootSummary } from '../../core/excerpt.ts'
+import { MAX_EXCERPT_LENGTH, toRootSummary } from '../../core/excerpt.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros, SOME_ERASED } from '../../storage/sql.ts'
@@ -31,7 +31,7 @@ function ofErased(sum: string): string {
 const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at,
     t.message_count - ${ofErased('sum(r.live_count)')} AS message_count,
     t.participant_count - ${ofErased('sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)')} AS participant_count,
-    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
+    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt, m.content), 1, ${MAX_EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
     CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN m.attachment_list END AS root_files,
     CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`

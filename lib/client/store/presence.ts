@@ -41,7 +41,7 @@ const MAX_USERS = 200
 const TYPING_MS = 3_000
 
 /** A status that never ends would stay if clocks differ. */
-const LONGEST_TYPING_MS = 30_000
+const MAX_TYPING_MS = 30_000
 
 const EMPTY: readonly Typist[] = []
 
@@ -116,7 +116,7 @@ function typistOf(event: ConversationStreamEvent, conversation_id: string): Typi
 }
 
 function remaining({ expires_at }: Typist): number {
-  return Math.min(LONGEST_TYPING_MS, Date.parse(expires_at) - Date.now())
+  return Math.min(MAX_TYPING_MS, Date.parse(expires_at) - Date.now())
 }
 
 /** Sends a typing status at most every few seconds, however often it is called. Failures do not matter. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { Form, FormField } from './forms.ts'
 
@@ -49,7 +49,7 @@ export function donePage(form: Form, text: string): string {
 /** @param typed the values that the form shows again, without passwords */
 function fieldOf({ name, label, type, autocomplete }: FormField, typed: Refused['typed'] = {}): string {
   const value = type === 'password' ? '' : escapeHtml(typed[name] ?? '')
-  const longest = type === 'password' ? LONGEST.password : LONGEST.token
+  const longest = type === 'password' ? MAX_LENGTH.password : MAX_LENGTH.token
   return `<label for="${name}">${escapeHtml(label)}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${longest}" value="${value}" required>`
 }
 

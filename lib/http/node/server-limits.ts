@@ -27,14 +27,14 @@ const SERVER_LIMITS = {
 const NOTICE_MS = 60_000
 
 /** How long a part of a file may take, and its answer: Node has one limit for all requests, and ours are kept by timers. */
-const PART_MS = 310_000
+const PART_TIMEOUT_MS = 310_000
 
 /** The limits that the configuration sets. */
 export function limitsOf({ attachments, server }: Config): Partial<ServerLimits> {
   const requestTimeout = server.request_timeout_seconds * 1000
   return {
     headersTimeout: server.headers_timeout_seconds * 1000,
-    requestTimeout: attachments.enabled ? Math.max(requestTimeout, PART_MS) : requestTimeout,
+    requestTimeout: attachments.enabled ? Math.max(requestTimeout, PART_TIMEOUT_MS) : requestTimeout,
     keepAliveTimeout: server.keep_alive_timeout_seconds * 1000,
     maxHeaderSize: server.max_header_bytes,
     maxConnections: server.max_connections,

@@ -4,7 +4,7 @@ import { ServerResponse } from 'node:http'
 export type WholeBody = string | Uint8Array | null
 
 /** The requests that were read in one turn of the event loop. */
-export interface Turn {
+export interface ResponseBatch {
   /** Ends the response to one of them: together with the others, or at once when the turn has ended. */
   end(response: ServerResponse, body: WholeBody): void
 }
@@ -16,17 +16,17 @@ export interface Turn {
  * for it, and on the same machine it then competes for the processor: written together, all responses of a turn wake it up
  * once, and the code that handles requests stays in the processor's caches.
  */
-export function createTurns(): () => Turn {
-  let current: Turn | undefined
+export function createResponseBatches(): () => ResponseBatch {
+  let current: ResponseBatch | undefined
   return () => {
-    current ??= createTurn(() => {
+    current ??= createResponseBatch(() => {
       current = undefined
     })
     return current
   }
 }
 
-function createTurn(onOver: () => void): Turn {
+function createResponseBatch(onOver: () => void): ResponseBatch {
   let waiting: [response: ServerResponse, body: WholeBody][] | undefined = []
   // Begun when the first request arrives: a commit of this turn, which syncs the disk, comes later.
   setImmediate(() => {

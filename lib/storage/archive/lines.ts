@@ -1,7 +1,7 @@
-import { LONGEST } from '../../core/lengths.ts'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 
 /** The longest text of an archive is an answer; JSON may need six characters for one. */
-const LONGEST_LINE = 8 * LONGEST.answer
+const MAX_LINE_LENGTH = 8 * MAX_LENGTH.answer
 
 /**
  * The lines of a stream of UTF-8, without their line breaks.
@@ -22,7 +22,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     const last = parts.at(-1)!
     rest.push(last)
     length += last.length
-    if (length > LONGEST_LINE) throw new Error('This is not an archive of chat-server: a line of it is too long')
+    if (length > MAX_LINE_LENGTH) throw new Error('This is not an archive of chat-server: a line of it is too long')
   }
   const last = [...rest, decoder.decode()].join('')
   if (last !== '') yield last

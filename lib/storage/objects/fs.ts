@@ -7,7 +7,7 @@ import { assertKey, type ObjectInfo, type Objects } from './objects.ts'
 /** The names of files that are not complete begin with a dot, as no key does. */
 const UNFINISHED = /^\..+\.partial$/
 
-const ATTEMPTS = 100
+const MAX_ATTEMPTS = 100
 
 /** How much is read at once of a long object. */
 const READ_BYTES = 1024 * 1024
@@ -164,7 +164,7 @@ async function create(path: string, root: string, isThere: boolean): Promise<Fil
     await (isThere ? createBelow(dirname(path), root) : createDurably(dirname(path), root))
     const file = await open(path, 'wx', 0o600).catch(isThere && dirname(path) === root ? undefined : ifMissing)
     if (file) return file
-    if (attempt === ATTEMPTS) throw new Error(`${dirname(path)} is deleted again and again`)
+    if (attempt === MAX_ATTEMPTS) throw new Error(`${dirname(path)} is deleted again and again`)
   }
 }
 

@@ -58,7 +58,7 @@ const NAMES: S3Names = {
 }
 
 /** Failures that may pass are tried again after pauses of 0.2 and 0.8 seconds; a backup is tried again later anyway. */
-const ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 const PAUSE_MS = 200
 
 /** Sends signed requests to a bucket (AWS Signature Version 4). Every request is one that may be repeated. */
@@ -103,7 +103,7 @@ export function createS3Client(options: S3Options): S3Send {
 
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
-      const isLast = attempt === (options.attempts ?? ATTEMPTS)
+      const isLast = attempt === (options.attempts ?? MAX_ATTEMPTS)
       try {
         const response = await sendOnce(request)
         if (response.ok || response.status === 404) return response

@@ -11,7 +11,7 @@ const READ_BYTES = 4 * 1024 * 1024
 const MAX_PARTS = 10_000
 
 /** A download is interrupted when nothing arrives for so long. */
-const IDLE_MS = 60_000
+const IDLE_TIMEOUT_MS = 60_000
 
 /** Objects of an S3-compatible bucket. */
 export function createBucket(options: S3Options): Objects {
@@ -31,7 +31,7 @@ export function createBucket(options: S3Options): Objects {
       const headers: Record<string, string> = range === 'bytes=0-' ? {} : { range }
       const response = await send({ method: 'GET', key: named(key), headers, download: true, signal })
       if (response.status !== 404)
-        return withIdleTimeout(response.body ?? new Blob().stream(), options.timeout_ms ?? IDLE_MS)
+        return withIdleTimeout(response.body ?? new Blob().stream(), options.timeout_ms ?? IDLE_TIMEOUT_MS)
       await assertNoKey(response)
       return undefined
     },

@@ -4,8 +4,8 @@ import { connectClient } from './client.ts'
 import type { PgPool } from './pool.ts'
 
 /** How often older transactions are looked for, and how many times. */
-const LOOK_MS = 50
-const LOOKS = 20
+const CHECK_MS = 50
+const VACUUM_CHECKS = 20
 
 /**
  * Finds transactions that began earlier: the server keeps every row that they may still read. Transactions of other
@@ -48,8 +48,8 @@ export async function vacuum(
 /** Whether a transaction that began before is still open: a copy of the database, or one that was forgotten. */
 async function isRead(client: Client, signal: AbortSignal): Promise<boolean> {
   const { rows } = await client.query<{ now: string }>('SELECT clock_timestamp()::text AS now')
-  for (let look = 0; look < LOOKS && !signal.aborted; look++) {
-    if (look > 0) await sleep(LOOK_MS)
+  for (let look = 0; look < VACUUM_CHECKS && !signal.aborted; look++) {
+    if (look > 0) await sleep(CHECK_MS)
     if ((await client.query(OLDER, [rows[0]!.now])).rows.length === 0) return false
   }
   return true

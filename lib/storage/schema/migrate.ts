@@ -36,7 +36,7 @@ const MIGRATION_LOCK = 7_201_994
  * How long a migration waits on SQLite for another process that applies it, longer than any other write waits for a
  * lock. On PostgreSQL it waits until that process has finished or has died.
  */
-const WAIT_MS = 60_000
+const LOCK_TIMEOUT_MS = 60_000
 
 /** The wait after which `onLong` is called. */
 const LONG_MS = 5_000
@@ -66,7 +66,7 @@ export async function migrate(db: Database, options: MigrateOptions = {}): Promi
 
 function applyWithRetries(db: Database, id: number, migration: Migration): Promise<boolean> {
   const apply = () => db.write((tx) => applyOnce(tx, id, migration), { timeout: false })
-  return retry(apply, { ms: WAIT_MS, pause_ms: 0, mayPass: isLocked })
+  return retry(apply, { ms: LOCK_TIMEOUT_MS, pause_ms: 0, mayPass: isLocked })
 }
 
 /** Whether another process held the lock of a SQLite file for longer than a write waits. */

@@ -15,7 +15,7 @@ interface Thing {
 }
 
 /** The number of differences that an error names. */
-const EXAMPLES = 5
+const MAX_EXAMPLES = 5
 
 /**
  * The differences between the database and the applied migrations, as texts; those of missing objects start with "no ".
@@ -175,6 +175,6 @@ async function listColumns(db: Queries, tables: string[]): Promise<Map<string, S
 }
 
 function listed(names: string[]): string {
-  const more = names.length - EXAMPLES
-  return names.slice(0, EXAMPLES).join(', ') + (more > 0 ? ` and ${more} more` : '')
+  const more = names.length - MAX_EXAMPLES
+  return names.slice(0, MAX_EXAMPLES).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

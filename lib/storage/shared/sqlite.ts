@@ -10,7 +10,7 @@ import { createSharedDatabase } from './database.ts'
 import { inTurnOf } from './turn.ts'
 
 /** How long it waits for another writer of the file. SQLite's own wait would block the event loop. */
-const LOCK_WAIT_MS = 5_000
+const LOCK_TIMEOUT_MS = 5_000
 const LOCK_RETRY_MS = 10
 
 /** What the service relies on; a connection of the host gets its own values back. */
@@ -70,7 +70,7 @@ function begin(connection: SqliteConnection, handle: SqliteHandle): Promise<() =
     }
     return restore
   }
-  return retry(attempt, { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
+  return retry(attempt, { ms: LOCK_TIMEOUT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
 }
 
 async function runShared<T>(

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createLines } from '../../core/lines.ts'
+import { createKeyedMutex } from '../../core/lines.ts'
 
 /** How many transactions may wait for a handle: each keeps the request of a caller. */
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 
 /** A turn that has begun, for the calls that are made in it. */
 interface Turn {
@@ -10,9 +10,9 @@ interface Turn {
   isOver: boolean
 }
 
-const inLine = createLines<object>({
-  each: MOST_WAITING,
-  message: `${MOST_WAITING} transactions wait for this handle.`,
+const inLine = createKeyedMutex<object>({
+  each: MAX_WAITING,
+  message: `${MAX_WAITING} transactions wait for this handle.`,
 })
 const inside = new AsyncLocalStorage<readonly Turn[]>()
 

@@ -12,10 +12,10 @@ export const STEP_BYTES = 1024 * 1024
 /** The first step's share of the rows that a caller deletes at once: each row may change a page of every index. */
 const FIRST_SHARE = 1 / 25
 
-const LEAST_ROWS = 4
+const MIN_ROWS = 4
 
 /** A reader of another process may need the WAL for a moment. */
-const CHECKPOINT_TRIES = 20
+const CHECKPOINT_ATTEMPTS = 20
 const CHECKPOINT_PAUSE_MS = 10
 
 /** What a database does with its writers on a full disk. */
@@ -77,7 +77,7 @@ export function createFullDisk(deps: {
       }
       return full_disk ? writeFreeing(work, full_disk, options) : write(work, options)
     },
-    rowsAtOnce: (rows) => (reserve.isUsedUp() ? Math.max(LEAST_ROWS, Math.floor(rows * share)) : rows),
+    rowsAtOnce: (rows) => (reserve.isUsedUp() ? Math.max(MIN_ROWS, Math.floor(rows * share)) : rows),
     keepReserve() {
       reserve.make()
       return reserve.isUsedUp()
@@ -96,7 +96,7 @@ function createCheckpoint({ prepare }: SqliteConnection, alone: Gate['outside'])
   return async () => {
     for (let tries = 1; ; tries++) {
       const { busy, log } = await alone(run)
-      if (busy === 0 || tries === CHECKPOINT_TRIES) return Math.max(0, log) * pageBytes()
+      if (busy === 0 || tries === CHECKPOINT_ATTEMPTS) return Math.max(0, log) * pageBytes()
       await sleep(CHECKPOINT_PAUSE_MS)
     }
   }

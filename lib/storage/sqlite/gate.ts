@@ -7,7 +7,7 @@ import { createDiskWaits } from './disk-waits.ts'
 import type { SharedReads } from './shared-reads.ts'
 
 /** How long a write waits for another process that holds the lock. SQLite's own wait would block the event loop. */
-const LOCK_WAIT_MS = 5_000
+const LOCK_TIMEOUT_MS = 5_000
 const LOCK_RETRY_MS = 10
 
 /**
@@ -45,7 +45,7 @@ export function createGate(deps: {
       guard.assertUsable()
       return step()
     }
-    return retry(attempt, { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
+    return retry(attempt, { ms: LOCK_TIMEOUT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
   }
 
   return {

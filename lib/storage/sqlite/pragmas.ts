@@ -8,7 +8,7 @@ import { WAL_BYTES } from './file.ts'
 export type Durability = 'full' | 'os'
 
 /** How long a start waits for other processes that start, or write, at the same moment. */
-const LOCK_WAIT_MS = 10_000
+const LOCK_TIMEOUT_MS = 10_000
 const LOCK_RETRY_MS = 10
 
 /**
@@ -24,7 +24,7 @@ export async function setUpSqlite(
   if (read_only) return setUpReading(handle)
   // SQLite itself does not wait when two processes switch a file to WAL: one of them is refused at once.
   const apply = () => applySettings(handle, durability)
-  await retry(apply, { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
+  await retry(apply, { ms: LOCK_TIMEOUT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
 }
 
 /** Changes not even the journal mode, which is stored in the file: a copy that is checked keeps its checksum. */

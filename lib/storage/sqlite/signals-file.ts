@@ -9,7 +9,7 @@ import { watchFile } from './file.ts'
 /** After a failure the file is left alone for so long. */
 const RETRY_MS = 2_000
 
-const LOCK_WAIT_MS = 1_000
+const LOCK_TIMEOUT_MS = 1_000
 const LOCK_RETRY_MS = 10
 
 /** The files of SQLite that belong to one database. */
@@ -113,7 +113,7 @@ async function openFile(path: string, connect: Connect): Promise<Database> {
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const handle = await connect(path)
   try {
-    await retry(() => setUp(handle), { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
+    await retry(() => setUp(handle), { ms: LOCK_TIMEOUT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
     return createSqliteDatabase(handle, { assertIntact: watchFile(path) })
   } catch (error) {
     handle.close()

@@ -55,7 +55,7 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     const browser = createBrowser(service.base_url)
     const authUrl = await browser.begin(provider)
     const { searchParams } = new URL(authUrl)
-    if (provider === 'openid' && nonce) sayToken({ nonce: searchParams.get('nonce') })
+    if (provider === 'openid' && nonce) setIdToken({ nonce: searchParams.get('nonce') })
     const response = await browser.ask(returnFrom(authUrl, more), { headers: { accept: 'application/json' } })
     return { response, browser, searchParams }
   }
@@ -67,7 +67,7 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     claims = { email: 'ada@example.org', email_verified: true }
     header = {}
   })
-  function sayToken(more: object) {
+  function setIdToken(more: object) {
     const id_token = there.idToken({ ...more, ...claims }, header)
     there.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
   }

@@ -24,7 +24,7 @@ export async function clientsFor(service: Service, answers: number): Promise<Cha
 }
 
 /** The minimum share of the model's tokens that must be delivered for a valid round. */
-const LEAST_SHARE = 0.9
+const MIN_SHARE = 0.9
 
 /** How long the last tokens may take to reach the readers. */
 const DRAIN_MS = 4_000
@@ -56,7 +56,7 @@ export async function whileAnswering<T>(
     const before = { tokens: least(), at: performance.now() }
     const value = await or(work())
     const seconds = (performance.now() - before.at) / 1000
-    const expected = load.tokens * seconds * LEAST_SHARE
+    const expected = load.tokens * seconds * MIN_SHARE
     const delivered = least() - before.tokens
     if (delivered < expected * load.answers)
       throw new Error(`a reader got ${delivered} tokens in ${seconds.toFixed(1)} s`)

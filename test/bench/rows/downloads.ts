@@ -10,7 +10,7 @@ const READERS = 100
 const BYTES_PER_SECOND = 1_000_000
 
 /** Less of the rate: the readers, or the service, do not keep up, and the figures prove nothing. */
-const LEAST_SHARE = 0.9
+const MIN_SHARE = 0.9
 
 /** The buffers of the sockets are filled at the beginning, faster than any reader reads. */
 const WARM_UP_MS = 2_000
@@ -47,7 +47,7 @@ async function measureRound(service: Service, { seconds }: Bench, id: string): P
     const [began, before] = [performance.now(), readers.bytes()]
     await sleep(Math.max(seconds, 3) * 1000)
     const share = (readers.bytes() - before) / (READERS * BYTES_PER_SECOND * ((performance.now() - began) / 1000))
-    if (share < LEAST_SHARE) throw new Error(`the readers got ${Math.round(share * 100)} % of their rate`)
+    if (share < MIN_SHARE) throw new Error(`the readers got ${Math.round(share * 100)} % of their rate`)
     return { bytes: (most - rest) / READERS, lag_ms: await lagOf(service) }
   } finally {
     clearInterval(look)

@@ -16,7 +16,7 @@ const PEOPLE = 20
 const EACH = PEOPLE * EMOJI.length
 
 /** No service adds more in a second. */
-const MOST = 10_000
+const MAX_REACTIONS = 10_000
 
 const MESSAGES = 200
 const CONNECTIONS = 4
@@ -34,7 +34,7 @@ export const reaction = compareCpu(
   async (database, { rounds, seconds }) => {
     const { people, places } = await createPeople(database, PEOPLE, [numbers(PEOPLE)])
     const [place] = places as [Place]
-    const count = Math.ceil(((rounds + 1) * (seconds + WARM_UP_MS / 1000) * MOST) / EACH)
+    const count = Math.ceil(((rounds + 1) * (seconds + WARM_UP_MS / 1000) * MAX_REACTIONS) / EACH)
     const messages = await addReplies(database, people[0]!, place, count)
     let sent = 0
     const next = () => {

@@ -139,7 +139,7 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     await often.promise
     expect(await get(id)).toMatchObject({ status: 'scanning' })
     renameSync(`${service.folder}-away`, service.folder)
-    await filesPlace.look()
+    await filesPlace.inspect()
     await settled
     expect([scanned[0], scanned.at(-1), (await get(id)).status]).toEqual(['unreadable', '20 bytes', 'ready'])
   })

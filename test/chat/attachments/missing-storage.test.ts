@@ -18,7 +18,7 @@ function capturedLog() {
 }
 
 /** Every node looks at the place of the files, as each does every 30 seconds. */
-const lookAll = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.context.filesPlace.look()))
+const lookAll = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.context.filesPlace.inspect()))
 
 /** A service with one file in a message, and what a test does with it. */
 async function begin<S extends TestService>(service: S) {
@@ -251,7 +251,7 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
       const next = await startService(url, { config })
       onTestFinished(() => next.close())
       await lookAll(service)
-      states.push(await next.chat.context.filesPlace.look())
+      states.push(await next.chat.context.filesPlace.inspect())
       expect((await read()).status).toBe(200)
       await send('since')
     }

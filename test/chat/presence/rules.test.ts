@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { judge, type Sighting } from '../../../lib/chat/presence/rules.ts'
+import { type LastSeen, presenceFrom } from '../../../lib/chat/presence/rules.ts'
 
 const NOW = 1_000_000_000
 const ago = (seconds: number) => NOW - seconds * 1_000_000
-const says = (status: 'online' | 'away' | 'offline', seconds: number): Sighting => ({
+const says = (status: 'online' | 'away' | 'offline', seconds: number): LastSeen => ({
   heartbeat: { status, at: ago(seconds) },
   seen_at: ago(seconds),
 })
 
 describe('the status of a user', () => {
-  it.each<[string, Sighting[], string]>([
+  it.each<[string, LastSeen[], string]>([
     ['unknown', [], 'offline'],
     ['known, without a stream or a heartbeat', [{ seen_at: ago(1) }], 'offline'],
     ['with a stream', [{ since: ago(1) }], 'online'],
@@ -24,15 +24,15 @@ describe('the status of a user', () => {
     ['with a heartbeat of a clock that was ahead', [says('away', -61)], 'offline'],
     ['invisible, with a stream', [says('offline', 5), { since: ago(10) }], 'offline'],
   ])('%s', (_, sightings, status) => {
-    expect(judge(sightings, NOW).status).toBe(status)
+    expect(presenceFrom(sightings, NOW).status).toBe(status)
   })
 
   it('was not last seen by a clock that was ahead', () => {
-    expect(judge([says('away', 90), { seen_at: ago(-86_400) }], NOW).last_seen_at).toBe(ago(90))
+    expect(presenceFrom([says('away', 90), { seen_at: ago(-86_400) }], NOW).last_seen_at).toBe(ago(90))
   })
 
   it('has the time at which the user was last seen, anywhere', () => {
-    expect(judge([], NOW)).toEqual({ status: 'offline' })
-    expect(judge([says('away', 90), { since: ago(5) }, { seen_at: ago(7) }], NOW).last_seen_at).toBe(ago(5))
+    expect(presenceFrom([], NOW)).toEqual({ status: 'offline' })
+    expect(presenceFrom([says('away', 90), { since: ago(5) }, { seen_at: ago(7) }], NOW).last_seen_at).toBe(ago(5))
   })
 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { createVisits } from '../../../lib/chat/presence/visits.ts'
+import { createLocalSessions } from '../../../lib/chat/presence/visits.ts'
 import { DAY, SECOND } from '../../../lib/core/time.ts'
 
 afterEach(() => void vi.restoreAllMocks())
@@ -10,7 +10,7 @@ it.each([400 * DAY, 20 * SECOND])(
     const timers = vi.spyOn(globalThis, 'setTimeout')
     let at = 1_000 * DAY + step
     const changed: string[] = []
-    const visits = createVisits(
+    const visits = createLocalSessions(
       () => at,
       (userId) => changed.push(userId),
     )

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
-import { createPage, look } from '../../../lib/chat/search/looking.ts'
+import { createPage, scan } from '../../../lib/chat/search/looking.ts'
 import { findEntries } from '../../../lib/chat/search/lookup.ts'
 import { numberOf, partitionOf } from '../../../lib/chat/search/rules.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
@@ -12,7 +12,7 @@ import { listPartitions, mergePartition, tableOf } from '../../../lib/chat/searc
 import { listTexts } from '../../../lib/chat/search/store-texts.ts'
 import { clearIndex } from '../../../lib/chat/search/word-index.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
-import { PAGE_BYTES } from '../../../lib/core/pages.ts'
+import { MAX_PAGE_BYTES } from '../../../lib/core/pages.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
 import { FIRST_DOC, isOneOf } from '../../../lib/storage/sql.ts'
@@ -331,7 +331,7 @@ describeOnEachDatabase('a search among many messages of others', (openUrl) => {
 describe('a page of results', () => {
   it('is full with more text than fits, and the next one begins behind what it shows', () => {
     const page = createPage({} as Actor, 20)
-    const message = { content: 'x'.repeat(PAGE_BYTES / 2) } as Message
+    const message = { content: 'x'.repeat(MAX_PAGE_BYTES / 2) } as Message
     for (const doc of [9, 8, 7]) {
       expect(page.isFull()).toBe(false)
       page.add({ message, conversation: { id: '', title: '' }, excerpts: [], doc })
@@ -404,7 +404,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
       needs_link: false,
       oldest,
       newest,
-      narrowed: { ...narrowed, is_pinned: false, has_file: false, has_reaction: false, has_mention: false },
+      filters: { ...narrowed, is_pinned: false, has_file: false, has_reaction: false, has_mention: false },
     }
     const nothing = { all: [], groups: [], own: [] }
     const part = { before: newest, limit: 10, span: 1024, isFirst: false, expected: 0 }
@@ -412,7 +412,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const page = createPage(await service.chat.users.actor(ada.id), 20)
     const lows: number[] = []
     for (let low = newest + 1, isOver = true; isOver; lows.push(low))
-      ({ low, isOver } = await look(context, hunt, page, low, performance.now()))
+      ({ low, isOver } = await scan(context, hunt, page, low, performance.now()))
     expect(lows.slice(0, -1)).toEqual(times(4, (n) => newest - n))
     await service.close()
   })

@@ -32,23 +32,21 @@ describe('a query', () => {
   })
 
   it('narrows', () => {
-    expect(parseQuery('in:a from:@ada FROM:b thread:t before:2026-01-01 after:x has:file in: -in:z').narrowing).toEqual(
-      {
-        in: ['a'],
-        from: ['@ada', 'b'],
-        thread: ['t'],
-        before: ['2026-01-01'],
-        after: ['x'],
-        on: [],
-        has: ['file'],
-      },
-    )
+    expect(parseQuery('in:a from:@ada FROM:b thread:t before:2026-01-01 after:x has:file in: -in:z').filters).toEqual({
+      in: ['a'],
+      from: ['@ada', 'b'],
+      thread: ['t'],
+      before: ['2026-01-01'],
+      after: ['x'],
+      on: [],
+      has: ['file'],
+    })
   })
 
   it('takes a value in quotes', () => {
-    const { narrowing, all } = parseQuery('from:"Grace Hopper" IN:"x y on:2026-05-01')
+    const { filters: narrowing, all } = parseQuery('from:"Grace Hopper" IN:"x y on:2026-05-01')
     expect([narrowing.from, narrowing.in, all]).toEqual([['Grace Hopper'], ['x y on:2026-05-01'], []])
-    expect(parseQuery('on:2026-05-01 on:"2026-05-02"').narrowing.on).toEqual(['2026-05-01', '2026-05-02'])
+    expect(parseQuery('on:2026-05-01 on:"2026-05-02"').filters.on).toEqual(['2026-05-01', '2026-05-02'])
   })
 
   it('names the filters that it does not have, once', () => {
@@ -61,7 +59,7 @@ describe('a query', () => {
     const query = parseQuery(`"a b" -no ${words.join(' ')} ab* from:ada`)
     expect(shown(query.all)).toEqual(['a b', ...words.slice(0, 18).map((word) => word.replace('w', 'w '))])
     expect(shown(query.none)).toEqual(['no'])
-    expect(query.narrowing.from).toEqual(['ada'])
+    expect(query.filters.from).toEqual(['ada'])
   })
 
   it.each([

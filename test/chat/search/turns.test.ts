@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { createTurns } from '../../../lib/chat/search/turns.ts'
+import { createSearchSlots } from '../../../lib/chat/search/turns.ts'
 import { times } from '../../support/service.ts'
 
 const SOON = () => performance.now() + 60_000
 
 it('lets a caller have its share of the turns, and others begin though one of its searches waits longer', async () => {
-  const { take } = createTurns(4, 2)
+  const { acquire: take } = createSearchSlots(4, 2)
   const began: string[] = []
   async function ask(caller: string) {
     const end = await take(caller, SOON())
@@ -23,7 +23,7 @@ it('lets a caller have its share of the turns, and others begin though one of it
 })
 
 it('gives a free turn to the caller that has waited longest and does not have its share', async () => {
-  const { take } = createTurns(2, 1)
+  const { acquire: take } = createSearchSlots(2, 1)
   const ada = (await take('ada', SOON()))!
   const grace = (await take('grace', SOON()))!
   const began: string[] = []
@@ -37,7 +37,7 @@ it('gives a free turn to the caller that has waited longest and does not have it
 })
 
 it('gives no turn after the deadline, nor to the callers beyond those that may wait', async () => {
-  const { take } = createTurns(1, 1)
+  const { acquire: take } = createSearchSlots(1, 1)
   const end = (await take('ada', SOON()))!
   expect(await take('grace', performance.now() + 1)).toBeUndefined()
   const own = times(20, () => take('ada', SOON()))

@@ -7,7 +7,7 @@ const WRITERS = 4
 const PAUSE_MS = 10
 
 /** The timeout of a response: longer than any timeout of the service. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** Users who use a service all the time, and the responses they get. */
 export interface Load {
@@ -44,7 +44,7 @@ export async function startLoad(base_url: string): Promise<Load> {
     'content-type': 'application/json',
   }
   const call = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(base_url + path, { headers, signal: AbortSignal.timeout(PATIENCE_MS), ...init })
+    const response = await fetch(base_url + path, { headers, signal: AbortSignal.timeout(TIMEOUT_MS), ...init })
     return { status: response.status, headers: response.headers, body: await response.json() }
   }
   const post = (path: string, body: object, key: string) =>
@@ -149,7 +149,7 @@ export async function startLoad(base_url: string): Promise<Load> {
 
 /** Waits until a condition holds, up to the timeout of a response. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`It took too long until ${what}`)
     await sleep(PAUSE_MS)

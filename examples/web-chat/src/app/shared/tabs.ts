@@ -4,7 +4,7 @@ import { createPlace } from './place.ts'
 import type { OpenStream } from './stream.ts'
 
 /** How long the leader may take to answer: one whose tab the browser has frozen loses its part. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /** What tabs send each other. */
 type Note =
@@ -67,7 +67,7 @@ export function joinTabs({ name, open, show, lose, end }: Membership): () => voi
     timer ??= setTimeout(() => {
       timer = undefined
       lead.campaign({ steal: true })
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
   }
 
   function calm(): void {
