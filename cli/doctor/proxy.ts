@@ -1,6 +1,6 @@
 import { PART_BYTES } from '../../lib/chat/attachments/schema.ts'
 import type { Config } from '../../lib/config/parse.ts'
-import { withDeadline } from '../../lib/core/deadline.ts'
+import { withDeadline } from '../../lib/core/scheduling/deadline.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import { type Finding, ok, warning } from './finding.ts'
 import { describeFailure } from './http.ts'

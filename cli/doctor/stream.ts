@@ -1,7 +1,7 @@
 import { readEvents } from '../../lib/client/event-stream.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
-import { withDeadline } from '../../lib/core/deadline.ts'
+import { withDeadline } from '../../lib/core/scheduling/deadline.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'

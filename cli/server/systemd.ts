@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Log } from '../../lib/context.ts'
-import { warnOnce } from '../../lib/core/once.ts'
+import { warnOnce } from '../../lib/core/scheduling/once.ts'
 import { UsageError } from '../args/command.ts'
 
 /** Tells the supervisor of this process about its state (sd_notify(3)). */

@@ -12,7 +12,7 @@ import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { createUptimeGate } from '../core/steadiness.ts'
+import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
 import { SECOND } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 

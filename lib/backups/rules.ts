@@ -1,4 +1,4 @@
-import { nextTime, type Schedule } from '../core/schedule.ts'
+import { nextTime, type Schedule } from '../core/scheduling/schedule.ts'
 import type { BackupState } from './store.ts'
 
 /** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */

@@ -1,4 +1,4 @@
-import { runApart } from '../storage/sqlite/apart.ts'
+import { runApart } from '../storage/sqlite/child-process.ts'
 
 const COPY = `
 const [file, copy, parent] = args

@@ -1,8 +1,8 @@
 import type { Bus, Log } from '../context.ts'
-import { withDeadline } from '../core/deadline.ts'
 import { causeText } from '../core/errors.ts'
-import { singleFlight, warnOnce } from '../core/once.ts'
-import { createThrottle } from '../core/paced.ts'
+import { withDeadline } from '../core/scheduling/deadline.ts'
+import { singleFlight, warnOnce } from '../core/scheduling/once.ts'
+import { createThrottle } from '../core/scheduling/throttle.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { createOutbox, createSignalQueue, type Signal } from './signals.ts'
 

@@ -2,9 +2,9 @@ import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
+import { announceUsers } from './announce-users.ts'
 import { hasEnded, ownPlace, toPlace } from './process-place.ts'
 import { listPlaces, removeNode } from './store.ts'
-import { announceUsers } from './telling.ts'
 
 /** The maximum number of processes that are checked. */
 const MAX_NODES = 1_000

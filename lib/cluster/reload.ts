@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../core/ids.ts'
 import type { Database } from '../storage/database.ts'
-import { createSignalPoll } from './look.ts'
+import { createSignalPoll } from './signal-poll.ts'
 import type { Signal } from './signals.ts'
 import { insertSignal } from './store-signals.ts'
 

@@ -1,4 +1,4 @@
-import { createCoalescer } from '../core/gather.ts'
+import { createCoalescer } from '../core/scheduling/coalesce.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { NodeReload } from './reload.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { parseSchedule } from '../core/schedule.ts'
+import { parseSchedule } from '../core/scheduling/schedule.ts'
 import { flag, integer, reloadableKey as key, previousSecrets, section, someText, text } from './key.ts'
 import { publicUrl } from './server.ts'
 

@@ -5,10 +5,10 @@ import { createBucket } from '../storage/objects/s3.ts'
 import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
 import type { Space } from '../storage/space.ts'
 import { toBucket } from './bucket-url.ts'
+import { createDiskPacer } from './disk-pacer.ts'
 import { toStoreFailure } from './failures.ts'
 import { MARKER_KEY, type Marker, parseMarker, toMarkerBytes } from './marker.ts'
 import type { Range } from './ranges.ts'
-import { createDiskPacer } from './turns.ts'
 
 /** The maximum size of a value: all of it is in memory. */
 export const MAX_VALUE_BYTES = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
 import type { Log } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { singleFlight } from '../core/once.ts'
+import { singleFlight } from '../core/scheduling/once.ts'
 import type { Database } from '../storage/database.ts'
 import type { FileStore } from './file-store.ts'
 import { claim, examine, type PlaceCheck, type PlaceState } from './place.ts'

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { toBlockList } from '../core/addresses.ts'
-import { warnOnce } from '../core/once.ts'
+import { warnOnce } from '../core/scheduling/once.ts'
 
 /** Returns the address of a call's client. */
 export type AddressReader = (peer: string | undefined, forwarded: string | null) => string | undefined

@@ -1,4 +1,4 @@
-import type { MayContinue } from '../core/precedence.ts'
+import type { MayContinue } from '../core/scheduling/request-priority.ts'
 
 /** How many streams are opened in one turn of the event loop; what they look up is looked up together. */
 const BATCH = 32

@@ -3,7 +3,7 @@ import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
-import type { ResponseBatch, WholeBody } from './node/turns.ts'
+import type { ResponseBatch, WholeBody } from './node/response-batch.ts'
 import type { Reply } from './serialize.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { CHECKS, hasStalled, type StallState } from '../core/stall.ts'
+import { CHECKS, hasStalled, type StallState } from '../core/scheduling/stall-detector.ts'
 
 /** The latest response of a connection, and its progress. */
 interface Waiting extends StallState {

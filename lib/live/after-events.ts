@@ -1,7 +1,7 @@
 import type { EventAfter, Log, PersistedEvent } from '../context.ts'
-import { withDeadline } from '../core/deadline.ts'
 import { causeText } from '../core/errors.ts'
-import { warnOnce } from '../core/once.ts'
+import { withDeadline } from '../core/scheduling/deadline.ts'
+import { warnOnce } from '../core/scheduling/once.ts'
 import type { Source } from './channel.ts'
 import type { NumberedEvent } from './log.ts'
 

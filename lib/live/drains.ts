@@ -1,5 +1,5 @@
 import type { CloseReason } from '../context.ts'
-import { CHECKS, hasStalled, type StallState } from '../core/stall.ts'
+import { CHECKS, hasStalled, type StallState } from '../core/scheduling/stall-detector.ts'
 import type { Reader } from './reader.ts'
 
 interface DrainsDeps {

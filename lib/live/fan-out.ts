@@ -1,6 +1,6 @@
 import type { EphemeralEvent, Log } from '../context.ts'
-import { forEachConcurrently } from '../core/at-once.ts'
 import { causeText } from '../core/errors.ts'
+import { forEachConcurrently } from '../core/scheduling/concurrently.ts'
 import type { Database } from '../storage/database.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import { type Delivery, encode } from './delivery.ts'

@@ -1,6 +1,6 @@
 import type { EphemeralEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { singleFlight } from '../core/once.ts'
+import { singleFlight } from '../core/scheduling/once.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import type { Followers } from './followers.ts'
 import type { Ephemeral } from './transaction.ts'

@@ -1,6 +1,6 @@
 import type { CloseReason } from '../context.ts'
-import { forEachConcurrently } from '../core/at-once.ts'
-import { withDeadline } from '../core/deadline.ts'
+import { forEachConcurrently } from '../core/scheduling/concurrently.ts'
+import { withDeadline } from '../core/scheduling/deadline.ts'
 import type { Login, Reader } from './reader.ts'
 
 /** How many logins the host is asked about at the same time. */

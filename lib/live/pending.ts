@@ -1,6 +1,6 @@
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
-import { singleFlight } from '../core/once.ts'
+import { singleFlight } from '../core/scheduling/once.ts'
 import type { Database } from '../storage/database.ts'
 import { jsonList } from '../storage/sql.ts'
 

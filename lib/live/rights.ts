@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CloseReason } from '../context.ts'
-import { singleFlight } from '../core/once.ts'
+import { singleFlight } from '../core/scheduling/once.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import type { Revocation } from './revocations.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { createBatches } from '../core/batches.ts'
 import { ChatError } from '../core/errors.ts'
+import { createBatches } from '../core/scheduling/batches.ts'
 import type { TransactionOptions } from '../storage/database.ts'
 import type { Tx } from './transaction.ts'
 

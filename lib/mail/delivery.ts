@@ -1,4 +1,4 @@
-import { withDeadline } from '../core/deadline.ts'
+import { withDeadline } from '../core/scheduling/deadline.ts'
 import type { Mail } from '../ports.ts'
 import { reasonText } from './rules.ts'
 

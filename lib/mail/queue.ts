@@ -1,7 +1,7 @@
 import { derived, type LiveConfig } from '../config/live.ts'
 import { type SmtpSettings, smtpSettings } from '../config/mail.ts'
 import type { Config } from '../config/parse.ts'
-import { warnOnce } from '../core/once.ts'
+import { warnOnce } from '../core/scheduling/once.ts'
 import { SECOND } from '../core/time.ts'
 import type { Tx } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'

@@ -1,5 +1,5 @@
 import { sumOfFiles } from '../chat/attachments/store-checking.ts'
-import { withDeadline } from '../core/deadline.ts'
+import { withDeadline } from '../core/scheduling/deadline.ts'
 import { type DatabaseLevels, NO_POOL } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { bytesOf } from '../storage/size.ts'

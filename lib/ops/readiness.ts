@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Log } from '../context.ts'
-import { withDeadline } from '../core/deadline.ts'
 import type { Lifecycle } from '../core/lifecycle.ts'
+import { withDeadline } from '../core/scheduling/deadline.ts'
 import type { Hub } from '../live/hub.ts'
 import type { Poller } from '../live/poller.ts'
 import type { Database } from '../storage/database.ts'

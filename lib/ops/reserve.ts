@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { warnOnce } from '../core/once.ts'
+import { warnOnce } from '../core/scheduling/once.ts'
 
 /**
  * Makes the function that keeps the reserve for a full disk: it makes it where there is room, and warns once when it is

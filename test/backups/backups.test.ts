@@ -19,7 +19,7 @@ import { describeWriter, nameOf, outdated, overdueFor } from '../../lib/backups/
 import { writeTo } from '../../lib/backups/source.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
-import { parseSchedule } from '../../lib/core/schedule.ts'
+import { parseSchedule } from '../../lib/core/scheduling/schedule.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'

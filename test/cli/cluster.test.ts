@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { createMetricsRequests } from '../../cli/cluster/asking.ts'
 import { nextDelay } from '../../cli/cluster/backoff.ts'
 import { asWorkerConfig } from '../../cli/cluster/messages.ts'
+import { createMetricsRequests } from '../../cli/cluster/metrics-requests.ts'
 import { createTotals } from '../../cli/cluster/totals.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import { planReload } from '../../lib/config/reload.ts'

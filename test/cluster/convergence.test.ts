@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createPresenceWatch } from '../../lib/chat/presence/watch.ts'
-import { createNodeHeartbeat } from '../../lib/cluster/beat.ts'
+import { createNodeHeartbeat } from '../../lib/cluster/heartbeat.ts'
 import { createPublisher } from '../../lib/cluster/publisher.ts'
 import { createReceiver, type PeerHandler } from '../../lib/cluster/receiver.ts'
 import { createClock } from '../../lib/core/clock.ts'

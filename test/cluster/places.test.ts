@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { CHECKS } from '../../lib/core/stall.ts'
+import { CHECKS } from '../../lib/core/scheduling/stall-detector.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import type { Sink } from '../../lib/live/reader.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'

@@ -1,4 +1,4 @@
-import type { Steps } from '../../lib/core/steps.ts'
+import type { Steps } from '../../lib/core/scheduling/steps.ts'
 
 /** Does all steps at once. @returns the result */
 export function finish<Result>(steps: Steps<Result>): Result {

@@ -1,4 +1,4 @@
-import { createLoader, type Find } from '../../core/loader.ts'
+import { createLoader, type Find } from '../../core/scheduling/loader.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
-import { withDeadline } from '../../core/deadline.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
+import { withDeadline } from '../../core/scheduling/deadline.ts'
 import { largestFrame } from '../../files/gif-frames.ts'
 import { sniff } from '../../files/sniff.ts'
 import type { Tx } from '../../live/transaction.ts'

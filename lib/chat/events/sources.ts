@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { createLoader, type Find } from '../../core/loader.ts'
+import { createLoader, type Find } from '../../core/scheduling/loader.ts'
 import type { Page, Source } from '../../live/channel.ts'
 import type { Head } from '../../live/event-ids.ts'
 import { type EventRow, listEvents, listHeads } from '../../live/log.ts'

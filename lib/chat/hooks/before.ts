@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import { findSubjects } from '../../accounts/users/store-subjects.ts'
 import type { Context, JoinBefore, MessageBefore } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
-import { withDeadline } from '../../core/deadline.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
+import { withDeadline } from '../../core/scheduling/deadline.ts'
 import { parseKnown } from '../../core/use-case.ts'
 
 /** How long a hook may take. */

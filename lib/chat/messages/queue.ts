@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { createKeyedMutex, type KeyedMutex } from '../../core/lines.ts'
+import { createKeyedMutex, type KeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
 import { createWriteQueue, type WriteQueue } from '../../live/write-queue.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { addPosts } from './posting.ts'

@@ -1,7 +1,7 @@
 import type { Log } from '../../context.ts'
-import { withDeadline } from '../../core/deadline.ts'
 import { causeText } from '../../core/errors.ts'
-import { warnOnce } from '../../core/once.ts'
+import { withDeadline } from '../../core/scheduling/deadline.ts'
+import { warnOnce } from '../../core/scheduling/once.ts'
 
 /** The maximum number of notifications and messages that wait. Further ones are dropped: a slow host costs no memory. */
 const MAX_WAITING = 100_000

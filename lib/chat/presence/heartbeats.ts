@@ -1,4 +1,4 @@
-import { withDeadline } from '../../core/deadline.ts'
+import { withDeadline } from '../../core/scheduling/deadline.ts'
 import type { Kv } from '../../storage/kv.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'

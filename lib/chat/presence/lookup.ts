@@ -1,11 +1,11 @@
 import { toInstant } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
-import type { OwnLastSeen, RemotePresence } from './elsewhere.ts'
 import type { Heartbeats } from './heartbeats.ts'
+import type { LocalSessions } from './local-sessions.ts'
+import type { OwnLastSeen, RemotePresence } from './remote-presence.ts'
 import { isHere, type LastSeen, presenceFrom } from './rules.ts'
 import type { OwnStreams, StreamCountsShared } from './stream-counts.ts'
-import type { LocalSessions } from './visits.ts'
 
 /** The presence of users, from all that is known of them. */
 export type Lookup = ReturnType<typeof createLookup>

@@ -8,8 +8,8 @@ import {
   updateCounts,
 } from '../../cluster/store-presence.ts'
 import { insertSignal } from '../../cluster/store-signals.ts'
-import { createCoalescer } from '../../core/gather.ts'
-import type { KeyedMutex } from '../../core/lines.ts'
+import { createCoalescer } from '../../core/scheduling/coalesce.ts'
+import type { KeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 

@@ -1,20 +1,20 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
-import { createKeyedMutex } from '../../core/lines.ts'
+import { createKeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createAudience } from './audience.ts'
-import { createRemotePresence } from './elsewhere.ts'
 import { createHeartbeats } from './heartbeats.ts'
+import { createLocalSessions } from './local-sessions.ts'
 import { createLookup } from './lookup.ts'
 import { createPlaces } from './places.ts'
 import { createPublishing } from './publishing.ts'
+import { createRemotePresence } from './remote-presence.ts'
 import { createStreamCounts } from './stream-counts.ts'
-import { createLocalSessions } from './visits.ts'
 
 interface WatchDeps {
   db: Database

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { createStepRunner } from '../../core/steps.ts'
+import { createStepRunner } from '../../core/scheduling/steps.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import { inBatches, type Pace } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'

@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/scheduling/steps.ts'
 import { type Atom, atomParts, MAX_WORD } from './rules-words.ts'
 
 /** The maximum number of different words that are indexed of a text, and of their UTF-16 units together. */

@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/scheduling/steps.ts'
 import type { Phrase } from './rules-query.ts'
 import { type Atom, atomParts } from './rules-words.ts'
 

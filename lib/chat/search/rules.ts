@@ -1,4 +1,4 @@
-import type { Steps } from '../../core/steps.ts'
+import type { Steps } from '../../core/scheduling/steps.ts'
 import { indexWords, MAX_IN_ORDER } from './rules-indexed.ts'
 import { ANALYSIS } from './rules-words.ts'
 

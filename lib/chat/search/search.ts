@@ -7,10 +7,10 @@ import type { NewEvent } from '../../live/appending.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries, Writing } from '../../storage/database.ts'
 import { insertTask } from '../../tasks/store.ts'
-import { createIndexer, type Indexer } from './mover.ts'
+import { createIndexer, type Indexer } from './indexer.ts'
 import { changedBy, indexVersion } from './rules.ts'
+import { createSearchSlots, type SearchSlots } from './slots.ts'
 import { findState, forgetChanges, hasMessages, listDocs, lockState, noteChanged, setState } from './store.ts'
-import { createSearchSlots, type SearchSlots } from './turns.ts'
 import { clearIndex, openIndex, writeEntries } from './word-index.ts'
 
 /** The index of the search: what keeps it as the messages are. */

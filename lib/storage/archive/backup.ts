@@ -10,7 +10,7 @@ import { isDamage } from '../errors.ts'
 import { fileOf, getFileOf } from '../place.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
-import { runApart } from '../sqlite/apart.ts'
+import { runApart } from '../sqlite/child-process.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 

@@ -1,6 +1,6 @@
-import { retry } from '../../core/deadline.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newId } from '../../core/ids.ts'
+import { retry } from '../../core/scheduling/deadline.ts'
 import { toInstant } from '../../core/time.ts'
 import { hasTable } from '../catalog.ts'
 import type { Database, Dialect, Queries } from '../database.ts'

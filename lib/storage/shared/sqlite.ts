@@ -1,4 +1,4 @@
-import { retry } from '../../core/deadline.ts'
+import { retry } from '../../core/scheduling/deadline.ts'
 import type { Database } from '../database.ts'
 import { isBusy, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'

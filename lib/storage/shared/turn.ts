@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createKeyedMutex } from '../../core/lines.ts'
+import { createKeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
 
 /** How many transactions may wait for a handle: each keeps the request of a caller. */
 const MAX_WAITING = 1_000

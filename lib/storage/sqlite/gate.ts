@@ -1,4 +1,4 @@
-import { retry } from '../../core/deadline.ts'
+import { retry } from '../../core/scheduling/deadline.ts'
 import type { InFlight } from '../calls-in-flight.ts'
 import { isBusy } from '../errors.ts'
 import type { SqliteConnection } from './connection.ts'

@@ -1,4 +1,4 @@
-import { createBatches } from '../../core/batches.ts'
+import { createBatches } from '../../core/scheduling/batches.ts'
 import type { TransactionOptions, Writing } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { Gate } from './gate.ts'

@@ -1,4 +1,4 @@
-import { retry } from '../../core/deadline.ts'
+import { retry } from '../../core/scheduling/deadline.ts'
 import type { Queries } from '../database.ts'
 import { isBusy } from '../errors.ts'
 import type { SqliteHandle } from './connection.ts'

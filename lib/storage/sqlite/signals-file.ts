@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
-import { retry } from '../../core/deadline.ts'
+import { retry } from '../../core/scheduling/deadline.ts'
 import type { Database } from '../database.ts'
 import { isBusy, isDamage } from '../errors.ts'
 import type { SqliteHandle } from './connection.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { createLocalSessions } from '../../../lib/chat/presence/visits.ts'
+import { createLocalSessions } from '../../../lib/chat/presence/local-sessions.ts'
 import { DAY, SECOND } from '../../../lib/core/time.ts'
 
 afterEach(() => void vi.restoreAllMocks())

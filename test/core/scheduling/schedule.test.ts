@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nextTime, parseSchedule } from '../../lib/core/schedule.ts'
+import { nextTime, parseSchedule } from '../../../lib/core/scheduling/schedule.ts'
 
 it.each([
   ['30 3 * * *', '2026-11-22T03:29:59Z', '2026-11-22T03:30:00Z'],

@@ -1,4 +1,4 @@
-import { ChatError } from './errors.ts'
+import { ChatError } from '../errors.ts'
 
 /** Runs the works of one key one after another, in the order of the calls. */
 export type KeyedMutex<Key = string> = <T>(key: Key, work: () => Promise<T>) => Promise<T>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSearchSlots } from '../../../lib/chat/search/turns.ts'
+import { createSearchSlots } from '../../../lib/chat/search/slots.ts'
 import { times } from '../../support/service.ts'
 
 const SOON = () => performance.now() + 60_000

@@ -1,4 +1,4 @@
-import type { MayContinue } from '../core/precedence.ts'
+import type { MayContinue } from '../core/scheduling/request-priority.ts'
 
 /**
  * Creates a queue that lets one of its entries begin in each turn of the event loop, in the order of arrival. When they are

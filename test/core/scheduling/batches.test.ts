@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createBatches } from '../../lib/core/batches.ts'
-import { times } from '../support/service.ts'
+import { createBatches } from '../../../lib/core/scheduling/batches.ts'
+import { times } from '../../support/service.ts'
 
 /** Runs items of these lengths, all added at once. @returns the number of items of each batch */
 function sizesOf(lengths: number[]): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { withDeadline } from '../../lib/core/deadline.ts'
+import { withDeadline } from '../../lib/core/scheduling/deadline.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 
 /** Longer than the primary process waits for the other workers. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { retry, withDeadline } from '../../lib/core/deadline.ts'
+import { retry, withDeadline } from '../../../lib/core/scheduling/deadline.ts'
 
 it('returns the result that arrives in time', async () => {
   expect(await withDeadline(Promise.resolve('done'), 60_000, 'late')).toBe('done')

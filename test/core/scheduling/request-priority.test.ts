@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRequestPriority } from '../../lib/core/precedence.ts'
+import { createRequestPriority } from '../../../lib/core/scheduling/request-priority.ts'
 
 it('lets work go on when no request has arrived since the last turn', () => {
   let arrivals = 5

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createLoader } from '../../lib/core/loader.ts'
-import { times } from '../support/service.ts'
+import { createLoader } from '../../../lib/core/scheduling/loader.ts'
+import { times } from '../../support/service.ts'
 
 /** A loader of upper-case letters that records what it loads; it knows no key that is a number. */
 function createRecorded() {

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createResponseBatches } from '../../lib/http/node/turns.ts'
+import { createResponseBatches } from '../../lib/http/node/response-batch.ts'
 
 const newResponse = () => new ServerResponse(new IncomingMessage(new Socket()))
 

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import { listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store-presence.ts'
-import type { KeyedMutex } from '../../core/lines.ts'
+import type { KeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createOwnChanges } from './own-changes.ts'

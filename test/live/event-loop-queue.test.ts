@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { ChatError } from '../../lib/index.ts'
-import { createEventLoopQueue } from '../../lib/live/turns.ts'
+import { createEventLoopQueue } from '../../lib/live/event-loop-queue.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, readsLog, type Which } from './held.ts'

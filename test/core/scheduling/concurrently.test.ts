@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { forEachConcurrently } from '../../lib/core/at-once.ts'
+import { forEachConcurrently } from '../../../lib/core/scheduling/concurrently.ts'
 
 it('works on no more than some items at the same time, and on the next one when one ends', async () => {
   const begun: number[] = []

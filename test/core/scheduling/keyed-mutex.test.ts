@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { createKeyedMutex } from '../../lib/core/lines.ts'
-import { promised } from '../storage/handles.ts'
-import { codeOf, times } from '../support/service.ts'
+import { createKeyedMutex } from '../../../lib/core/scheduling/keyed-mutex.ts'
+import { promised } from '../../storage/handles.ts'
+import { codeOf, times } from '../../support/service.ts'
 
 it('runs the works of a key one after another, also after one that fails, and those of other keys meanwhile', async () => {
   const inLine = createKeyedMutex({ each: 10 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createNodeHeartbeat } from '../../lib/cluster/beat.ts'
+import { createNodeHeartbeat } from '../../lib/cluster/heartbeat.ts'
 import { insertNode, removeDead, removeNode } from '../../lib/cluster/store.ts'
 import { listPresence, upsertPresence } from '../../lib/cluster/store-presence.ts'
 import { createClock } from '../../lib/core/clock.ts'

@@ -1,14 +1,14 @@
 import type { Clock } from '../core/clock.ts'
-import { createUptimeGate } from '../core/steadiness.ts'
+import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
 import { monotonicMicros } from '../core/time.ts'
 import { BUILD } from '../core/version.ts'
 import type { PlaceState } from '../files/place.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { announceUsers } from './announce-users.ts'
 import { ownPlace } from './process-place.ts'
 import type { PeerHandler } from './receiver.ts'
 import * as store from './store.ts'
 import { deleteUnseen } from './store-presence.ts'
-import { announceUsers } from './telling.ts'
 
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createUptimeGate } from '../../lib/core/steadiness.ts'
+import { createUptimeGate } from '../../../lib/core/scheduling/uptime-gate.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

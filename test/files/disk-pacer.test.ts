@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createDiskPacer } from '../../lib/files/turns.ts'
+import { createDiskPacer } from '../../lib/files/disk-pacer.ts'
 import { withResolvers } from '../support/with-resolvers.ts'
 
 const OPEN = new AbortController().signal
