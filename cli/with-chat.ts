@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { MIB } from '../lib/core/units.ts'
 import type { Chat } from '../lib/service.ts'
 import type { Storage } from '../lib/storage/open.ts'
 import { diskOf } from '../lib/storage/space.ts'
@@ -8,8 +9,6 @@ import { type ConfigFlags, loadConfig } from './config/load.ts'
 import { sqliteFile } from './doctor/files.ts'
 import { createLogger } from './logging/logger.ts'
 import { printNote } from './output.ts'
-
-const MIB = 1024 * 1024
 
 /**
  * Runs `work` on the configured storage without migrating it.

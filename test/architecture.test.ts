@@ -21,7 +21,7 @@ const ORDER = [
     'features.ts',
     'shared-chat.ts',
     'jobs.ts',
-    'idle.ts',
+    'settle.ts',
     'cookie-conflicts.ts',
     'service.ts',
     'endpoints.ts',
@@ -99,8 +99,32 @@ const MAX_LINES = 300
 /** The first line of a generated file: it is as long as its source requires. */
 const GENERATED = '// Made from '
 
-/** Longer than a screen, a function holds several others, each with its own state. */
-const MAX_FUNCTION_LINES = 60
+/** With more of it, a function is two things: each wants its own factory, or several pieces one name (`state`). */
+const MAX_SHARED_STATE = 3
+
+/** Functions from before the rule, which are to be divided: a new one does not belong here. */
+const TO_DIVIDE: readonly string[] = [
+  'lib/files/disk-pacer.ts: createDiskPacer',
+  'lib/limits/auth-failures.ts: createAuthFailures',
+  'lib/live/after-events.ts: createAfterEvents',
+  'lib/live/channel.ts: createChannel',
+  'lib/live/channel.ts: createOffered',
+  'lib/live/logins.ts: createLogins',
+  'lib/live/tail.ts: createTail',
+  'lib/live/transaction.ts: collect',
+  'lib/chat/events/service.ts: iterate',
+  'lib/chat/messages/batch.ts: createBatch',
+  'lib/chat/messages/erase-author.ts: createAuthorEraser',
+  'lib/chat/notifications/host-queue.ts: createHostQueue',
+  'lib/client/store/search.ts: createMessageSearch',
+  'lib/core/scheduling/batches.ts: createBatches',
+  'lib/core/scheduling/coalesce.ts: createCoalescer',
+  'lib/core/scheduling/throttle.ts: createThrottle',
+  'lib/http/node/requests-in-flight.ts: trackInFlight',
+  'lib/storage/sqlite/signals-file.ts: createSignalsFile',
+  'cli/doctor/stream.ts: open',
+  'cli/logging/sink.ts: createLogSink',
+]
 
 /** A docblock, a run of lines that begin with `//`, or a `//` behind code. */
 const COMMENT = /^[ \t]*\/\*[\s\S]*?\*\/|^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|(?<=\S )\/\/ .*$/gm
@@ -198,13 +222,13 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
       .filter(({ lines }) => lines > MAX_LINES)
       .map(({ path, lines }) => `${path}: ${lines} lines`),
 
-  // Tables of data are as long as what they list: the lines of an array or object without functions do not count.
-  [`no function is longer than ${MAX_FUNCTION_LINES} lines`]: (tree) =>
-    everyNode(tree, ({ text }, node) => {
-      if (!isFunction(node)) return
-      const tables = listTables(node).map((table) => linesOf(text, table) - 1)
-      const lines = tables.reduce((left, table) => left - table, linesOf(text, node))
-      if (lines > MAX_FUNCTION_LINES) return `a function of ${lines} lines`
+  [`a function shares at most ${MAX_SHARED_STATE} pieces of changing state with those inside it`]: (tree) =>
+    everyNode(tree, ({ path }, node) => {
+      const count = isFunction(node) ? sharedStateOf(node).length : 0
+      const name = nameOf(node) ?? 'a function'
+      const isKnown = TO_DIVIDE.includes(`${path}: ${name}`)
+      if (count > MAX_SHARED_STATE && !isKnown) return `${name} shares ${count}`
+      if (count <= MAX_SHARED_STATE && isKnown) return `${name} is divided: it leaves the list`
     }),
 
   'comments stand alone': (tree) =>
@@ -348,12 +372,35 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/x/y.ts: 301 lines', { 'lib/x/y.ts': 'f()\n'.repeat(301) }],
     ['', { 'lib/x/y.ts': 'f()\n'.repeat(300), 'lib/api/y.ts': `// Made from x\n${'f()\n'.repeat(300)}` }],
   ],
-  'no function is longer than 60 lines': [
-    ['lib/x/y.ts: a function of 61 lines', { 'lib/x/y.ts': `function a() {\n${'f()\n'.repeat(59)}}` }],
-    ['lib/x/y.ts: a function of 61 lines', { 'lib/x/y.ts': `const a = () => {\n${'f()\n'.repeat(59)}}` }],
-    ['', { 'lib/x/y.ts': `function a() {\n${'f()\n'.repeat(58)}}` }],
-    // A table of data.
-    ['', { 'lib/x/y.ts': `const a = () => [\n${"{ b: 'c' },\n".repeat(100)}]` }],
+  'a function shares at most 3 pieces of changing state with those inside it': [
+    [
+      'lib/x/y.ts: a shares 4',
+      {
+        'lib/x/y.ts': `function a() {
+          let b = 0
+          let c = 0
+          const [d, e] = [new Map(), 1]
+          const f = new Map()
+          const g = []
+          return () => [b, c, f, g, d, e]
+        }`,
+      },
+    ],
+    // Three; a table that is not empty; and what no other function sees.
+    [
+      '',
+      {
+        'lib/x/y.ts': `function a() {
+          let b = 0
+          let c = 0
+          const f = new Set()
+          const g = [1]
+          let h = 0
+          h++
+          return () => [b, c, f, g]
+        }`,
+      },
+    ],
   ],
   'comments stand alone': [
     ['lib/x/y.ts: a comment begins "The same"', { 'lib/x/y.ts': '/** The same for a file. */\nf()' }],
@@ -424,18 +471,39 @@ function isFunction({ type }: Node): boolean {
   return ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(type)
 }
 
-const TABLES = ['ArrayExpression', 'ObjectExpression']
-
-/** The outermost arrays and objects in a function that hold no function. */
-function listTables(value: unknown): Node[] {
-  if (typeof value !== 'object' || value === null) return []
-  if ('type' in value && TABLES.includes(value.type as string) && ![...walk(value)].some(isFunction))
-    return [value as Node]
-  return Object.values(value).flatMap(listTables)
+/** The name of a declared function. */
+function nameOf({ id }: Node): string | undefined {
+  return (id as { name?: string } | null | undefined)?.name
 }
 
-function linesOf(text: string, { start, end }: Node): number {
-  return text.slice(start as number, end as number).split('\n').length
+/** The variables of a function that change, and that functions inside it use: each `let`, and what begins empty. */
+function sharedStateOf({ body }: Node): string[] {
+  const statements = ((body as Node).body ?? []) as Node[]
+  if (!Array.isArray(statements)) return []
+  const names = statements.flatMap((statement) => (statement.type === 'VariableDeclaration' ? changing(statement) : []))
+  const inner = names.length > MAX_SHARED_STATE ? [...innerFunctions(statements)] : []
+  const used = new Set(inner.flatMap((each) => [...walk(each)].map(({ type, name }) => type === 'Identifier' && name)))
+  return names.filter((name) => used.has(name))
+}
+
+function changing({ kind, declarations }: Node): string[] {
+  const all = declarations as { id: Node; init?: Node | null }[]
+  return all
+    .filter(({ id, init }) => id.type === 'Identifier' && (kind === 'let' || (init && beginsEmpty(init))))
+    .map(({ id }) => id.name as string)
+}
+
+function beginsEmpty({ type, callee, arguments: given, elements }: Node): boolean {
+  if (type === 'ArrayExpression') return (elements as unknown[]).length === 0
+  const name = (callee as { name?: string } | undefined)?.name ?? ''
+  return type === 'NewExpression' && /^(Weak)?(Map|Set)$/.test(name) && (given as unknown[]).length === 0
+}
+
+/** The outermost functions in a value. */
+function* innerFunctions(value: unknown): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return
+  if ('type' in value && isFunction(value as Node)) yield value as Node
+  else for (const child of Object.values(value)) yield* innerFunctions(child)
 }
 
 function toImport(path: string, node: Node): Import | undefined {

@@ -131,7 +131,7 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/erasure/*.test.ts',
     'test/http/{another-domain,contract,cors,input,lists,origin,rights,texts,trouble}.test.ts',
     'test/limits/{auth-failures,routes,status}.test.ts',
-    'test/live/{changes,closing,feed,follow,join,read-then-follow,stream,turns,typings}.test.ts',
+    'test/live/{changes,closing,feed,follow,join,event-loop-queue,read-then-follow,stream,typings}.test.ts',
     'test/mail/sending.test.ts',
     'test/ops/{files,fsck,fsck-attachments,lost-files,retention,routes,user-export}.test.ts',
     'test/tasks/*.test.ts',

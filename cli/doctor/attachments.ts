@@ -6,6 +6,7 @@ import { filesPlace } from '../../lib/config/attachments.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { newId } from '../../lib/core/ids.ts'
+import { MIB } from '../../lib/core/units.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
 import { examine } from '../../lib/files/place.ts'
 import { reserveOf } from '../../lib/files/reserve.ts'
@@ -14,8 +15,6 @@ import type { Space } from '../../lib/storage/space.ts'
 import { messageOf } from '../errors.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
 import { type FilesElsewhere, findFilesElsewhere, some } from './nodes.ts'
-
-const MIB = 1024 * 1024
 
 /** From this part of the maximum on, uploads are about to be refused. */
 const NEARLY_FULL = 0.9

@@ -1,5 +1,5 @@
 import { describeStep, LONG_STEP } from '../../lib/core/clock-trust.ts'
-import { DAY } from '../../lib/core/time.ts'
+import { DAY } from '../../lib/core/units.ts'
 import type { CommandClock } from '../../lib/storage/clock-notes.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { MIB } from '../../lib/core/units.ts'
 import { partsOf } from '../../lib/storage/archive/files.ts'
 import { diskOf } from '../../lib/storage/space.ts'
 import { isInWal } from '../../lib/storage/sqlite/file.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
-
-const MIB = 1024 * 1024
 
 /** With less space, an hour of a busy service may not fit, or the WAL during a backup. */
 const LITTLE_SPACE = 512 * MIB

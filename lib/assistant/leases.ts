@@ -13,7 +13,7 @@ import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
-import { SECOND } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** The lease of an answer; a writer that does not renew it for so long counts as dead. */

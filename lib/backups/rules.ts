@@ -1,4 +1,5 @@
 import { nextTime, type Schedule } from '../core/scheduling/schedule.ts'
+import { SECOND } from '../core/units.ts'
 import type { BackupState } from './store.ts'
 
 /** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */
@@ -59,9 +60,6 @@ export function nameOf(owner: string, now: number, ends: string): string {
 }
 
 const stampOf = (at: number) => new Date(at / 1000).toISOString().replace(/[-:]|\.\d+/g, '')
-
-/** In microseconds. */
-const SECOND = 1_000_000
 
 /** Backups may be made more often than once a second: the names of this many in one moment differ. */
 const MAX_OF_A_SECOND = 60

@@ -2,7 +2,7 @@ import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import type { Clock } from '../core/clock.ts'
 import { describeStep } from '../core/clock-trust.ts'
-import { SECOND } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import type { Database } from '../storage/database.ts'
 import { hasAgreeingNode } from './store.ts'
 

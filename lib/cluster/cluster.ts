@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts'
 import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/scheduling/once.ts'
+import { SECOND } from '../core/units.ts'
 import { BUILD } from '../core/version.ts'
 import type { PlaceState } from '../files/place.ts'
 import type { Database } from '../storage/database.ts'
@@ -21,7 +22,7 @@ import { anotherNodePolls, insertNode, removeNode } from './store.ts'
 import { deleteSignals } from './store-signals.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer checks everything. */
-const SIGNALS_KEPT = 10_000_000
+const SIGNALS_KEPT = 10 * SECOND
 
 /** The interval at which older ones are deleted. */
 const PRUNE_MS = 5_000
@@ -120,7 +121,7 @@ async function register(id: string, { db, signals, config, noteDetails }: Regist
     await insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
     await noteDetails()
   } catch (error) {
-    // The next beat tries again.
+    // The next heartbeat tries again.
     if (!signals) throw error
   }
 }
@@ -145,13 +146,13 @@ function startRepeated(
       await compare()
       receiver.recount()
     }),
-    // Apart: each look reads all signals that are left, also while the beat fails.
+    // Apart: each look reads all signals that are left, also while the heartbeat fails.
     every(PRUNE_MS, prune),
   ]
 }
 
 interface Repeated {
-  /** Starts no further run, and waits for the one in progress: a beat would add the row of the process again. */
+  /** Starts no further run, and waits for the one in progress: a heartbeat would add the row of the process again. */
   stop(): Promise<void>
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
 import { monotonicMicros } from '../core/time.ts'
+import { DAY, MINUTE } from '../core/units.ts'
 import { BUILD } from '../core/version.ts'
 import type { PlaceState } from '../files/place.ts'
 import type { Database, Queries } from '../storage/database.ts'
@@ -11,13 +12,13 @@ import * as store from './store.ts'
 import { deleteUnseen } from './store-presence.ts'
 
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
-const LEFT_KEPT = 60_000_000
+const LEFT_KEPT = MINUTE
 
 /**
  * How long other processes can read when a user was last seen, in microseconds. A shorter time would take `last_seen_at`
  * from users after a night; without a limit, rows of all visitors stay as long as the process runs.
  */
-const SEEN_KEPT = 24 * 60 * 60 * 1_000_000
+const SEEN_KEPT = DAY
 
 /** After this many beats older rows are deleted: it reads all of the process, and all that stopped ones left behind. */
 const HEARTBEATS_BETWEEN_DELETIONS = 30

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { assertAdmin } from '../core/actor.ts'
-import { SECOND, toInstant } from '../core/time.ts'
+import { toInstant } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import { useCase } from '../core/use-case.ts'
 import { BUILD } from '../core/version.ts'
 import { type NodePlace, toDetails } from './details.ts'

@@ -1,3 +1,4 @@
+import { DAY, SECOND } from '../core/units.ts'
 import type { Database, Primitive, Queries } from '../storage/database.ts'
 import { databaseNow, greatest, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import type { ProcessPlace } from './process-place.ts'
@@ -17,7 +18,7 @@ export interface NodeRow {
   files: string | null
 }
 
-/** Adds a process; a repeated call changes nothing but its beat. */
+/** Adds a process; a repeated call changes nothing but its heartbeat. */
 export async function insertNode(db: Queries, id: string, version: string, place?: ProcessPlace): Promise<void> {
   await db.run(
     `INSERT INTO nodes (id, started_at, beat_at, version, streams, place)
@@ -89,7 +90,7 @@ export async function hasAgreeingNode(
 }
 
 /** The age of the notes of others that count, in microseconds. */
-const POLLED_LATELY = 5_000_000
+const POLLED_LATELY = 5 * SECOND
 
 /**
  * How much later than this process another one must have received signals, in microseconds: what all miss is not its
@@ -112,7 +113,7 @@ export async function anotherNodePolls(db: Database, id: string, unheard_ms: num
   return (await db.snapshot(read, { timeout: HEARD_TIMEOUT_MS })) !== undefined
 }
 
-/** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */
+/** The processes with a heartbeat within `deadAfter`, in microseconds: the others are dead, and not removed yet. */
 export function listNodes(db: Queries, deadAfter: Micros, limit: number): Promise<NodeRow[]> {
   return db.all<NodeRow>(
     `SELECT id, version, started_at, beat_at, streams, details, files FROM nodes
@@ -124,9 +125,9 @@ export function listNodes(db: Queries, deadAfter: Micros, limit: number): Promis
 
 /**
  * How much longer than what a stopped process has left behind that of a process without a row is kept, in microseconds:
- * one that was taken for dead adds its row at its next beat, and its users have been there for long.
+ * one that was taken for dead adds its row at its next heartbeat, and its users have been there for long.
  */
-const UNKNOWN_KEPT = 24 * 60 * 60 * 1_000_000
+const UNKNOWN_KEPT = DAY
 
 /** How the users of removed rows are passed on. */
 interface Removal {
@@ -137,8 +138,8 @@ interface Removal {
 }
 
 /**
- * Removes the processes without a beat for `silence`, in microseconds, and what they knew of users. A concurrent call
- * finds nothing. By node_id, and only if a process has died: each process calls it at each beat.
+ * Removes the processes without a heartbeat for `deadAfter`, in microseconds, and what they knew of users. A concurrent call
+ * finds nothing. By node_id, and only if a process has died: each process calls it at each heartbeat.
  *
  * @returns the users whose presence may differ now, which are few of those that a process has ever seen
  */

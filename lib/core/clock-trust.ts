@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 
 /** A difference from the monotonic clock of this much within an hour is a step of the clock. */
 const STEP = 5 * MINUTE

@@ -1,3 +1,5 @@
+import { DAY, SECOND } from './units.ts'
+
 /** The clock of this machine in microseconds since 1970. A service has a better one, `ctx.now`, and judges no instant by this. */
 export function currentMicros(): number {
   return Date.now() * 1000
@@ -43,17 +45,5 @@ export function fromInstant(instant: string): number {
   const [, seconds, fraction = '', zone] = /^(.{19})(?:\.(\d+))?(.+)$/.exec(instant)!
   return Date.parse(`${seconds}${zone}`) * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
 }
-
-/** One second in microseconds. */
-export const SECOND = 1_000_000
-
-/** One minute in microseconds. */
-export const MINUTE = 60 * SECOND
-
-/** One hour in microseconds. */
-export const HOUR = 60 * MINUTE
-
-/** One day in microseconds. */
-export const DAY = 24 * 60 * 60 * SECOND
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))

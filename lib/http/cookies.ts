@@ -2,7 +2,8 @@ import { STATE_SECONDS } from '../accounts/oauth/service.ts'
 import { DEVICE_SECONDS } from '../accounts/passwords/known-devices.ts'
 import type { SignedIn } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
-import { fromInstant, SECOND } from '../core/time.ts'
+import { fromInstant } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import type { Micros } from '../storage/sql.ts'
 
 /** The cookies of a new session: the token, which scripts cannot read, and the CSRF token, which they must (interface: Authentication). */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/parse.ts'
 import { ChatError } from '../core/errors.ts'
-import { SECOND } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
 import { networkOf, type Rate } from './rules.ts'

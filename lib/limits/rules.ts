@@ -1,3 +1,5 @@
+import { SECOND } from '../core/units.ts'
+
 /** A rate: `burst` requests at once from rest, then this many a second. */
 export interface Rate {
   requests_per_second: number
@@ -17,9 +19,6 @@ export interface Decision {
   /** For a refused request: the whole number of seconds after which it is allowed, and not a second earlier. */
   retry_after_seconds?: number
 }
-
-/** One second in the unit of instants. */
-const SECOND = 1_000_000
 
 /** How far the clocks of two processes may differ. An instant further ahead was written before a clock stepped back. */
 export const CLOCK_SKEW = 60 * SECOND

@@ -1,5 +1,6 @@
 import type { EphemeralEvent } from '../context.ts'
-import { fromInstant, SECOND, toInstant } from '../core/time.ts'
+import { fromInstant, toInstant } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Delivered } from './delivery.ts'
 import type { Ephemeral } from './transaction.ts'

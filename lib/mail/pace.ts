@@ -1,6 +1,6 @@
 import { uniqueKey } from '../core/characters.ts'
 import { digest } from '../core/ids.ts'
-import { SECOND } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import { takeShared } from '../limits/buckets.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'

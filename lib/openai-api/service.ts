@@ -1,4 +1,4 @@
-import { SECOND } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import { useCase } from '../core/use-case.ts'
 import { echo, echoInPieces } from './rules.ts'
 import { type Completion, type CompletionChunk, CompletionInput, type Models } from './schema.ts'

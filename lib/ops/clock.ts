@@ -1,7 +1,7 @@
 import type { Context, Ports } from '../context.ts'
 import { createClock } from '../core/clock.ts'
 import { describeStep, LONG_STEP } from '../core/clock-trust.ts'
-import { DAY, MINUTE } from '../core/time.ts'
+import { DAY, MINUTE } from '../core/units.ts'
 import { noteTrusted, noteUntrusted, readClockNotes, readCommandClock } from '../storage/clock-notes.ts'
 
 /** How often a trusted clock is noted: a start that is later by more than an hour is a step. */

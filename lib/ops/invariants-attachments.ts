@@ -1,6 +1,7 @@
 import { toList } from '../chat/attachments/rules.ts'
 import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.ts'
 import { findState, noteChanged } from '../chat/search/store.ts'
+import { DAY } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
 import { CORRECT_SIZES } from '../storage/schema/0027-blob-sizes.ts'
 import type { Invariant } from './invariant.ts'
@@ -29,9 +30,6 @@ async function repairLists(tx: Queries): Promise<void> {
   for (const id of ids) await setList(tx, id, toList((await listOfMessage(tx, id)).map(toAttachment)))
   if (((await findState(tx)) ?? 'off') !== 'off') await noteChanged(tx, ids)
 }
-
-/** After a day, as after an upload. */
-const DAY = 24 * 60 * 60 * 1_000_000
 
 /** The invariants of the rows of files. Another check finds missing bytes. */
 export const ATTACHMENTS: Invariant[] = [

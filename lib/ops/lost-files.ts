@@ -7,7 +7,7 @@ import { type ComingFile, listComing, listLostBlobs, markBack } from '../chat/at
 import { graceOf } from '../chat/attachments/sweep.ts'
 import { lockConversation } from '../chat/conversations/store.ts'
 import type { Context } from '../context.ts'
-import { DAY, SECOND } from '../core/time.ts'
+import { DAY, SECOND } from '../core/units.ts'
 import type { FileStore } from '../files/file-store.ts'
 import type { Tx } from '../live/transaction.ts'
 import { checkBlob } from './blob-check.ts'

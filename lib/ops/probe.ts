@@ -10,7 +10,7 @@ import { type Actor, assertAdmin } from '../core/actor.ts'
 import type { Cutoff } from '../core/clock.ts'
 import { digest, newToken } from '../core/ids.ts'
 import type { NamesOf } from '../core/known-names.ts'
-import { SECOND } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import { assertKnown } from '../core/use-case.ts'
 import type { Queries } from '../storage/database.ts'
 

@@ -1,6 +1,7 @@
 import { type Clock, createClock } from '../core/clock.ts'
 import { type ClockRecord, clockDoubt, isOfRunning } from '../core/clock-trust.ts'
-import { MINUTE, monotonicMicros } from '../core/time.ts'
+import { monotonicMicros } from '../core/time.ts'
+import { MINUTE } from '../core/units.ts'
 import type { Database, Queries } from './database.ts'
 import { databaseNow, type Micros } from './sql.ts'
 

@@ -1,4 +1,5 @@
-import { SECOND, toInstant } from '../core/time.ts'
+import { toInstant } from '../core/time.ts'
+import { SECOND } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
 import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'

@@ -20,12 +20,11 @@ import { writeTo } from '../../lib/backups/source.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
 import { parseSchedule } from '../../lib/core/scheduling/schedule.ts'
+import { HOUR } from '../../lib/core/units.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'
 import { startService, startThread } from '../support/service.ts'
-
-const HOUR = 3_600_000_000
 
 function newFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'chat-backups-'))

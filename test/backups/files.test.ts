@@ -7,6 +7,7 @@ import { filesKeyOf, toIdentity } from '../../lib/backups/files-key.ts'
 import { sealed } from '../../lib/backups/sealed.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { sweepFiles } from '../../lib/chat/attachments/sweep.ts'
+import { SECOND } from '../../lib/core/units.ts'
 import { openFileStoreIn } from '../../lib/files/file-store.ts'
 import { parseConfig } from '../../lib/index.ts'
 import { createFolder } from '../../lib/storage/objects/fs.ts'
@@ -14,8 +15,6 @@ import { bytesFor, bytesOf, memoryFiles, upload } from '../chat/attachments/file
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { MEMORY } from '../support/memory.ts'
 import { startService } from '../support/service.ts'
-
-const SECOND = 1_000_000
 
 describeOnEachDatabase('backups with files', (openUrl) => {
   it('share the files, delete those that no kept one names, and stay whole when files fail', async () => {

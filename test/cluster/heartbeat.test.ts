@@ -4,11 +4,10 @@ import { insertNode, removeDead, removeNode } from '../../lib/cluster/store.ts'
 import { listPresence, upsertPresence } from '../../lib/cluster/store-presence.ts'
 import { createClock } from '../../lib/core/clock.ts'
 import { currentMicros } from '../../lib/core/time.ts'
+import { MINUTE } from '../../lib/core/units.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-
-const MINUTE = 60_000_000
 
 describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect) => {
   const storages: Storage[] = []

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ConversationStreamEvent, Presence } from '../../lib/client/index.ts'
-import { currentMicros, SECOND } from '../../lib/core/time.ts'
+import { currentMicros } from '../../lib/core/time.ts'
+import { SECOND } from '../../lib/core/units.ts'
 import { OPERATOR, type Storage } from '../../lib/index.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createClock } from '../../lib/core/clock.ts'
 import { clockDoubt, describeStep } from '../../lib/core/clock-trust.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../../lib/core/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../lib/core/units.ts'
 
 const BEGAN = Date.UTC(2030, 0, 1) * 1000
 

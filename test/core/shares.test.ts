@@ -17,8 +17,8 @@ const LIMITS: Record<string, Limit> = {
   'posts with a key, on PostgreSQL': {
     share: '1,000 of a user wait for the one that is stored',
     sum: '4,000 wait in a process',
-    shown: ['test/core/lines.test.ts', 'refuses what would wait beyond the sum'],
-    at: ['lib/chat/messages/queue.ts: createLines ×1', 'lib/core/lines.ts: unavailable ×1'],
+    shown: ['test/core/scheduling/keyed-mutex.test.ts', 'refuses what would wait beyond the sum'],
+    at: ['lib/chat/messages/queue.ts: createKeyedMutex ×1', 'lib/core/scheduling/keyed-mutex.ts: unavailable ×1'],
   },
   'sign-in attempts': {
     share: '64 of an account wait for those that are checked',
@@ -35,8 +35,8 @@ const LIMITS: Record<string, Limit> = {
   searches: {
     share: '2 of a user run, 20 wait',
     sum: '4 run in a process, 100 wait; further ones end without a turn',
-    shown: ['test/chat/search/turns.test.ts', 'nor to the callers beyond those that may wait'],
-    at: ['lib/chat/search/search.ts: createTurns ×1'],
+    shown: ['test/chat/search/slots.test.ts', 'nor to the callers beyond those that may wait'],
+    at: ['lib/chat/search/search.ts: createSearchSlots ×1'],
   },
   'parts of uploads': {
     share: '12 of a user are received, 48 wait',
@@ -160,32 +160,32 @@ const OTHERS: Record<string, string[]> = {
   'belongs to the host or to a part of the service, not to callers': [
     'cli/cluster/primary.ts: createWorkerPool ×1',
     'cli/logging/logger.ts: createJsonLines ×1',
-    'lib/chat/presence/watch.ts: createLines ×1',
+    'lib/chat/presence/watch.ts: createKeyedMutex ×1',
     'lib/client/store/outbox.ts: createQueue ×1',
     'lib/storage/postgres/connector.ts: createPool ×1',
     'lib/storage/postgres/pooler.ts: createPool ×1',
-    'lib/storage/shared/turn.ts: createLines ×1',
+    'lib/storage/shared/turn.ts: createKeyedMutex ×1',
   ],
   'has a limit of all alone, or only what open calls and streams ask for: each has a connection of server.max_connections':
     [
       'lib/assistant/chunk-writer.ts: createConversationQueue ×1',
-      'lib/chat/attachments/cleaning.ts: createTurns ×1',
+      'lib/chat/attachments/cleaning.ts: createEventLoopQueue ×1',
       'lib/chat/messages/queue.ts: createWriteQueue ×1',
       'lib/chat/notifications/host.ts: createHostQueue ×1',
-      'lib/chat/presence/publishing.ts: createGathering ×1',
-      'lib/chat/presence/stream-counts.ts: createGathering ×1',
+      'lib/chat/presence/publishing.ts: createCoalescer ×1',
+      'lib/chat/presence/stream-counts.ts: createCoalescer ×1',
       'lib/chat/reactions/adding.ts: createWriteQueue ×1',
-      'lib/chat/receipts/publishing.ts: createGathering ×1',
-      'lib/chat/search/mover.ts: createBatches ×1',
+      'lib/chat/receipts/publishing.ts: createCoalescer ×1',
+      'lib/chat/search/indexer.ts: createBatches ×1',
       'lib/cluster/bus.ts: createSignalQueue ×1',
-      'lib/cluster/signals.ts: createGathering ×1',
+      'lib/cluster/signals.ts: createCoalescer ×1',
       'lib/cluster/signals.ts: createSignalQueue ×1',
-      'lib/create-context.ts: createCleaningTurns ×1',
+      'lib/create-context.ts: createCleaningQueue ×1',
       'lib/create-context.ts: createPostQueue ×1',
       'lib/create-context.ts: createReactionQueue ×1',
-      'lib/files/file-store.ts: createTurns ×1',
-      'lib/http/app.ts: createTurns ×1',
-      'lib/live/hub.ts: createTurns ×1',
+      'lib/files/file-store.ts: createDiskPacer ×1',
+      'lib/http/app.ts: createResponseBatches ×1',
+      'lib/live/hub.ts: createEventLoopQueue ×1',
       'lib/live/write-queue.ts: createBatches ×1',
       'lib/storage/sqlite/database.ts: createGate ×1',
       'lib/storage/sqlite/group-commit.ts: createBatches ×1',
@@ -205,13 +205,14 @@ const OTHERS: Record<string, string[]> = {
     'lib/chat/attachments/completing.ts: unavailable ×1',
     'lib/chat/attachments/part-slots.ts: unavailable ×1',
     'lib/chat/hooks/before.ts: unavailable ×1',
+    'lib/chat/usage/service.ts: unavailable ×1',
     'lib/core/lifecycle.ts: unavailable ×1',
     'lib/files/failures.ts: storage_full ×1',
     'lib/files/failures.ts: unavailable ×1',
     'lib/files/file-store.ts: unavailable ×1',
     'lib/files/guard.ts: unavailable ×1',
     'lib/http/redirect.ts: unavailable ×1',
-    'lib/idle.ts: unavailable ×1',
+    'lib/settle.ts: unavailable ×1',
     'lib/live/quota.ts: unavailable ×1',
     'lib/ops/service.ts: unavailable ×1',
     'lib/storage/calls-in-flight.ts: unavailable ×1',
@@ -227,7 +228,7 @@ const OTHERS: Record<string, string[]> = {
 
 /** Names of functions that make something in which callers wait or are counted. */
 const MAKES =
-  /^create\w*(Lines|Turns|Slots|Places|Quota|Queue|Buckets|Attempts|Streams|Failures|Limiter|Batches|Gathering|Gate|Pool)$/
+  /^create\w*(JsonLines|Mutex|Pacer|Slots|Places|Quota|Queue|Buckets|Attempts|Streams|Failures|Limiter|Batches|Coalescer|(?<!Uptime)Gate|Pool)$/
 
 /** Names of functions that count a caller in the database. */
 const COUNTS = /^(takeShared|reserveAttempt)$/

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
+import { MIB } from '../../lib/core/units.ts'
 import { createReserve } from '../../lib/storage/sqlite/reserve.ts'
 import { folder, run } from '../cli/process.ts'
 import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
@@ -8,8 +9,6 @@ import { settle } from './people.ts'
 import { FULL_DISKS } from './storage/full.ts'
 import { type Mount, mountSmall } from './storage/mounts.ts'
 import { serve } from './storage/serving.ts'
-
-const MIB = 1024 * 1024
 
 /** With room for the reserve, and the 64 MiB beside it. */
 const DISK_MIB = 96

@@ -2,9 +2,11 @@
  * A minimal host, for tests that kill it: `server.ts <database> <port> [configuration as JSON] [seconds]`, by which its
  * clock is ahead.
  */
+
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { currentMicros, SECOND } from '../../lib/core/time.ts'
+import { currentMicros } from '../../lib/core/time.ts'
+import { SECOND } from '../../lib/core/units.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { conversationSource } from '../../lib/chat/events/sources.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
+import { MIB } from '../../lib/core/units.ts'
 import { listHeads } from '../../lib/live/log.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
-
-const MIB = 1024 * 1024
 
 /** The length of the texts in an event. */
 const textsOf = (event: unknown) => {

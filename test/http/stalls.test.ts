@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { MIB } from '../../lib/core/units.ts'
 import { createChatApp, createNodeHandler } from '../../lib/http/app.ts'
 import { turnOf } from '../../lib/http/stalls.ts'
 import { createSqliteFile, type FreshDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
-
-const MIB = 1024 * 1024
 
 let database: FreshDatabase
 let service: TestService

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MIB } from '../../lib/core/units.ts'
 import { filesInFolder } from '../support/files-folder.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
 
-const MIB = 1024 * 1024
 const PIECE = 'x'.repeat(MIB / 16)
 const CHUNK = `10000\r\n${PIECE}\r\n`
 const JSON_TYPE = 'Content-Type: application/json'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SECOND } from '../../lib/core/time.ts'
+import { SECOND } from '../../lib/core/units.ts'
 import { type ChatError, parseConfig } from '../../lib/index.ts'
 import { authFailuresOf, createAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { SECOND } from '../../lib/core/units.ts'
 import { createLocalBuckets } from '../../lib/limits/buckets.ts'
 import { type Decision, mostSpecific, networkOf, type Rate, spend } from '../../lib/limits/rules.ts'
 
-const SECOND = 1_000_000
 const START = 1_800_000_000 * SECOND
 
 /** A bucket on a clock that one moves: `take()` is one request. */

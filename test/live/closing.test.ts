@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { currentMicros, SECOND } from '../../lib/core/time.ts'
+import { currentMicros } from '../../lib/core/time.ts'
+import { SECOND } from '../../lib/core/units.ts'
 import { openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { placementOf } from '../support/placement.ts'

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import type { Message } from '../../lib/client/index.ts'
-import { SECOND, toInstant } from '../../lib/core/time.ts'
+import { toInstant } from '../../lib/core/time.ts'
+import { SECOND } from '../../lib/core/units.ts'
 import type { Delivered } from '../../lib/live/delivery.ts'
 import { createTypings } from '../../lib/live/typings.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'

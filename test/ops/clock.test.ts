@@ -1,5 +1,6 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
-import { currentMicros, DAY, HOUR, MINUTE, SECOND } from '../../lib/core/time.ts'
+import { currentMicros } from '../../lib/core/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../lib/core/units.ts'
 import { trustClock } from '../../lib/ops/clock.ts'
 import { readClockNotes, readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'

@@ -1,11 +1,10 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { DAY } from '../../lib/core/units.ts'
 import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import type { Person, TestService } from '../support/service.ts'
-
-const DAY = 24 * 3_600_000_000
 
 type Started = TestService & { folder: string }
 

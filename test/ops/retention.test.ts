@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { DAY, HOUR } from '../../lib/core/units.ts'
 import type { Storage } from '../../lib/index.ts'
 import type { Primitive, Writing } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
-
-const HOUR = 3_600 * 1_000_000
-const DAY = 24 * HOUR
 
 /** A statement of a transaction, and the number of rows it changed. */
 interface Statement {

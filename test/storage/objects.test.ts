@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createStorage } from 'unstorage'
 import fsLite from 'unstorage/drivers/fs-lite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { MIB } from '../../lib/core/units.ts'
 import { createFolder } from '../../lib/storage/objects/fs.ts'
 import type { Objects } from '../../lib/storage/objects/objects.ts'
 import { openObjects } from '../../lib/storage/objects/open.ts'
@@ -19,8 +20,6 @@ import { createBucket } from '../../lib/storage/objects/s3.ts'
 import { createObjectsOf } from '../../lib/storage/objects/unstorage.ts'
 import { temporaryOf } from '../../lib/storage/temporary.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'
-
-const MIB = 1024 * 1024
 
 async function* chunks(size: number, count: number): AsyncGenerator<Uint8Array> {
   for (let n = 0; n < count; n++) yield Buffer.alloc(size, n + 1)

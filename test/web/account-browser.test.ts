@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
+import { MINUTE } from '../../lib/core/units.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { createMailbox } from '../support/mailbox.ts'
 import { UNREACHABLE_PROVIDER } from '../support/service.ts'
@@ -8,8 +9,6 @@ import { look } from './looks.ts'
 import { expectOne, openStage, PASSWORD, signIn, signInAsAda } from './people.ts'
 
 const NEW_PASSWORD = 'staple battery horse'
-const MINUTE = 60 * 1_000_000
-
 describe.skipIf(!hasBrowser)('the account screens', () => {
   it('change the names, the address, the password, devices, keys, providers and preferences', async () => {
     const box = createMailbox()

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi'
 import { isSecureUrl, type ProviderSettings } from '../../config/oauth.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { openIdClaims, plainClaims } from './claims.ts'
 import { assertEndpoints } from './endpoints.ts'

@@ -1,6 +1,6 @@
 import type { Cutoff } from '../../core/clock.ts'
 import { digest, newToken } from '../../core/ids.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 

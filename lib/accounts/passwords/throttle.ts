@@ -1,5 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import {

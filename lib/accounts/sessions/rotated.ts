@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { recordUse } from './record-use.ts'

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import type { Queries } from '../../storage/database.ts'

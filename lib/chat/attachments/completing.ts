@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { checkLater, statusOfComplete } from './checking.ts'
 import { type CleanedBlob, storeCleaned } from './cleaning.ts'

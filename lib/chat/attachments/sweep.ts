@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { AT_ONCE, type Cutoff } from '../../core/clock.ts'
 import { causeText } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { lockConversation } from '../conversations/store.ts'

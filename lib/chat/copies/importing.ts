@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { PAGE, type Progress } from '../../storage/archive/format.ts'

@@ -1,6 +1,7 @@
 import { administers } from '../../accounts/users/rules.ts'
 import { mayWrite, splitRoles } from '../../core/actor.ts'
 import type { ErrorCode } from '../../core/errors.ts'
+import { SECOND } from '../../core/units.ts'
 import { canManage } from '../conversations/rules.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
 
@@ -74,9 +75,6 @@ export function signsUp(issuer: Issuer, signupBy: SignupBy): boolean {
  */
 const MAX_REFUSALS = 5
 const REFUSALS_SECONDS = 3600
-
-/** In microseconds. */
-const SECOND = 1_000_000
 
 /** The refused sign-ups of an invite whose address has an account, counted from the first one. */
 export interface Refusals {

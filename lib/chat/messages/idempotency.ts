@@ -1,7 +1,7 @@
 import type { Cutoff } from '../../core/clock.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
-import { DAY } from '../../core/time.ts'
+import { DAY } from '../../core/units.ts'
 import { inPages } from '../../tasks/batches.ts'
 import { type FullInbox, listFull, removeOldest } from './store-removing.ts'
 

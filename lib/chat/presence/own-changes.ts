@@ -1,9 +1,10 @@
+import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { hasLapsed, isAhead } from './rules.ts'
 
 /** A heartbeat with the status that is stored already is stored again after this time, in microseconds. */
-const REPEAT = 20_000_000
+const REPEAT = 20 * SECOND
 
 /** The users who have changed in this process since it stored them for other processes. */
 export function createOwnChanges(now: () => Micros) {

@@ -1,3 +1,4 @@
+import { MINUTE, SECOND } from '../../core/units.ts'
 import type { Presence } from '../conversations/schema.ts'
 
 /** What one source knows of a user: a process with open streams of the user, or one that has received a heartbeat. */
@@ -13,10 +14,10 @@ export interface LastSeen {
 }
 
 /** How long a heartbeat is valid without an open stream, in microseconds. */
-export const LAPSE = 60_000_000
+export const LAPSE = MINUTE
 
 /** A user who returns within this time was never away, in microseconds: a reload, or another network. */
-export const GRACE = 5_000_000
+export const GRACE = 5 * SECOND
 
 /** Whether the status of a heartbeat is no longer valid for a user without an open stream. */
 export function hasLapsed(at: number, now: number): boolean {

@@ -1,6 +1,7 @@
 import { assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND, toInstant } from '../../core/time.ts'
+import { toInstant } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'

@@ -10,7 +10,7 @@ import {
 import { insertSignal } from '../../cluster/store-signals.ts'
 import { createCoalescer } from '../../core/scheduling/coalesce.ts'
 import type { KeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 
 /** How long changes are gathered: another process counts a closed stream for this time and that of a statement. */

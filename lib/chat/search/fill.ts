@@ -15,7 +15,7 @@ import { writeEntries } from './word-index.ts'
 /** Above any id. */
 const TOP = 'g'
 
-/** The size of the texts of a batch, of which the first is taken whatever its size: the mover takes the others. */
+/** The size of the texts of a batch, of which the first is taken whatever its size: the indexer takes the others. */
 const BATCH_BYTES = 256 * 1024
 
 /** How long texts are analysed before others have a turn of the event loop. */
@@ -29,7 +29,7 @@ const PACE: Record<Database['dialect'], Pace> = {
 
 /**
  * Brings all messages into the index, the newest first. It continues where it was interrupted. A message that the
- * database refuses is left to the mover, with those of its batch.
+ * database refuses is left to the indexer, with those of its batch.
  */
 export async function fill({ db, search }: Context, { detail, isOver }: TaskRun): Promise<TaskOutcome> {
   if (!search.isOn()) return { done: true }

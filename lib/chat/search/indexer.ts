@@ -51,7 +51,7 @@ interface MoverDeps {
   metrics: Pick<Metrics, 'searchRefused'>
 }
 
-/** Creates the mover of one process; until it is started it does nothing. */
+/** Creates the indexer of one process; until it is started it does nothing. */
 export function createIndexer({ db, log, metrics }: MoverDeps): Indexer {
   const moveBatch = createBatches({ db, log, metrics })
   const alarm = createAlarm(run)

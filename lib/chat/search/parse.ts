@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { DAY, fromInstant } from '../../core/time.ts'
+import { fromInstant } from '../../core/time.ts'
+import { DAY } from '../../core/units.ts'
 import { FILTERS, invalid, parseQuery, type Query } from './rules-query.ts'
 import { Day, Has, type SearchQuery, toInstantText, When } from './schema.ts'
 

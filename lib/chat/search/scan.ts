@@ -106,7 +106,7 @@ export async function scan(
     const options = { timeout: Math.max(MIN_STEP_MS, deadline - performance.now()), by_index: true } as const
     try {
       const done = await ctx.db.snapshot((db) => step(db, plan, page, bounds), options)
-      // Others may have left changes. Not within the snapshot, of which the mover would be a part.
+      // Others may have left changes. Not within the snapshot, of which the indexer would be a part.
       if (done.hasChanged) ctx.search.wake()
       low = done.low
       const left = low - plan.oldest

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/time.ts'
+import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
 import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'

@@ -1,5 +1,5 @@
 /**
- * Calls `work` for each item in their order, for at most `atOnce` of them at the same time. One that fails does not hold
+ * Calls `work` for each item in their order, for at most `concurrency` of them at the same time. One that fails does not hold
  * up the others.
  *
  * @throws the first failure, when all have ended

@@ -1,5 +1,6 @@
 import { newId } from '../../core/ids.ts'
-import { currentMicros, DAY, toInstant } from '../../core/time.ts'
+import { currentMicros, toInstant } from '../../core/time.ts'
+import { DAY } from '../../core/units.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { isErasedAuthor, type Micros } from '../sql.ts'

@@ -1,9 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { MIB } from '../../core/units.ts'
 import { diskOf } from '../space.ts'
 import { temporaryOf } from '../temporary.ts'
-
-const MIB = 1024 * 1024
 
 /** Room for the steps of a deletion: about a MiB of WAL each, and what the checkpoint in between adds to the file. */
 export const RESERVE_BYTES = 8 * MIB

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
-import { SECOND, toInstant } from '../../../lib/core/time.ts'
+import { toInstant } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'

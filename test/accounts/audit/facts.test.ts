@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { DAY, SECOND, toInstant } from '../../../lib/core/time.ts'
+import { toInstant } from '../../../lib/core/time.ts'
+import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
-import { SECOND } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { type ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { createMailbox } from '../../support/mailbox.ts'

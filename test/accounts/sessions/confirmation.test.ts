@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { SECOND, toInstant } from '../../../lib/core/time.ts'
+import { toInstant } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
-import { SECOND } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'

@@ -4,7 +4,7 @@ import { insertConversation, NOT_DIRECT } from '../../../lib/chat/conversations/
 import { insertParticipant } from '../../../lib/chat/conversations/store-participants.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { digest, newToken } from '../../../lib/core/ids.ts'
-import { SECOND } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { ACCOUNT, urlOf } from './service.ts'
 

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
+import { DAY } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
-
-const DAY = 24 * 60 * 60 * 1_000_000
 
 describeOnEachDatabase('the files of messages', (openUrl) => {
   let service: TestService & { folder: string }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createChatClient } from '../../../lib/client/index.ts'
-import { SECOND } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'

@@ -2,10 +2,9 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { insertUser } from '../../../lib/accounts/users/store.ts'
 import { pruneInboxes } from '../../../lib/chat/notifications/expiring.ts'
 import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
+import { DAY } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
-
-const DAY = 24 * 3_600 * 1_000_000
 
 describeOnEachDatabase('what an inbox keeps', (openUrl) => {
   let service: TestService

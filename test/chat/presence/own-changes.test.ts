@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createOwnChanges } from '../../../lib/chat/presence/own-changes.ts'
-import { SECOND } from '../../../lib/core/time.ts'
+import { SECOND } from '../../../lib/core/units.ts'
 
 /** The changes of a process with a held clock. */
 function start() {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createLocalSessions } from '../../../lib/chat/presence/local-sessions.ts'
-import { DAY, SECOND } from '../../../lib/core/time.ts'
+import { DAY, SECOND } from '../../../lib/core/units.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { type AdminClient, createAdminClient } from '../../../lib/client/admin.ts'
+import { MIB } from '../../../lib/core/units.ts'
 import { createReserve } from '../../../lib/storage/sqlite/reserve.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { programArgs } from '../../support/programs.ts'
@@ -14,8 +15,6 @@ import { startLoad } from './load.ts'
 import { type Mount, mountSmall } from './mounts.ts'
 import { serve } from './serving.ts'
 import { endure, type Figures } from './stage.ts'
-
-const MIB = 1024 * 1024
 
 /** Room for the reserve of SQLite, and the 64 MiB beside it. */
 const WITH_RESERVE = 112
