@@ -49,6 +49,8 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     await grace.messages.edit(message.id, { content })
     const gone = await grace.messages.reply(root.message_id, { content: 'canary-deleted' })
     await grace.messages.remove(gone.message.id)
+    const removed = await grace.messages.reply(root.message_id, { content: 'canary-removed by ada' })
+    await ada.messages.remove(removed.message.id)
     await grace.reactions.add(root.message_id, '👍')
     await service.chat.keys.create(await service.chat.users.actor(grace.id), { name: 'my script' })
     const bytes = await bytesFor(service, grace)
@@ -69,7 +71,10 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     expect(json('sessions.json')).toHaveLength(1)
     expect(json('keys.json')).toMatchObject([{ name: 'my script' }, { name: 'files' }])
     expect(json('reactions.json')).toMatchObject([{ message_id: root.message_id, emoji: '👍' }])
-    expect(json('audit.json').map(({ act }: { act: string }) => act)).toContain('user.created')
+    const acts = json('audit.json').map(({ act, relation }: { act: string; relation: string }) => [act, relation])
+    expect(acts).toContainEqual(['user.created', 'about'])
+    expect(acts).toContainEqual(['message.deleted', 'about'])
+    expect(new Set(json('audit.json').map(({ id }: { id: string }) => id)).size).toBe(acts.length)
     expect(json(`conversations/1-${conversation_id}.json`)).toMatchObject([
       {
         content,

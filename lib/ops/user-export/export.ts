@@ -83,7 +83,7 @@ async function writeRows(
     await list.end()
   }
   const audit = createList(join(folder, 'audit.json'))
-  for (const [relation, rows] of Object.entries(AUDIT_ROWS))
+  for (const { relation, ...rows } of AUDIT_ROWS)
     for await (const page of listOwnRows(db, rows, userId)) {
       await audit.add(page.map((row) => ({ ...readable(row), relation })))
       step()

@@ -100,7 +100,15 @@ export const OTHER_TABLES: Record<string, string> = {
 }
 
 /** Entries of the audit log that a user made, and those about the user. The address is their actor's. */
-export const AUDIT_ROWS: Record<'made' | 'about', OwnRows> = {
-  made: { table: 'audit_log', columns: 'id, at, act, ip', of: 'actor_id = ?', key: ['id'] },
-  about: { table: 'audit_log', columns: 'id, at, act', of: 'subject_id = ?', key: ['id'] },
-}
+export const AUDIT_ROWS: readonly (OwnRows & { relation: 'made' | 'about' })[] = [
+  { relation: 'made', table: 'audit_log', columns: 'id, at, act, ip', of: 'actor_id = ?', key: ['id'] },
+  { relation: 'about', table: 'audit_log', columns: 'id, at, act', of: 'subject_id = ?', key: ['id'] },
+  // What others did to a key or a message of the user, which is the subject there.
+  {
+    relation: 'about',
+    table: 'audit_log',
+    columns: 'id, at, act',
+    of: 'about_id = ? AND (subject_id IS NULL OR subject_id <> about_id)',
+    key: ['id'],
+  },
+]
