@@ -140,7 +140,15 @@ it('the doctor deletes its user when it is interrupted', LONG, async () => {
   const end = finished(child)
   await asked
   child.kill('SIGINT')
-  expect(await end).toEqual({ code: 130, stdout: '', stderr: '' })
+  const { stderr, ...rest } = await end
+  expect(rest).toEqual({ code: 130, stdout: '' })
+  // Its own act, as each command logs it.
+  expect(
+    stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([expect.objectContaining({ level: 'info', act: 'doctor.probed' })])
   expect((await service.chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([service.ada.id])
 })
 
