@@ -72,6 +72,9 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     return { person, thief, key, invite, change, reset, conversation_id }
   }
 
+  /** On SQLite the reads of a turn of the event loop see one state, which a commit of another node in this process may follow. */
+  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
   const mailTo = async (to: string): Promise<Mail> => {
     await expect.poll(() => mails.some((each) => each.to === to), { timeout: 20_000 }).toBe(true)
     return mails.splice(
@@ -198,8 +201,10 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const { person, key, change } = await makeAll('enabled')
     const bearer = new Headers({ authorization: `Bearer ${key}` })
     await service.chat.users.change(OPERATOR, person.id, { disabled: true })
+    await nextTurn()
     expect(await codeOf(node.chat.auth.authenticate(bearer))).toBe('unauthenticated')
     await service.chat.users.change(OPERATOR, person.id, { disabled: false })
+    await nextTurn()
     expect((await node.chat.auth.authenticate(bearer)).user_id).toBe(person.id)
     expect(await codeOf(node.client().emails.confirmChange({ token: change.token }))).toBe('not_found')
   })
@@ -213,6 +218,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       expect(after[name as Means], name).toBe(
         name in CAUSES.administration.ends && name !== 'verification_links' ? 0 : count,
       )
+    await nextTurn()
     expect(await codeOf(service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` })))).toBe(
       'unauthenticated',
     )
