@@ -24,6 +24,11 @@ export const EXPECTED: readonly Expected[] = [
   { code: '25P03', why: 'transactions that a test leaves open' },
   { code: '25006', why: 'writes to a database that a test has made read-only' },
   { code: '53300', why: 'more connections than a test allows' },
+  {
+    code: '28000',
+    message: /^role "[^"]*" (does not exist|is not permitted to log in)$/,
+    why: 'logins that are refused',
+  },
   { code: '3D000', why: 'databases that do not exist, or no longer' },
   { code: '08006', message: /^connection to client lost$/, why: 'processes that tests kill while a statement runs' },
   { code: '08P01', why: 'connections that are cut in the middle of a message' },
