@@ -1,14 +1,9 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settle } from '../fault/people.ts'
 import type { Serving } from '../fault/storage/serving.ts'
+import { createFakeClock, type FakeClock } from '../support/faketime.ts'
 import { Missing, type Stage } from './stage.ts'
-
-/** The library that Debian's `faketime` preloads. */
-const FAKETIME = readdirSync('/usr/lib')
-  .map((folder) => join('/usr/lib', folder, 'faketime/libfaketime.so.1'))
-  .find((path) => existsSync(path))
 
 export const sqliteIn = (folder: string) => `sqlite:${join(folder, 'chat.db')}`
 
@@ -19,19 +14,11 @@ export async function post(stage: Stage, { base_url }: Serving, parallel = 1, co
   stage.repeat(() => ada.messages.postRoot(place.conversation_id, { content }), parallel)
 }
 
-/** The environment of a machine whose clock can be set, and how. */
-export function clockOf({ folder }: Stage): { env: Record<string, string>; set(offset: string): void } {
-  if (!FAKETIME) throw new Missing('faketime is not installed')
-  const file = join(folder, 'clock.rc')
-  const set = (offset: string) => writeFileSync(file, offset)
-  set('+0')
-  const env = {
-    LD_PRELOAD: FAKETIME,
-    FAKETIME_TIMESTAMP_FILE: file,
-    FAKETIME_NO_CACHE: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-  }
-  return { env, set }
+/** A clock for the processes of a stage. @throws Missing without Debian's `faketime` */
+export function clockOf({ folder }: Stage): FakeClock {
+  const clock = createFakeClock(folder)
+  if (!clock) throw new Missing('faketime is not installed')
+  return clock
 }
 
 /** Stops a process for a while, again and again. */

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDocument, type Shown } from '../../examples/web-chat/src/markdown/document.ts'
 import type { Block, Inline } from '../../examples/web-chat/src/markdown/tokens.ts'
+import { childrenOf, linesIn } from './blocks.ts'
 import { commonmarkHtml } from './commonmark-html.ts'
 import { HOSTILE_TEXTS } from './hostile-texts.ts'
 
@@ -187,17 +188,6 @@ function link(text: string, href = text): Inline {
 function list(start: number | undefined, texts: string[], done: (boolean | undefined)[] = []): Block {
   const items = texts.map((text, index) => ({ isDone: done[index], blocks: [line(text)] }))
   return { type: 'list', start, isTight: true, items }
-}
-
-function childrenOf(block: Block): Block[] {
-  if (block.type === 'list') return block.items.flatMap(({ blocks }) => blocks)
-  return block.type === 'quote' ? block.blocks : []
-}
-
-function linesIn(block: Block): Inline[][] {
-  if ('lines' in block) return [block.lines]
-  if (block.type === 'table') return [...block.header, ...block.rows.flat()]
-  return childrenOf(block).flatMap(linesIn)
 }
 
 function linksOf(shown: readonly Shown[]): string[] {

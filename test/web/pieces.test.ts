@@ -3,6 +3,7 @@ import { parseDocument } from '../../examples/web-chat/src/markdown/document.ts'
 import { foldedCount } from '../../examples/web-chat/src/markdown/piece.ts'
 import { piecesOf, type ShownPiece } from '../../examples/web-chat/src/markdown/pieces.ts'
 import { type Block, type Inline, textOf } from '../../examples/web-chat/src/markdown/tokens.ts'
+import { childrenOf, linesIn } from './blocks.ts'
 import { HOSTILE_TEXTS } from './hostile-texts.ts'
 
 /** What a step of the page lays out at most. */
@@ -151,18 +152,6 @@ function isOther(letter: string): boolean {
   return !/[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{P}\p{Mn}\u00a0\u2190-\u25ff]/u.test(
     letter,
   )
-}
-
-function childrenOf(block: Block): Block[] {
-  if (block.type === 'list') return block.items.flatMap(({ blocks }) => blocks)
-  return block.type === 'quote' ? block.blocks : []
-}
-
-function linesIn(block: Block): Inline[][] {
-  if ('lines' in block) return [block.lines]
-  if (block.type === 'table') return [...block.header, ...block.rows.flat()]
-  if (block.type === 'code' || block.type === 'html') return [[block.text]]
-  return childrenOf(block).flatMap(linesIn)
 }
 
 function elementsIn(block: Block): number {

@@ -51,7 +51,7 @@ export function createLocalSessions(now: () => Micros, onChange: (userId: string
       }
     },
 
-    /** Ends the visits of the users who left long enough ago. */
+    /** Removes the users who left long enough ago. */
     endDue: leaving.endDue,
 
     /** What is known of a user who is here; `undefined` for others. */

@@ -10,19 +10,19 @@ it.each([400 * DAY, 20 * SECOND])(
     const timers = vi.spyOn(globalThis, 'setTimeout')
     let at = 1_000 * DAY + step
     const changed: string[] = []
-    const visits = createLocalSessions(
+    const sessions = createLocalSessions(
       () => at,
       (userId) => changed.push(userId),
     )
-    onTestFinished(visits.close)
-    visits.count('ada', 1)
-    visits.count('ada', 0)
+    onTestFinished(sessions.close)
+    sessions.count('ada', 1)
+    sessions.count('ada', 0)
     at -= step
-    visits.endDue()
-    expect(visits.userIds()).toEqual(['ada'])
+    sessions.endDue()
+    expect(sessions.userIds()).toEqual(['ada'])
     at += 5 * SECOND
-    visits.endDue()
-    expect(visits.userIds()).toEqual([])
+    sessions.endDue()
+    expect(sessions.userIds()).toEqual([])
     expect(changed).toEqual(['ada', 'ada'])
     // A longer delay than Node can count would be none.
     expect(Math.max(...timers.mock.calls.map(([, ms = 0]) => ms))).toBeLessThanOrEqual(5_000)
