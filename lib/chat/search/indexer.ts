@@ -171,7 +171,7 @@ function createBatches({ db, log, metrics }: MoverDeps): () => Promise<boolean> 
 /** Moves one batch, of which `onRead` gets the changes. @returns whether more may have waited when it was read */
 async function moveBatch(db: Database, size: number, onRead: (changes: Change[]) => void): Promise<boolean> {
   if (db.dialect === 'postgresql')
-    // The movers of other processes skip these changes until then.
+    // The indexers of other processes skip these changes until then.
     return db.write(async (tx) => {
       const batch = await read(tx, size)
       onRead(batch.changes)
