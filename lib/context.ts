@@ -27,6 +27,7 @@ import type { FilesPlace } from './files/guard.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { AfterEvents } from './live/after-events.ts'
+import type { Commits } from './live/commits.ts'
 import type { Hub } from './live/hub.ts'
 import type { Poller } from './live/poller.ts'
 import type { Login } from './live/reader.ts'
@@ -78,6 +79,8 @@ export interface Context {
   /** @throws Error when a configuration needs what this machine does not have */
   readonly assertUsable: (config: Config) => Promise<void>
   readonly db: Database
+  /** What reacts to commits subscribes here when it is built. */
+  readonly commits: Commits
   readonly hub: Hub
   readonly poller: Poller
   readonly cluster: Cluster

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { type AuditEntry, auditBy, logAuditEntry } from './accounts/audit/store.ts'
+import { createAuditLog } from './accounts/audit/store.ts'
 import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
-import { addressOf } from './accounts/recipients/address.ts'
+import { type AddressContext, addressOf } from './accounts/recipients/address.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
 import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
@@ -39,7 +39,7 @@ import { createCluster } from './cluster/cluster.ts'
 import { filesPlace } from './config/attachments.ts'
 import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
-import type { Context, Log, MadeNotification, Ports } from './context.ts'
+import type { Context, Log, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
 import { withReserve } from './core/with-reserve.ts'
@@ -49,8 +49,8 @@ import { createFilesPlace, type FilesPlace } from './files/guard.ts'
 import { authFailuresOf, createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
-import { type AfterEvents, createAfterEvents } from './live/after-events.ts'
-import type { Addition } from './live/appending.ts'
+import { createAfterEvents } from './live/after-events.ts'
+import { createCommits } from './live/commits.ts'
 import { createHub } from './live/hub.ts'
 import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
@@ -60,11 +60,10 @@ import { createServiceClock } from './ops/clock.ts'
 import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
-import type { Writing } from './storage/database.ts'
 import type { Storage } from './storage/open.ts'
 import { findSecret } from './storage/secret.ts'
-import { createTaskWorker, type TaskHandler } from './tasks/runner.ts'
-import { TASK_KINDS, type TaskKind } from './tasks/schema.ts'
+import { createTaskWorker, type TaskHandlers } from './tasks/runner.ts'
+import { TASK_KINDS } from './tasks/schema.ts'
 
 /** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -82,22 +81,27 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const files = createFiles(config, storage, log)
   const filesState = files.filesPlace.state
   const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics, filesState })
-  const { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller } = live
+  const { lifecycle, arrivals, cluster, commits, afterEvents, hub, presence, poller } = live
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
-  const audit = auditBy(ports.operator)
-  const after = afterCommits(() => ctx, audit.complete)
-  const write = ofOperator(ports, createWrite({ db, hub, metrics, now, id, insertAuditEntry: audit.insert, ...after }))
+  const audit = createAuditLog({ operator: ports.operator, log, now })
+  const notifier = createNotifier({ notify: ports.notify, config, db, metrics, log, now })
+  const search = createSearch({ config, db, log, metrics, now })
+  const tasks = createTaskWorker({ db, metrics, log })
+  commits.storeWith(search.note)
+  commits.storeWith(audit.store)
+  for (const part of [notifier, tasks, audit]) commits.subscribe(part.committed)
+  commits.subscribe(search.changed)
+  const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
   const provider = ports.assistant ?? createAssistant(config.assistant)
-  const openFile: OpenFile = (userId, fileId) => openFor(ctx, userId, fileId)
+  const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, ...files }, userId, fileId)
   const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
-  const addresser: Addresser = (order, options) => recipientOf(ctx, order, options)
+  const addresser: Addresser = (order, options) => recipientOf({ config, db, now, write }, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
-  const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
     config,
     ...{ settings, assertUsable: outbox.assertUsable, db },
-    ...{ lifecycle, arrivals, hub, poller, cluster, presence },
+    ...{ lifecycle, arrivals, commits, hub, poller, cluster, presence },
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log, lifecycle }),
     databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
@@ -113,7 +117,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     reactions: createReactionQueue({ config, db, now, write }),
     receipts: createReadUpdates({ config, db, hub, log }),
     ...files,
-    search: createSearch({ config, db, log, metrics, now }),
+    search,
     answers,
     tasks,
     backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.files }),
@@ -124,17 +128,18 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       return outbox.current()
     },
     ...{ log, ...time, now, id, write },
-    notifier: createNotifier({ notify: ports.notify, config, db, metrics, log, now }),
+    notifier,
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
   }
+  tasks.handle({ ...handlersOf(ctx), ...mailTasks(outbox.current) })
   return ctx
 }
 
 /** The recipient of a mail: of the accounts, or of the conversations. */
-function recipientOf(ctx: Context, ...[order, options]: Parameters<Addresser>): ReturnType<Addresser> {
+function recipientOf(ctx: AddressContext, ...[order, options]: Parameters<Addresser>): ReturnType<Addresser> {
   if (order.mail === 'notification') return addressNotification(ctx, order)
   if (order.mail === 'conversation_invite') return addressInvite(ctx, order)
   return addressOf(ctx, order, options)
@@ -145,21 +150,6 @@ function ofOperator({ operator }: Ports, write: Context['write']): Context['writ
   if (operator === undefined) return write
   return (work, options) =>
     write(work, { ...options, full_disk: options?.full_disk === 'refused' ? 'refused' : 'whole' })
-}
-
-/** What the service does after the commit of a transaction. */
-function afterCommits(ctx: () => Context, complete: (entry: AuditEntry) => AuditEntry) {
-  return {
-    note: (tx: Writing, additions: readonly Addition[]) => ctx().search.note(tx, additions),
-    onEvents(conversationId: string, range: Parameters<AfterEvents['add']>[1], { events }: Addition) {
-      ctx().afterEvents.add(conversationId, range)
-      ctx().notifier.committed(events)
-      ctx().search.changed(events)
-    },
-    onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, complete(entry)),
-    onTasks: () => ctx().tasks.wake(),
-    onNotified: (made: readonly MadeNotification[]) => ctx().notifier.notified(made),
-  }
 }
 
 /** The parts of the streams: what is open in this process, and how it meets the other processes. */
@@ -201,7 +191,9 @@ function createLive(
     subjectsIn: (events) => subjectsIn(db, events),
     log,
   })
-  return { lifecycle, arrivals, cluster, afterEvents, hub, presence, poller }
+  const commits = createCommits()
+  for (const part of [hub, afterEvents]) commits.subscribe(part.committed)
+  return { lifecycle, arrivals, cluster, commits, afterEvents, hub, presence, poller }
 }
 
 type FilesContext =
@@ -254,17 +246,17 @@ function asked({ identity, scan, thumbnail }: Ports): Pick<Context, 'identity' |
   return { ...(identity && { identity }), ...(scan && { scan }), ...(thumbnail && { thumbnail }) }
 }
 
-/** What runs the tasks of each kind. */
-function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
+/** What runs the tasks of each kind, but mails. */
+function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof mailTasks>> {
+  const sparing = withReserve(ctx, 'half')
   return {
-    'conversation.remove': (run) => removeConversation(withReserve(ctx(), 'half'), run),
-    'user.erase': (run) => erasure.resume(withReserve(ctx(), 'half'), run),
-    'storage.purge': (run) => purge(ctx(), run),
-    'message.notify': (run) => notifyAll(ctx(), run),
-    'search.fill': (run) => fill(ctx(), run),
-    'files.collect': (run) => collect(withReserve(ctx(), 'half'), run),
-    'files.check': (run) => checkFile(ctx(), run),
-    'usage.sum': (run) => sumUp(ctx(), run),
-    ...mailTasks(() => ctx().outbox),
+    'conversation.remove': (run) => removeConversation(sparing, run),
+    'user.erase': (run) => erasure.resume(sparing, run),
+    'storage.purge': (run) => purge(ctx, run),
+    'message.notify': (run) => notifyAll(ctx, run),
+    'search.fill': (run) => fill(ctx, run),
+    'files.collect': (run) => collect(sparing, run),
+    'files.check': (run) => checkFile(ctx, run),
+    'usage.sum': (run) => sumUp(ctx, run),
   }
 }

@@ -1,12 +1,13 @@
-import { findStoredEntries, insertAuditEntry, logAuditEntry } from './accounts/audit/store.ts'
+import { findStoredEntries } from './accounts/audit/store.ts'
 import type { Posted } from './chat/messages/batch.ts'
 import { addPosts } from './chat/messages/posting.ts'
 import type { Context } from './context.ts'
 import { ChatError, causeText } from './core/errors.ts'
 import { assertStarted } from './core/lifecycle.ts'
 import { featuresOf } from './features.ts'
+import type { Commit } from './live/commits.ts'
 import { createPending } from './live/pending.ts'
-import { createWrite, type Outcome } from './live/transaction.ts'
+import { createWrite } from './live/transaction.ts'
 import { createWritten } from './live/written.ts'
 import type { SharedChat } from './service.ts'
 import type { Database } from './storage/database.ts'
@@ -38,22 +39,23 @@ export function createSharedTransactions(ctx: Context) {
     const runAll = () => {
       for (const run of afterwards) run()
     }
-    const written = createWritten(ctx, {
-      findStored: findStoredEntries,
-      log: (entry) => logAuditEntry(ctx.log, entry),
-    })
+    const written = createWritten({ needsEvents: ctx.hooks.afterEvent !== undefined, findStored: findStoredEntries })
     const runCommitted = async () => {
       runAll()
-      await written.find(ctx.db).then(
-        (passOn) => passOn(),
-        (cause) => ctx.log.warn('Events of a transaction are not passed on to the host', { cause: causeText(cause) }),
-      )
+      await written
+        .find(ctx.db)
+        .then(ctx.commits.publish, (cause) =>
+          ctx.log.warn('Events of a transaction are not passed on to the host', { cause: causeText(cause) }),
+        )
     }
     const { value, xid } = await share(host, async (db, xid) => {
       try {
         const value = await work(sharedChat(ctx, db, afterwards, written))
         // Before the commit, so that the events of later transactions are not passed on first.
-        if (xid === undefined) afterwards.push(await written.find(db))
+        if (xid === undefined) {
+          const commit = await written.find(db)
+          afterwards.push(() => ctx.commits.publish(commit))
+        }
         return value
       } finally {
         // Also after an error: the host may commit what was done before it.
@@ -84,17 +86,14 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
   const later = (run: () => unknown) => void afterwards.push(run)
   const { metrics, now, id } = ctx
   const write = createWrite({
-    ...{ db, metrics, now, id, insertAuditEntry },
-    hub: { committed: (outcome) => later(() => ctx.hub.committed(withoutNumbers(outcome))) },
-    note: ctx.search.note,
-    onEvents(id, { first }, addition) {
-      written.addEvents(id, first, addition)
-      later(() => ctx.notifier.committed(addition.events))
-      later(() => ctx.search.changed(addition.events))
+    ...{ db, metrics, now, id },
+    commits: {
+      store: ctx.commits.store,
+      publish(commit) {
+        written.add(commit)
+        later(() => ctx.commits.publish(unverified(commit)))
+      },
     },
-    onAudited: written.addAudit,
-    onTasks: () => later(() => ctx.tasks.wake()),
-    onNotified: (made) => later(() => ctx.notifier.notified(made)),
   })
   const refuseAnswer = (): never => {
     throw new ChatError('conflict', {
@@ -125,7 +124,8 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
   return Object.create(ctx, Object.getOwnPropertyDescriptors(parts)) as Context
 }
 
-/** The log is read again: the host may have rolled back to a savepoint of its own. */
-function withoutNumbers(outcome: Outcome): Outcome {
-  return { ...outcome, rows: [], conversations: new Map([...outcome.conversations.keys()].map((id) => [id, []])) }
+/** A commit of which nothing is certain: the log is read again, as the host may have rolled back to a savepoint of its own. */
+function unverified(commit: Commit): Commit {
+  const conversations = new Map([...commit.conversations.keys()].map((id) => [id, []]))
+  return { ...commit, conversations, rows: [], ranges: [], audited: [] }
 }

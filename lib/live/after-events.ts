@@ -3,7 +3,7 @@ import { causeText } from '../core/errors.ts'
 import { withDeadline } from '../core/scheduling/deadline.ts'
 import { warnOnce } from '../core/scheduling/once.ts'
 import type { Source } from './channel.ts'
-import type { NumberedEvent } from './log.ts'
+import type { Commit, EventRange } from './commits.ts'
 
 /** How many events may wait. Beyond them new ones are dropped: a slow host costs no memory. */
 const MAX_WAITING = 10_000
@@ -23,12 +23,7 @@ const PAGE = 64
 /** How long `close` waits for the events that were committed before. */
 const CLOSE_TIMEOUT_MS = 2_000
 
-/** New events of a conversation: those from `first` to `last`, and the events themselves if they are known. */
-interface Range {
-  first: number
-  last: number
-  known: NumberedEvent[]
-}
+type Range = Omit<EventRange, 'conversation_id'>
 
 /** A range that waits, and how many characters of its events are kept. */
 interface Waiting extends Range {
@@ -37,8 +32,8 @@ interface Waiting extends Range {
 
 /** Passes the events that this process has committed on to the host. */
 export interface AfterEvents {
-  /** Adds events that were just committed. */
-  add(conversationId: string, range: Range): void
+  /** Adds the events that were just committed. */
+  committed(commit: Pick<Commit, 'ranges'>): void
   /** Resolves when no event waits. */
   idle(): Promise<void>
   /** Waits a short time for the events that wait, and drops the rest. */
@@ -89,17 +84,24 @@ export function createAfterEvents(deps: Deps): AfterEvents {
     return { first, last, known: isKept ? known : [], characters: isKept ? size : 0 }
   }
 
+  function add(conversationId: string, range: Range): void {
+    if (count + sizeOf(range) > MAX_WAITING) {
+      dropped()
+      return
+    }
+    const waiting = bounded(range)
+    count += sizeOf(waiting)
+    characters += waiting.characters
+    lanes.add(conversationId, waiting)
+    if (workers < CONCURRENCY) void work()
+  }
+
   const idle = () => (count === 0 ? Promise.resolve() : new Promise<void>((resolve) => emptied.push(resolve)))
 
   return {
-    add(conversationId, range) {
+    committed({ ranges }) {
       if (isClosed || !deps.hook) return
-      if (count + sizeOf(range) > MAX_WAITING) return dropped()
-      const waiting = bounded(range)
-      count += sizeOf(waiting)
-      characters += waiting.characters
-      lanes.add(conversationId, waiting)
-      if (workers < CONCURRENCY) void work()
+      for (const { conversation_id, ...range } of ranges) add(conversation_id, range)
     },
     idle,
     async close() {

@@ -1,12 +1,11 @@
 import type { AuditEntry, EphemeralEvent, MadeNotification, PersistedEvent } from '../context.ts'
 import { type Metrics, refusalOf } from '../metrics/registry.ts'
-import type { Database, Queries, TransactionOptions, Writing } from '../storage/database.ts'
+import type { Database, TransactionOptions, Writing } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
-import type { AfterEvents } from './after-events.ts'
 import { type Addition, appendEvents, type NewEvent } from './appending.ts'
+import type { Commits, EventRange } from './commits.ts'
 import type { FeedRow } from './feed-order.ts'
-import type { Hub } from './hub.ts'
 import type { NumberedEvent } from './log.ts'
 import { insertRevocations, type Revocation } from './revocations.ts'
 
@@ -67,27 +66,15 @@ export interface Outcome {
   revocations: Revocation[]
 }
 
-/** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
+/** Creates `ctx.write`: it runs a transaction, appends its events to the log, and publishes the commit when it is durable. */
 export function createWrite(deps: {
   db: Database
-  hub: Pick<Hub, 'committed'>
+  commits: Pick<Commits, 'store' | 'publish'>
   metrics: Metrics
   now: () => Micros
   id: () => string
-  /** Stores an entry of the audit log. */
-  insertAuditEntry: (tx: Queries, id: string, at: Micros, entry: AuditEntry) => Promise<void>
-  /** Adds what has to be stored with new events. */
-  note: (tx: Writing, additions: readonly Addition[]) => void
-  /** Called with the numbers of the new events of a conversation, when they are durable. */
-  onEvents: (conversation_id: string, range: Parameters<AfterEvents['add']>[1], addition: Addition) => void
-  /** Called with a new entry of the audit log, when it is durable. */
-  onAudited: (id: string, entry: AuditEntry) => void
-  /** Called when new tasks are durable. */
-  onTasks: () => void
-  /** Called with new notifications, when they are durable. */
-  onNotified: (made: readonly MadeNotification[]) => void
 }) {
-  const { db, hub, metrics, now, id, insertAuditEntry, note, onEvents, onAudited, onTasks, onNotified } = deps
+  const { db, commits, metrics, now, id } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
@@ -96,35 +83,26 @@ export function createWrite(deps: {
       const additions = [...changes.values()]
       const appended = appendEvents(queries, additions)
       queries.defer(appended)
-      note(queries, additions)
       const audited = entries.map((entry) => ({ id: id(), entry }))
-      for (const { id, entry } of audited) queries.defer(insertAuditEntry(queries, id, now(), entry))
+      commits.store(queries, { additions, audited })
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
       queries.defer(insertRevocations(queries, now(), outcome.revocations))
       // Inside an object: a promise as the result would be awaited before the commit.
-      return { value, outcome, audited, additions, appended, notified, hasTasks: tasks.length > 0 }
+      return { value, outcome, audited, additions, appended, notified, has_tasks: tasks.length > 0 }
     }, options)
-    const { value, outcome, audited, additions, appended, notified, hasTasks } = await attempt.catch((error) => {
+    const { value, outcome, audited, additions, appended, notified, has_tasks } = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
     })
     metrics.write((performance.now() - started) / 1000)
     const { heads, rows } = await appended
-    for (const addition of additions) {
-      const before = heads.get(addition.conversation_id)
-      if (before === undefined || addition.events.length === 0) continue
-      const known = numbered(addition, before)
-      outcome.conversations.set(addition.conversation_id, known)
-      const range = { first: before + 1, last: before + addition.events.length, known }
-      onEvents(addition.conversation_id, range, addition)
-    }
-    const made = notified.length > 0 ? (await Promise.all(notified)).flat() : []
-    outcome.ephemeral.push(...eventsOf(made))
-    hub.committed({ ...outcome, rows })
-    if (made.length > 0) onNotified(made)
-    if (hasTasks) onTasks()
-    for (const { id, entry } of audited) onAudited(id, entry)
+    const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
+    const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!))
+    for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
+    const notifications = notified.length > 0 ? (await Promise.all(notified)).flat() : []
+    outcome.ephemeral.push(...eventsOf(notifications))
+    commits.publish({ ...outcome, rows, additions: logged, ranges, audited, notifications, has_tasks })
     return value
   }
 }
@@ -215,10 +193,11 @@ function eventsOf(made: readonly MadeNotification[]): Ephemeral[] {
 }
 
 /** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */
-function numbered({ conversation_id, at, events }: Addition, before: number): NumberedEvent[] {
-  const known = events.map(({ type, payload }, index) => {
+function toRange({ conversation_id, at, events }: Addition, before: number): EventRange {
+  const lines = events.map(({ type, payload }, index) => {
     const event = payload && ({ type, payload } as PersistedEvent)
     return { seq: before + 1 + index, conversation_id, at, ...(event && { event }) }
   })
-  return known.every((each) => each.event) ? known : []
+  const known = lines.every((line) => line.event) ? lines : []
+  return { conversation_id, first: before + 1, last: before + events.length, known }
 }

@@ -48,12 +48,19 @@ export type TaskOutcome = { done: true } | { done: false; detail: TaskDetail; de
 /** Runs the work of one kind in small transactions, so that it may be interrupted at any point and repeated. */
 export type TaskHandler = (run: TaskRun) => Promise<TaskOutcome>
 
+/** What runs the tasks of each kind. */
+export type TaskHandlers = Record<TaskKind, TaskHandler>
+
 /** The tasks of this process. */
 export interface TaskWorker {
+  /** Sets what runs the tasks: the parts of the service, which may add tasks themselves. */
+  handle(handlers: TaskHandlers): void
   /** Starts to take tasks. */
   start(): void
   /** Looks for a due task now. */
   wake(): void
+  /** Looks for a due task after a commit with new ones. */
+  committed(commit: { has_tasks: boolean }): void
   /** Runs due tasks of a kind in a process that was not started, such as a command; others look for them. */
   runDue(kind: TaskKind): Promise<void>
   /** Runs all tasks, including those due within an hour, and returns when none is left. For tests. */
@@ -68,7 +75,6 @@ interface WorkerDeps {
   db: Database
   metrics: Metrics
   log: Log
-  handlers: Record<TaskKind, TaskHandler>
 }
 
 /** Takes tasks and runs them. Nothing happens before `start()`. */
@@ -83,13 +89,14 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   let timer: NodeJS.Timeout | undefined
   let stopping = false
   const stop = new AbortController()
+  let handlers: TaskHandlers | undefined
 
   /** One task after another until none is due. */
   async function work(kinds: readonly TaskKind[], ahead: number): Promise<void> {
     while (!stopping && (await hasDueTask(db, { kinds, ahead }))) {
       const task = await db.write((tx) => takeTask(tx, { writer, lease: LEASE, kinds, ahead }))
       if (!task) return
-      await execute(deps, task, { writer, stopping: stop.signal })
+      await execute(deps, task, { handler: handlers![task.kind], writer, stopping: stop.signal })
     }
   }
 
@@ -108,11 +115,15 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   }
 
   return {
+    handle(all) {
+      handlers = all
+    },
     start() {
       timer ??= setInterval(wake, POLL_MS).unref()
       wake()
     },
     wake,
+    committed: ({ has_tasks }) => void (has_tasks && wake()),
     async runDue(kind) {
       if (!timer) await spawn({ ...pools[0]!, kinds: [kind] }, 0)
     },
@@ -152,9 +163,9 @@ async function whenIdle(db: Database, { wake, running, isOpen }: Workers): Promi
 async function execute(
   deps: WorkerDeps,
   task: TaskRow,
-  { writer, stopping }: { writer: string; stopping: AbortSignal },
+  { handler, writer, stopping }: { handler: TaskHandler; writer: string; stopping: AbortSignal },
 ): Promise<void> {
-  const { db, handlers } = deps
+  const { db } = deps
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
   const renewing = setInterval(() => {
@@ -168,7 +179,7 @@ async function execute(
   const isOver = () => signal.aborted || performance.now() >= end
   const detail = task.detail === null ? {} : (JSON.parse(task.detail) as TaskDetail)
   try {
-    const outcome = await handlers[task.kind]({ key: task.key, detail, signal, isOver })
+    const outcome = await handler({ key: task.key, detail, signal, isOver })
     if (outcome.done) return await db.write((tx) => deleteTask(tx, task.id, writer))
     const rest = { id: task.id, kind: outcome.kind ?? task.kind, attempts: 0, detail: JSON.stringify(outcome.detail) }
     await db.write((tx) => releaseTask(tx, rest, { writer, delay: (outcome.delay_seconds ?? 0) * SECOND }))

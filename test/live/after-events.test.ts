@@ -1,9 +1,15 @@
 import { expect, it } from 'vitest'
 import type { EventAfter, Log } from '../../lib/context.ts'
 import { createAfterEvents } from '../../lib/live/after-events.ts'
+import type { NumberedEvent } from '../../lib/live/log.ts'
 import { times } from '../support/service.ts'
 
 const UPDATED = { type: 'conversation.updated', payload: { conversation: {} } }
+
+/** A commit with these events of one conversation. */
+const commitOf = (conversation_id: string, first: number, last: number, known: NumberedEvent[] = []) => {
+  return { ranges: [{ conversation_id, first, last, known }] }
+}
 
 /** A queue whose host keeps every event until it is let go. */
 function slowQueue() {
@@ -33,14 +39,14 @@ function slowQueue() {
 
 it('drops new events beyond a number of waiting ones, and says so once', async () => {
   const { queue, passed, warnings, letGo } = slowQueue()
-  for (const n of times(200, (i) => i)) queue.add(`c${n}`, { first: 1, last: 50, known: [] })
-  for (const n of times(20, (i) => i)) queue.add(`d${n}`, { first: 1, last: 50, known: [] })
+  for (const n of times(200, (i) => i)) queue.committed(commitOf(`c${n}`, 1, 50))
+  for (const n of times(20, (i) => i)) queue.committed(commitOf(`d${n}`, 1, 50))
   letGo()
   await queue.idle()
   expect(passed).toHaveLength(10_000)
   expect(passed.filter((event) => event.conversation_id.startsWith('d'))).toEqual([])
   expect(warnings).toEqual([expect.stringContaining('is too slow: 10000 events wait, new ones are dropped')])
-  queue.add('c1', { first: 51, last: 51, known: [] })
+  queue.committed(commitOf('c1', 51, 51))
   await queue.idle()
   expect(passed.at(-1)).toMatchObject({ conversation_id: 'c1', seq: 51 })
 })
@@ -51,7 +57,7 @@ it('keeps the events themselves of a few that wait, and of up to 8 MiB; the othe
     const { queue, passed, letGo } = slowQueue()
     const event = large(size)
     for (const seq of times(count, (i) => i + 1))
-      queue.add('c', { first: seq, last: seq, known: [{ seq, conversation_id: 'c', at: 0, event: event as never }] })
+      queue.committed(commitOf('c', seq, seq, [{ seq, conversation_id: 'c', at: 0, event: event as never }]))
     letGo()
     await queue.idle()
     expect(passed.map((each) => each.seq)).toEqual(times(count, (i) => i + 1))
@@ -63,11 +69,11 @@ it('keeps the events themselves of a few that wait, and of up to 8 MiB; the othe
 
 it('passes the events of one conversation on in their order, and takes none after it is closed', async () => {
   const { queue, passed, letGo } = slowQueue()
-  for (const n of times(100, (i) => i + 1)) queue.add('c', { first: n, last: n, known: [] })
+  for (const n of times(100, (i) => i + 1)) queue.committed(commitOf('c', n, n))
   letGo()
   await queue.close()
   expect(passed.map((event) => event.seq)).toEqual(times(100, (i) => i + 1))
-  queue.add('c', { first: 101, last: 101, known: [] })
+  queue.committed(commitOf('c', 101, 101))
   await queue.idle()
   expect(passed).toHaveLength(100)
 })

@@ -20,7 +20,9 @@ describeOnEachDatabase('tasks', (openUrl) => {
   function createWorker(handler: TaskHandler) {
     const { db, metrics, log } = service.chat.context
     const handlers = Object.fromEntries(TASK_KINDS.map((kind) => [kind, handler])) as Record<TaskKind, TaskHandler>
-    return createTaskWorker({ db, metrics, log, handlers })
+    const worker = createTaskWorker({ db, metrics, log })
+    worker.handle(handlers)
+    return worker
   }
 
   it('are each run by one process, when several look for them at once', async () => {

@@ -4,7 +4,8 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
-import type { Primitive, Queries } from '../../storage/database.ts'
+import type { Change, Commit } from '../../live/commits.ts'
+import type { Primitive, Queries, Writing } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { EndReason } from '../means/rules.ts'
 import type { AuditAct, AuditRecord, NamedAuditRecord } from './schema.ts'
@@ -55,16 +56,25 @@ export function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...ent
   log.info('audit', { ...entry, ...detail })
 }
 
-/** How a process that one person runs completes and stores its entries: all are by that person. */
-export function auditBy(operator: string | undefined) {
+/**
+ * Stores the entries of each change with it, and logs them when they are durable. If one person runs the process, all
+ * entries are by that person.
+ */
+export function createAuditLog({ operator, log, now }: { operator: string | undefined; log: Log; now: () => Micros }) {
   const name = operator?.slice(0, MAX_LENGTH.username)
   const complete = (entry: AuditEntry): AuditEntry => {
     if (name === undefined) return entry
     const detail = { ...entry.detail, operator: name }
     return { ...entry, detail, unlogged: true }
   }
-  const insert: typeof insertAuditEntry = (tx, id, at, entry) => insertAuditEntry(tx, id, at, complete(entry))
-  return { complete, insert }
+  return {
+    store(tx: Writing, { audited }: Pick<Change, 'audited'>): void {
+      for (const { id, entry } of audited) tx.defer(insertAuditEntry(tx, id, now(), complete(entry)))
+    },
+    committed({ audited }: Pick<Commit, 'audited'>): void {
+      for (const { entry } of audited) logAuditEntry(log, complete(entry))
+    },
+  }
 }
 
 /** Whether commands have written entries that no node has logged. By audit_log_unlogged. */

@@ -16,7 +16,7 @@ const MAX_PENDING = 5
 
 /** The user whose address is to be verified, unless it was verified since the request. The mail names the account. */
 export async function addressVerification(
-  ctx: Context,
+  ctx: Pick<Context, 'config' | 'db' | 'now' | 'write'>,
   { user_id }: MailOrder,
   { mail_id }: Pick<AddressOptions, 'mail_id'>,
 ): Promise<Addressed | undefined> {

@@ -7,7 +7,7 @@ import { findRequest, insertRequestToken } from './store.ts'
 
 /** The address that a request is for, while it is open; none for a change to an address that another account has. */
 export async function addressRequest(
-  ctx: Context,
+  ctx: Pick<Context, 'config' | 'db' | 'now' | 'write'>,
   { request }: MailOrder,
   link: LinkName,
 ): Promise<Addressed | undefined> {
@@ -25,7 +25,7 @@ export async function addressRequest(
 }
 
 /** Stores another token of a request; `undefined` if the request was used or revoked. */
-async function makeRequestToken(ctx: Context, requestId: string): Promise<string | undefined> {
+async function makeRequestToken(ctx: Pick<Context, 'write'>, requestId: string): Promise<string | undefined> {
   const token = newToken()
   const isOpen = await ctx.write((tx) => insertRequestToken(tx, requestId, digest(token)))
   return isOpen ? token : undefined

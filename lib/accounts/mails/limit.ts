@@ -11,6 +11,6 @@ const MAILS_PER_SECOND = 1 / 300
  * @param bucket what is counted together
  * @param burst mails at once; after them one in five minutes
  */
-export function takeMail({ db, now }: Context, bucket: string, burst: number): Promise<Decision> {
+export function takeMail({ db, now }: Pick<Context, 'db' | 'now'>, bucket: string, burst: number): Promise<Decision> {
   return takeShared(db, bucket, now(), { requests_per_second: MAILS_PER_SECOND, burst })
 }

@@ -23,7 +23,7 @@ export async function notify(ctx: Context, tx: Tx, userId: string, notice: Notic
 
 /** The recipient of a notice: the owner of the account, with a limited number of notices. */
 export async function addressNotice(
-  ctx: Context,
+  ctx: Pick<Context, 'db' | 'now'>,
   { user_id, to }: MailOrder,
   { first }: { first: boolean },
 ): Promise<Addressed | undefined> {

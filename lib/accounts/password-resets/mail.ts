@@ -19,7 +19,7 @@ const MAX_PENDING = 32
 
 /** The user with a forgotten password, unless the address was changed or the account disabled since the request. */
 export async function addressReset(
-  ctx: Context,
+  ctx: Pick<Context, 'config' | 'db' | 'now' | 'write'>,
   { user_id, address }: MailOrder,
   { mail_id }: Pick<AddressOptions, 'mail_id'>,
 ): Promise<Addressed | undefined> {
@@ -53,7 +53,7 @@ export function addressDigest(email: string): string {
  * @returns when it expires; `undefined` when it was not added
  */
 export async function keepReset(
-  ctx: Context,
+  ctx: Pick<Context, 'now'>,
   tx: Tx,
   { user_id, email, token }: { user_id: string; email: string; token: string },
 ): Promise<number | undefined> {

@@ -5,8 +5,15 @@ import { addressRequest } from '../email-requests/address.ts'
 import { addressNotice } from '../notices/service.ts'
 import { addressReset } from '../password-resets/mail.ts'
 
+/** What the recipients of mails are found with. */
+export type AddressContext = Pick<Context, 'config' | 'db' | 'now' | 'write'>
+
 /** Finds the recipient of a mail when it is sent; `undefined` if the mail is not needed any more. */
-export function addressOf(ctx: Context, order: MailOrder, options: AddressOptions): Promise<Addressed | undefined> {
+export function addressOf(
+  ctx: AddressContext,
+  order: MailOrder,
+  options: AddressOptions,
+): Promise<Addressed | undefined> {
   if (order.mail === 'reset_password') return addressReset(ctx, order, options)
   if (order.mail === 'verify_email') return addressVerification(ctx, order, options)
   if (order.mail === 'invite' || order.mail === 'change_email' || order.mail === 'undo_email')

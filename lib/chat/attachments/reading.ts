@@ -23,6 +23,11 @@ export interface ReadOptions {
 
 const READ_OPTIONS: NamesOf<ReadOptions> = { headers: 0, inline: 0, is_shared: 0 }
 
+/** What gives the bytes of files. */
+type SourceContext = Pick<Context, 'files' | 'filesPlace' | 'pieceMemory'>
+
+type ReadContext = SourceContext & Pick<Context, 'config' | 'db' | 'now'>
+
 const NO_HEADERS = { get: () => null }
 
 /**
@@ -48,7 +53,7 @@ export async function open(
   return { ...file, ...ctx.readSlots.hold(actor.user_id, file.bytes) }
 }
 
-async function read(ctx: Context, actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer> {
+async function read(ctx: ReadContext, actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer> {
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
@@ -60,7 +65,7 @@ async function read(ctx: Context, actor: Actor, attachmentId: string, options?: 
  *
  * @throws ChatError while it is read: as {@link open}; `not_found` for a disabled user
  */
-export async function* openFor(ctx: Context, userId: string, attachmentId: string): AsyncGenerator<Uint8Array> {
+export async function* openFor(ctx: ReadContext, userId: string, attachmentId: string): AsyncGenerator<Uint8Array> {
   const user = await findUser(ctx.db, userId)
   if (!user || user.disabled_at) throw new ChatError('not_found')
   const { bytes } = await read(ctx, { user_id: user.id, roles: splitRoles(user.roles) }, attachmentId)
@@ -100,7 +105,7 @@ export async function openThumbnail(
 }
 
 /** Where the bytes of files are read from. @throws ChatError `unavailable` while it is missing */
-export async function sourceOf({ files, filesPlace, pieceMemory }: Context): Promise<Source> {
+export async function sourceOf({ files, filesPlace, pieceMemory }: SourceContext): Promise<Source> {
   filesPlace.assertThere()
   return { files: await files(), memory: pieceMemory }
 }

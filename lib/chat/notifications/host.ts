@@ -1,8 +1,9 @@
 import { findSubjects } from '../../accounts/users/store-subjects.ts'
 import type { Config } from '../../config/parse.ts'
-import type { Log, MadeNotification } from '../../context.ts'
+import type { Log } from '../../context.ts'
 import { toInstant } from '../../core/time.ts'
 import type { NewEvent } from '../../live/appending.ts'
+import type { Commit } from '../../live/commits.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { HostNotification, Ports, Recipient } from '../../ports.ts'
 import type { Database } from '../../storage/database.ts'
@@ -24,10 +25,8 @@ const MAX_REMEMBERED = 100_000
 
 /** Tells the host of notifications, and of messages in conversations whose participants want to hear of all. */
 export interface Notifier {
-  /** Notifications that were just made. */
-  notified(made: readonly MadeNotification[]): void
-  /** Events that were just committed. */
-  committed(events: readonly NewEvent[]): void
+  /** Tells the host of what was just committed. */
+  committed(commit: Pick<Commit, 'additions' | 'notifications'>): void
   idle(): Promise<void>
   close(): Promise<void>
 }
@@ -36,7 +35,7 @@ type Work = { made: { user_id: string; id: string }[] } | { message_ids: string[
 
 const sizeOf = (work: Work) => ('made' in work ? work.made : work.message_ids).length
 
-const SILENT: Notifier = { notified() {}, committed() {}, idle: async () => {}, close: async () => {} }
+const SILENT: Notifier = { committed() {}, idle: async () => {}, close: async () => {} }
 
 /** Creates the notifier of one process. Without a function of the host it does nothing, and reads nothing. */
 export function createNotifier(deps: {
@@ -86,14 +85,12 @@ export function createNotifier(deps: {
   }
 
   return {
-    notified(made) {
-      const heard = made.flatMap(({ notification: { id }, users }) =>
+    committed({ additions, notifications }) {
+      for (const { events } of additions) for (const work of newsOf(events)) queue.add(work)
+      const made = notifications.flatMap(({ notification: { id }, users }) =>
         users.flatMap(({ user_id, muted_until }) => (isMuted(muted_until, now()) ? [] : { user_id, id })),
       )
-      if (heard.length > 0) queue.add({ made: heard })
-    },
-    committed(events) {
-      for (const work of newsOf(events)) queue.add(work)
+      if (made.length > 0) queue.add({ made })
     },
     idle: queue.idle,
     close: queue.close,

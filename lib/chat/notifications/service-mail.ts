@@ -44,7 +44,7 @@ export const sendMail = useCase({
 
 /** The recipient of the mail of a notification, if it is still news to them. */
 export async function addressNotification(
-  { db }: Context,
+  { db }: Pick<Context, 'db'>,
   { user_id, notification = '', link = '' }: MailOrder,
 ): Promise<Addressed | undefined> {
   const user = await findUser(db, user_id)

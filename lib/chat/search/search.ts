@@ -3,7 +3,7 @@ import type { Log } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { createLocalBuckets } from '../../limits/buckets.ts'
-import type { NewEvent } from '../../live/appending.ts'
+import type { Change, Commit } from '../../live/commits.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Database, Queries, Writing } from '../../storage/database.ts'
 import { insertTask } from '../../tasks/store.ts'
@@ -22,11 +22,11 @@ export interface Search extends Pick<Indexer, 'move' | 'wake' | 'close'> {
   /** Keeps the index, and fills it if it is new, of another analysis, or was not kept for a while. */
   start(): Promise<void>
   /** Notes the messages that events change, in their transaction. */
-  note(tx: Writing, additions: readonly { events: readonly NewEvent[] }[]): void
+  note(tx: Writing, change: Pick<Change, 'additions'>): void
   /** Notes messages that change without an event. */
   noteMessages(tx: Writing, ids: readonly string[]): void
   /** What was noted is durable. */
-  changed(events: readonly NewEvent[]): void
+  changed(commit: Pick<Commit, 'additions'>): void
   /** Counts a search of a user, in this process. @throws ChatError `rate_limited` beyond `search.per_user_per_min` */
   spend(userId: string): void
   /** Waits until few enough other searches run. */
@@ -86,20 +86,17 @@ export function createSearch(deps: {
       await ensureVersion(db, isOn() ? indexVersion(db.dialect) : OFF)
       if (isOn()) indexer.start()
     },
-    note(tx, additions) {
-      noteMessages(
-        tx,
-        additions.flatMap(({ events }) => changedBy(events)),
-      )
-    },
+    note: (tx, { additions }) => noteMessages(tx, messagesIn(additions)),
     noteMessages,
-    changed(events) {
-      const { length } = changedBy(events)
+    changed({ additions }) {
+      const { length } = messagesIn(additions)
       if (isOn() && length > 0) indexer.wake(length)
     },
     remove: (tx, messageIds) => (isOn() ? removeFromIndex(tx, messageIds) : Promise.resolve()),
   }
 }
+
+const messagesIn = (additions: Change['additions']) => additions.flatMap(({ events }) => changedBy(events))
 
 async function removeFromIndex(tx: Queries, messageIds: readonly string[]): Promise<void> {
   const docs = await listDocs(tx, messageIds)
