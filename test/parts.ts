@@ -1,3 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/** A call that starts a service on a database that another process can open, too. */
+const START = /\b(startService|startWithFiles|startTalk)\((?!'sqlite::memory:')/
+const IMPORT = /\b(startService|startWithFiles|startTalk)\b[^']*from '[^']*\/(service|files|talks)\.ts'/
+
+/** Every test file of `test`. */
+export const files = readdirSync(`${ROOT}test`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+  .map((name) => `test/${name}`)
+
+/** Whether a test file starts a service that `npm run test:nodes` can run as two nodes, or does so itself. */
+export function startsService(file: string): boolean {
+  const text = readFileSync(`${ROOT}${file}`, 'utf8')
+  return (START.test(text) && IMPORT.test(text)) || text.includes('AS_TWO_NODES')
+}
+
 /**
  * What `npm run test:all` runs beside `npm test`: what starts processes, browsers and proxies by the dozen, or needs
  * packages of its own. Every test file is either in exactly one of these parts or in `npm test`.
@@ -110,32 +130,8 @@ export const TWO_NODES: Record<string, string[]> = {
     'test/chat/conversations/routes.test.ts',
     'test/live/{closing,stream}.test.ts',
   ],
-  'two-nodes-all': [
-    'test/accounts/{administration,api-keys,audit,email-addresses,host-identity,identities,means,notices}/*.test.ts',
-    'test/accounts/{oauth,password-resets,profile,sessions,setup,sign-ups,users}/*.test.ts',
-    'test/accounts/passwords/throttling.test.ts',
-    'test/assistant/{recovery,running,streaming,trouble,upstream}.test.ts',
-    'test/chat/*/{batches,changes,deletion,keys,large,mailed,makers,operator,routes,sign-up,system}.test.ts',
-    'test/chat/attachments/{assistant,checking,downloads,draining,host-uploads,large-pictures,life}.test.ts',
-    'test/chat/attachments/{space,store-failures,uploads}.test.ts',
-    'test/chat/conversations/{activity,direct,direct-by-system,participant-counts,policy,refs,settings}.test.ts',
-    'test/chat/copies/copies.test.ts',
-    'test/chat/hooks/*.test.ts',
-    'test/chat/notifications/{answers,devices,events,expiring,host,mail,statements}.test.ts',
-    'test/chat/presence/many.test.ts',
-    'test/chat/receipts/updates.test.ts',
-    'test/chat/search/{erasure,files,naive,store-words}.test.ts',
-    'test/chat/threads/unread.test.ts',
-    'test/client/client.test.ts',
-    'test/client/store/two-people.test.ts',
-    'test/erasure/*.test.ts',
-    'test/http/{another-domain,contract,cors,input,lists,origin,rights,texts,trouble}.test.ts',
-    'test/limits/{auth-failures,routes,status}.test.ts',
-    'test/live/{changes,closing,feed,follow,join,event-loop-queue,read-then-follow,stream,typings}.test.ts',
-    'test/mail/sending.test.ts',
-    'test/ops/{files,fsck,fsck-attachments,lost-files,retention,routes,user-export}.test.ts',
-    'test/tasks/*.test.ts',
-  ],
+  /** Every file that starts a service, but for those with a reason in `test/support/one-process.ts`. */
+  'two-nodes-all': files.filter(startsService),
 }
 
 /**
