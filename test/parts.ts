@@ -27,14 +27,15 @@ export const PARTS: Record<string, string[]> = {
   fault: ['test/fault/**/*.test.ts'],
   /** The command line, a process for each command. */
   processes: [
-    'test/cli/{administration,archive,backups,before-migration,beside,clock,commands,doctor-server,file-copies,files,limits,mail,main,malformed,no-links,permissions,refused,reload,user-import,health}.test.ts',
-    'test/cli/{interrupted,outdated,serve,serve-answers,serve-log,stopping,vacuum,workers}.test.ts',
-    'test/cli/{log-files,secrets,systemd,web}.test.ts',
+    'test/cli/{administration,archive,backups,beside,commands,copies,file-copies,files,interrupted,main,malformed,no-links,outdated,permission,refused,serve-answers,serve-log,stopping,web-page}.test.ts',
+    'test/cli/commands/{clock,health,limits,mail,reload,serve,user-import,vacuum}.test.ts',
+    'test/cli/{cluster/primary,config/secrets,doctor/server,logging/file,server/systemd}.test.ts',
     'test/http/canary.test.ts',
   ],
   /** Two nodes, and readers that change between them. */
   nodes: [
-    'test/cluster/{bus,nodes,places,posts-at-once}.test.ts',
+    'test/cluster/{bus,nodes,posts-at-once}.test.ts',
+    'test/chat/presence/places.test.ts',
     'test/live/{all-order,nodes,order,read-then-follow,revocations}.test.ts',
     'test/chat/conversations/deletion-nodes.test.ts',
   ],
@@ -44,7 +45,7 @@ export const PARTS: Record<string, string[]> = {
     'test/http/lists-changing.test.ts',
     'test/ops/readiness.test.ts',
     'test/alerts/short.test.ts',
-    'test/storage/{amid-failures,archive,pgbouncer,postgres,postgres-refused}.test.ts',
+    'test/storage/{amid-failures,archive/import,pgbouncer,postgres,postgres-refused}.test.ts',
   ],
   /** Pages in Chromium. */
   browser: [
@@ -105,20 +106,20 @@ const PLACED_ALL = [
 const POOLED_ALL = [
   ...PLACED_ALL,
   'test/backups/*.test.ts',
-  // Without those of `doctor`, whose names of statements stay on connections of the pooler: `doctor-pooler` is about it.
-  'test/cli/{administration,backups,before-migration,beside,commands,outdated,secrets}.test.ts',
-  'test/cli/{reload,stopping,user-import,vacuum,workers}.test.ts',
+  // Without those of `doctor`, whose names of statements stay on connections of the pooler: `doctor/pooler` is about it.
+  'test/cli/{administration,backups,beside,commands,copies,outdated,stopping}.test.ts',
+  'test/cli/{cluster/primary,commands/reload,commands/user-import,commands/vacuum,config/secrets}.test.ts',
   'test/client/store/two-people.test.ts',
   // Without the signals of SQLite.
   'test/cluster/!(signals|signals-file).test.ts',
   'test/http/{canary,contract,input,lists,lists-changing,trouble}.test.ts',
   'test/live/nodes.test.ts',
-  'test/ops/{files,fsck,fsck-attachments,readiness,retention,routes}.test.ts',
+  'test/ops/{file-check,fsck,invariants-attachments,readiness,retention,routes}.test.ts',
   'test/{operator,service,shared-transaction,shared-transaction-flush,shared-transaction-undone}.test.ts',
   // Without those of names of prepared statements, which a pooler makes impossible (`postgres-options`), and those that
   // stop and cut off a server of their own (`postgres`).
-  'test/storage/{amid-failures,archive,backup,conformance,migrate,open,placement}.test.ts',
-  'test/storage/{removal-canary,upgrade,verify}.test.ts',
+  'test/storage/{amid-failures,conformance,open,placement,removal-canary}.test.ts',
+  'test/storage/{archive/backup,archive/import,schema/migrate,schema/migrations,schema/verify}.test.ts',
   'test/tasks/*.test.ts',
 ]
 
@@ -126,7 +127,7 @@ const POOLED_ALL = [
 export const TWO_NODES: Record<string, string[]> = {
   /** In CI: the most telling ones. */
   'two-nodes': [
-    'test/chat/presence/{large,routes}.test.ts',
+    'test/chat/presence/{audience,routes}.test.ts',
     'test/chat/conversations/routes.test.ts',
     'test/live/{closing,stream}.test.ts',
   ],
@@ -140,8 +141,8 @@ export const TWO_NODES: Record<string, string[]> = {
  */
 export const PLACED: Record<string, string[]> = {
   /** In CI: the most telling ones. */
-  prefix: ['test/chat/messages/batches.test.ts'],
-  schema: ['test/chat/messages/batches.test.ts', 'test/live/feed.test.ts'],
+  prefix: ['test/chat/messages/batch.test.ts'],
+  schema: ['test/chat/messages/batch.test.ts', 'test/live/feed.test.ts'],
   pooled: ['test/chat/messages/routes.test.ts', 'test/live/feed.test.ts', 'test/shared-transaction.test.ts'],
   'prefix-all': PLACED_ALL,
   'schema-all': PLACED_ALL,
@@ -166,10 +167,10 @@ export const ISOLATED = [
   'test/accounts/passwords/hash-queue.test.ts',
   'test/assistant/{hang-up,trouble}.test.ts',
   'test/chat/notifications/host-queue.test.ts',
-  'test/cli/log-sink.test.ts',
+  'test/cli/logging/sink.test.ts',
   'test/client/store/search.test.ts',
-  'test/http/{listen,stalls,texts}.test.ts',
+  'test/http/{node/listen,stalls,texts}.test.ts',
   'test/live/slow.test.ts',
   'test/ops/metrics.test.ts',
-  'test/storage/{node-sqlite,open,sqlite}.test.ts',
+  'test/storage/{node-sqlite,open,sqlite/database}.test.ts',
 ]

@@ -187,7 +187,7 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     },
     true,
   ],
-  // What it changes is the log of `serve`: test/cli/reload.test.ts.
+  // What it changes is the log of `serve`: test/cli/commands/reload.test.ts.
   'log.level': [{ log: { level: 'debug' } }, () => service.chat.context.config.log.level, 'debug'],
   'mail.smtp.url': [{ mail: { smtp: { url: 'smtp://127.0.0.1:2' } } }, () => smtp()?.port, 2],
   'mail.smtp.from': [{ mail: { smtp: { from: 'new@example.org' } } }, () => smtp()?.from, 'new@example.org'],

@@ -23,7 +23,7 @@ const LIMITS: Record<string, Limit> = {
   'sign-in attempts': {
     share: '64 of an account wait for those that are checked',
     sum: '1,000 wait in a process',
-    shown: ['test/accounts/passwords/throttling.test.ts', 'let at most a thousand attempts wait'],
+    shown: ['test/accounts/passwords/throttle.test.ts', 'let at most a thousand attempts wait'],
     at: ['lib/accounts/passwords/throttle.ts: unavailable ×1'],
   },
   'hashes of passwords': {
@@ -53,7 +53,7 @@ const LIMITS: Record<string, Limit> = {
   'downloads of files, and those of thumbnails': {
     share: 'attachments.max_reads_per_user (16) of a user are read, 112 wait',
     sum: '1,024 are read in a process, 1,000 wait; pieces take at most attachments.max_buffered_bytes',
-    shown: ['test/chat/attachments/downloads.test.ts', 'of many users take no more memory together'],
+    shown: ['test/chat/attachments/read-slots.test.ts', 'of many users take no more memory together'],
     at: [
       'config attachments.max_reads_per_user',
       'lib/chat/attachments/read-slots.ts: createTransferSlots ×1',
@@ -85,7 +85,7 @@ const LIMITS: Record<string, Limit> = {
   'answers of the assistant': {
     share: 'assistant.max_running_per_user (3)',
     sum: 'assistant.max_running (100), of all processes',
-    shown: ['test/assistant/running.test.ts', 'are limited in all'],
+    shown: ['test/assistant/runner.test.ts', 'are limited in all'],
     at: [
       'config assistant.max_running_per_user',
       'lib/assistant/leases.ts: rate_limited ×1',
@@ -111,7 +111,7 @@ const LIMITS: Record<string, Limit> = {
   'mails that a user or an address causes': {
     share: '10 an hour to an address; 50 invites of a user at once',
     sum: '10,000 wait for all processes',
-    shown: ['test/chat/invites/mailed.test.ts', 'is refused while the queue of mails is full'],
+    shown: ['test/chat/invites/mail.test.ts', 'is refused while the queue of mails is full'],
     at: [
       'lib/accounts/email-addresses/service-change.ts: rate_limited ×1',
       'lib/accounts/email-addresses/service-change.ts: unavailable ×1',

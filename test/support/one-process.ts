@@ -12,11 +12,11 @@ const OWN_COUNT = 'each process counts this for itself, as docs/concepts/rate-li
  */
 export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string, Record<string, string>> } = {
   files: {
-    'test/{live/{all-order,catch-up,joined,nodes,order,own-commits,recovered,revocations},chat/conversations/deletion-nodes}.test.ts':
+    'test/{live/{all-order,catch-up,joined,nodes,order,own-commits,recovered,revocations},chat/{conversations/deletion-nodes,presence/places}}.test.ts':
       OWN_NODES,
     'test/cluster/*.test.ts': OWN_NODES,
-    'test/cli/*.test.ts': 'runs commands beside one process',
-    'test/storage/*.test.ts': 'is about what a database stores, and about its failures',
+    'test/cli/**/*.test.ts': 'runs commands beside one process',
+    'test/storage/**/*.test.ts': 'is about what a database stores, and about its failures',
     'test/files/guard.test.ts': 'is about the guard of one process, which it makes itself',
     'test/backups/*.test.ts': 'makes the backups of one process, and starts another one itself',
     'test/shared-transaction*.test.ts': 'is about the connection that one process shares with its host',
@@ -26,8 +26,8 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/chat/attachments/missing-storage.test.ts':
       'takes the storage away from one process, and has a second node itself',
     'test/ops/{metrics,readiness}.test.ts': 'reads the metrics and the readiness of one process',
-    'test/http/{stalls,stream-memory}.test.ts': 'is about the connections and the memory of one process',
-    'test/chat/search/partitions.test.ts': 'calls the store of the search itself',
+    'test/http/{sse,stalls}.test.ts': 'is about the connections and the memory of one process',
+    'test/chat/search/store-fts5.test.ts': 'calls the store of the search itself',
     'test/http/lists-changing.test.ts': 'changes rows in the database itself: who serves a page makes no difference',
     'test/accounts/host-identity/logout.test.ts': 'counts the streams of one process, and has a second node itself',
     'test/live/encoding.test.ts': 'compares the bytes that one process sends to its streams',
@@ -38,12 +38,12 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/live/hub.test.ts': 'holds and fails the reads of one process; test/live/nodes.test.ts is about two',
   },
   tests: {
-    'test/accounts/profile/account.test.ts': { 'both take the same work': 'counts the work of one process' },
-    'test/assistant/recovery.test.ts': { 'are awaited when the service stops': 'stops one process' },
+    'test/accounts/profile/service.test.ts': { 'both take the same work': 'counts the work of one process' },
+    'test/assistant/leases.test.ts': { 'are awaited when the service stops': 'stops one process' },
     'test/assistant/streaming.test.ts': { 'are counted by outcome': OWN_METRICS },
     'test/chat/attachments/checking.test.ts': { 'are counted in the metrics': OWN_METRICS },
-    'test/chat/attachments/downloads.test.ts': { 'of a user are limited, by links, too': OWN_FILES },
-    'test/chat/attachments/uploads.test.ts': { 'takes a number of parts of a user at once': OWN_FILES },
+    'test/chat/attachments/read-slots.test.ts': { 'of a user are limited, by links, too': OWN_FILES },
+    'test/chat/attachments/parts.test.ts': { 'takes a number of parts of a user at once': OWN_FILES },
     'test/chat/notifications/host.test.ts': {
       'is called once in 30 seconds':
         'each process counts the 30 seconds for itself, as docs/guides/notify-people.md says',

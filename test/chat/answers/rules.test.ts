@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { type Ancestor, toTurns, wholeLength } from '../../../lib/chat/answers/rules.ts'
+import { pathsDownTo } from '../../../lib/chat/messages/rules.ts'
+
+const says = (content: string, more: Partial<Ancestor> = {}): Ancestor => ({
+  role: 'user',
+  posted_by: 'ada',
+  content,
+  prompt: null,
+  deleted_at: null,
+  ...more,
+})
+const answers = (prompt: string, content: string): Ancestor => says(content, { role: 'assistant', prompt })
+
+describe('the turns that an answer continues', () => {
+  it('are the prompts and texts on the path, the new prompt last', () => {
+    const path = [says('Hello'), answers('Who?', 'I am.'), answers('Why?', '')]
+    expect(toTurns(path, { bytes: 1000 })).toEqual([
+      { role: 'user', content: 'Hello', user_id: 'ada' },
+      { role: 'user', content: 'Who?', user_id: 'ada' },
+      { role: 'assistant', content: 'I am.' },
+      { role: 'user', content: 'Why?', user_id: 'ada' },
+    ])
+  })
+
+  it('begin with the system prompt, if there is one', () => {
+    expect(toTurns([answers('Why?', '')], { bytes: 1000, system_prompt: 'Be brief.' })[0]).toEqual({
+      role: 'system',
+      content: 'Be brief.',
+    })
+  })
+
+  it('leave out deleted messages, and the ids of deleted users', () => {
+    const path = [says('gone', { deleted_at: 1 }), says('orphan', { posted_by: null }), answers('Why?', '')]
+    expect(toTurns(path, { bytes: 1000 })).toEqual([
+      { role: 'user', content: 'orphan' },
+      { role: 'user', content: 'Why?', user_id: 'ada' },
+    ])
+  })
+
+  it.each([
+    [10, ['bbbb', 'cccc', 'dd']],
+    [9, ['cccc', 'dd']],
+    [2, ['dd']],
+    [1, ['dd']],
+  ])('is cut to %i bytes from the oldest side, but for the prompt', (bytes, contents) => {
+    const path = [says('aaaaa'), says('bbbb'), says('cccc'), answers('dd', '')]
+    expect(toTurns(path, { bytes }).map((turn) => turn.content)).toEqual(contents)
+  })
+
+  it('are measured in bytes of UTF-8', () => {
+    expect(toTurns([says('ééé'), answers('x', '')], { bytes: 6 })).toHaveLength(1)
+    expect(toTurns([says('ééé'), answers('x', '')], { bytes: 7 })).toHaveLength(2)
+  })
+})
+
+it.each([
+  ['', 0],
+  ['a', 1],
+  ['a😀', 3],
+  ['a\ud83d', 1],
+  ['\ud83d', 0],
+  ['a\ude00', 2],
+])('the whole characters of %j are its first %i units', (text, length) => {
+  expect(wholeLength(text)).toBe(length)
+})
+
+it.each([
+  ['10', ['10']],
+  ['1010', ['10', '1010']],
+  ['102101z', ['10', '10210', '102101z']],
+])('%s is below %j', (path, paths) => {
+  expect(pathsDownTo(path)).toEqual(paths)
+})

@@ -1,0 +1,71 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { checkedFetch } from '../../support/answers.ts'
+import { startService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
+
+const DEFAULTS = {
+  sign_in: true,
+  providers: [],
+  mail: false,
+  sign_up: true,
+  web: false,
+  search: true,
+  direct: true,
+  csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
+  limits: { message_bytes: 65_536, max_depth: 100, reactions_per_message: 32, pins: 100 },
+}
+
+async function start(options: Parameters<typeof startService>[1] = {}) {
+  const service = await startService('sqlite::memory:', options)
+  onTestFinished(() => service.close())
+  return service
+}
+
+it('returns the same to every caller, before and after a sign-in', async () => {
+  const service = await start()
+  expect(await service.client().capabilities.get()).toEqual(DEFAULTS)
+  const ada = await service.signIn('ada')
+  expect(await ada.capabilities.get()).toEqual(DEFAULTS)
+  expect(await service.chat.capabilities.get()).toEqual(DEFAULTS)
+})
+
+it('follows the configuration, and discloses no secret of it', async () => {
+  const { client } = await start({
+    config: {
+      server: { web: true },
+      oauth: { own_one: UNREACHABLE_PROVIDER, acme: { ...UNREACHABLE_PROVIDER, title: 'Acme & Söhne' } },
+      mail: { smtp: { url: 'smtp://mailer:secret@127.0.0.1:9', from: 'chat@example.org' } },
+      invites: { allow_signup: false },
+      direct: { enabled: false },
+      limits: { message_bytes: 1000 },
+      security: { csrf: { enabled: false }, password: { bcrypt_cost: 4 } },
+    },
+  })
+  const { csrf: _, ...defaults } = DEFAULTS
+  expect(await client().capabilities.get()).toEqual({
+    ...defaults,
+    providers: [
+      { name: 'own_one', title: 'Own_one' },
+      { name: 'acme', title: 'Acme & Söhne' },
+    ],
+    mail: true,
+    sign_up: false,
+    web: true,
+    direct: false,
+    limits: { ...DEFAULTS.limits, message_bytes: 1000 },
+  })
+})
+
+it('offers no sign-in where the application around the service identifies callers', async () => {
+  const { client, base_url } = await start({
+    config: { oauth: { provider_a: UNREACHABLE_PROVIDER } },
+    ports: { identity: () => undefined },
+  })
+  const { csrf: _, ...defaults } = DEFAULTS
+  expect(await client().capabilities.get()).toEqual({ ...defaults, sign_in: false, sign_up: false })
+  expect((await checkedFetch(`${base_url}/api/features`, { method: 'POST' })).status).toBe(405)
+})
+
+it('is not found where the API is off', async () => {
+  const { base_url } = await start({ config: { features: { auth_v1: false } } })
+  expect((await checkedFetch(`${base_url}/api/features`)).status).toBe(404)
+})
