@@ -1,6 +1,7 @@
-import { openStorage } from '../../../lib/index.ts'
+import { OPERATOR, openStorage } from '../../../lib/index.ts'
 import type { Primitive, Queries } from '../../../lib/storage/database.ts'
 import { createPuppet } from '../../support/assistant.ts'
+import { filesInFolder } from '../../support/files-folder.ts'
 import { createMailbox } from '../../support/mailbox.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
@@ -15,6 +16,8 @@ const OF_THE_SCHEMA =
 /** How often a statement with the same values is kept: polls repeat. */
 const KEPT = 2
 
+type Place = Pick<Awaited<ReturnType<typeof startThread>>, 'ada' | 'grace' | 'conversation_id'>
+
 /** Runs a service on an empty database through what its users do, and returns its statements in their order. */
 export async function recordStatements(url: string): Promise<Step[]> {
   const storage = await openStorage({ database: url, strict: true })
@@ -23,7 +26,7 @@ export async function recordStatements(url: string): Promise<Step[]> {
   const steps: Step[] = []
   const [box, puppet] = [createMailbox(), createPuppet()]
   const service = await startService(url, {
-    config: { server: { public_url: 'https://chat.example.org' } },
+    config: { server: { public_url: 'https://chat.example.org' }, attachments: await filesInFolder() },
     ports: { mail: box.deliver, assistant: puppet.assistant },
     wrap: (opened) => proxied(opened, { db: () => recording(opened.db, steps) }),
   })
@@ -102,8 +105,49 @@ async function useAll(service: TestService, puppet: ReturnType<typeof createPupp
   answer.end()
   await stream.until('message.done')
   await ada.answers.listChunks(asked.message_id, {})
+  await findAndReact(service, { ada, grace, conversation_id })
   await manage(service, { ada, grace, eve, conversation_id })
   await stream.close()
+}
+
+/** Files, mentions, reactions, pins, receipts, notifications, the search, and calls of a host. */
+async function findAndReact(service: TestService, { ada, grace, conversation_id }: Place): Promise<void> {
+  const { chat } = service
+  const [actor, host] = [await chat.users.actor(ada.id), await chat.system('shop')]
+  const { attachment } = await chat.attachments.upload(actor, conversation_id, {
+    name: 'notes.txt',
+    bytes: Buffer.from('loom'),
+  })
+  const { message_id, root_id } = await ada.messages.postRoot(conversation_id, {
+    content: '@grace the loom works',
+    attachment_ids: [attachment.id],
+  })
+  await grace.attachments.get(attachment.id)
+  for await (const _ of (await chat.attachments.open(actor, attachment.id)).bytes);
+  await grace.reactions.add(message_id, '👍')
+  await grace.reactions.list(message_id)
+  await grace.reactions.remove(message_id, '👍')
+  await grace.pins.add(message_id)
+  await grace.pins.list(conversation_id)
+  await grace.pins.remove(message_id)
+  await grace.threads.markUnread(root_id, { message_id })
+  await grace.threads.markRead(root_id)
+  await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
+  await ada.receipts.ofMessage(message_id)
+  await ada.receipts.ofThread(root_id)
+  await grace.conversations.setSettings(conversation_id, { level: 'all' })
+  await grace.conversations.settings(conversation_id)
+  const { notifications } = await grace.notifications.list()
+  await grace.notifications.markRead({ ids: notifications.map(({ id }) => id) })
+  await service.idle()
+  await grace.search.messages({ q: 'loom has:file from:ada' })
+  const direct = await ada.conversations.direct({ user_id: grace.id })
+  await grace.messages.postRoot(direct.conversation_id, { content: 'only you' })
+  await chat.users.ensure(OPERATOR, { subject: 'customer-7', display_name: 'Alan' })
+  const order = await chat.conversations.ensure(host, { ref: 'order-42', title: 'Order 42' })
+  await chat.messages.postRoot(host, order.conversation_id, { content: 'Paid.', metadata: { order: 42 } })
+  await chat.conversations.ensure(host, { ref: 'order-42', title: 'Order 42, paid' })
+  await ada.attachments.remove((await ada.attachments.create(conversation_id, { name: 'b', size: 1 })).attachment.id)
 }
 
 /** Invites, roles, keys, accounts, limits, and what ends them. */
