@@ -1,5 +1,5 @@
 /** The version in `package.json`, as a constant: the library reads no file. */
-export const VERSION = '0.2.0'
+export const VERSION = '0.3.0'
 
 /** Set by the build, from git. */
 declare const CHAT_COMMIT: string | undefined
