@@ -1,7 +1,7 @@
+import { isAdministration } from '../../.ci/api/members.ts'
 import type { Operation } from '../../lib/client/operation.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
-import { isAdministration } from './api-types/members.ts'
 
 /** The maximum length of a line in the formatter, with its end. */
 const MAX_WIDTH = 121

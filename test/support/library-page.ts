@@ -1,5 +1,5 @@
 import { parseAst } from 'vitest/node'
-import { findDeclaration } from './api-types/sources.ts'
+import { findDeclaration } from '../../.ci/api/sources.ts'
 import { type Comment, cell, commentBefore, compact, linked, withCodes } from './library-parts.ts'
 import { wrap } from './markdown.ts'
 import { textOf } from './pages.ts'

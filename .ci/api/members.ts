@@ -1,5 +1,5 @@
-import type { AnyUseCase } from '../../../lib/core/use-case.ts'
-import type { AnyRoute } from '../../../lib/endpoint.ts'
+import type { AnyUseCase } from '../../lib/core/use-case.ts'
+import type { AnyRoute } from '../../lib/endpoint.ts'
 import { commentAbove, jsDoc } from './comments.ts'
 import { typeText } from './schemas.ts'
 import type { Scope } from './scope.ts'

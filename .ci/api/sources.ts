@@ -1,6 +1,6 @@
 import { dirname, posix } from 'node:path'
 import { parseAst } from 'vitest/node'
-import { textOf } from '../pages.ts'
+import { textOf } from '../../test/support/pages.ts'
 import { commentAbove, jsDoc } from './comments.ts'
 import type { Scope } from './scope.ts'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../example.ts'
+import { ROOT } from '../../test/support/example.ts'
 
 /** Files, by their paths, in the form that the linter asks for. */
 export function formatted(files: Record<string, string>): Record<string, string> {

@@ -1,4 +1,4 @@
-import { textOf } from '../pages.ts'
+import { textOf } from '../../test/support/pages.ts'
 
 const MAX_WIDTH = 112
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as v from 'valibot'
-import type { KeyNotes } from '../../../lib/config/key.ts'
-import type { SchemaNode } from '../../../lib/core/schema-nodes.ts'
+import type { KeyNotes } from '../../lib/config/key.ts'
+import type { SchemaNode } from '../../lib/core/schema-nodes.ts'
 import { commentAbove, jsDoc } from './comments.ts'
 import type { Scope } from './scope.ts'
 
@@ -28,7 +28,7 @@ export interface NamedSchema {
 /** What a caller writes, or what comes back: they differ where there are defaults. */
 export type Direction = 'input' | 'output'
 
-const ROOT = new URL('../../../', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 
 /** As OpenAI calls them, and apart from the same words of ours. */
 const RENAMED: Record<string, string> = { 'lib/openai-api/schema.ts Usage': 'CompletionUsage' }

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { FUNCTIONS, LOOPS, USE_CASES } from '../../../lib/features.ts'
+import { FUNCTIONS, LOOPS, USE_CASES } from '../../lib/features.ts'
 
-const ROOT = new URL('../../../', import.meta.url)
+const ROOT = new URL('../../', import.meta.url)
 
 /** Where each use-case, and each function beside them, is written. */
 export async function loadUseCases(): Promise<Map<unknown, { file: string; name: string }>> {
