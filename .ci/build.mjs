@@ -9,6 +9,9 @@ import { dirname, join } from 'node:path'
 
 const COMPILER = 'node_modules/typescript/bin/tsc'
 
+/** Packages that it needs beside TypeScript, and that nothing else of an installation brings. */
+const BUILDERS = ['@types/node', 'esbuild', 'tsx', 'vitest', '@biomejs/biome']
+
 const ENTRY_POINTS = [
   'lib/index.ts',
   'lib/http/index.ts',
@@ -23,7 +26,7 @@ const ENTRY_POINTS = [
 ]
 
 /** TypeScript comes with other packages, too: alone it compiles nothing. */
-const canBuild = [COMPILER, 'node_modules/@types/node', 'node_modules/esbuild'].every((path) => existsSync(path))
+const canBuild = [COMPILER, ...BUILDERS.map((name) => `node_modules/${name}`)].every((path) => existsSync(path))
 
 if (!canBuild) {
   const state = existsSync('dist/cli/main.js') ? 'dist/ stays as it is' : 'there is no dist/ yet'
@@ -31,6 +34,8 @@ if (!canBuild) {
 To build it and keep only what runs it: npm ci && npm prune --omit=dev
 `)
 } else {
+  const { buildApi } = await import('./build-api.mjs')
+  buildApi()
   rmSync('dist', { recursive: true, force: true })
   const types = ['-p', 'tsconfig.json', '--emitDeclarationOnly']
   const { status } = spawnSync(process.execPath, [COMPILER, ...types], { stdio: 'inherit' })

@@ -1,4 +1,4 @@
-import { textOf } from '../../test/support/pages.ts'
+import { textOf } from './project.ts'
 
 const MAX_WIDTH = 112
 

@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as v from 'valibot'
 import type { KeyNotes } from '../../lib/config/key.ts'
 import type { SchemaNode } from '../../lib/core/schema-nodes.ts'
 import { commentAbove, jsDoc } from './comments.ts'
+import { modulesBelow } from './project.ts'
 import type { Scope } from './scope.ts'
 
 /** What is read here of a valibot schema, beside its structure. */
@@ -28,8 +27,6 @@ export interface NamedSchema {
 /** What a caller writes, or what comes back: they differ where there are defaults. */
 export type Direction = 'input' | 'output'
 
-const ROOT = new URL('../../', import.meta.url)
-
 /** As OpenAI calls them, and apart from the same words of ours. */
 const RENAMED: Record<string, string> = { 'lib/openai-api/schema.ts Usage': 'CompletionUsage' }
 
@@ -40,16 +37,12 @@ const SHAPES = ['object', 'strict_object', 'variant', 'union']
 
 /** Every object that a `schema.ts` exports, by itself and by its file and name. */
 export async function loadSchemas(): Promise<Map<unknown, NamedSchema>> {
-  const paths = readdirSync(new URL('lib', ROOT), { recursive: true, encoding: 'utf8' }).sort()
   const named = new Map<unknown, NamedSchema>()
-  for (const path of paths.filter((each) => /(^|\/)schema(-[a-z]+)?\.ts$/.test(each) && !/^(core|config)/.test(each))) {
-    const module: Record<string, unknown> = await import(
-      pathToFileURL(fileURLToPath(new URL(`lib/${path}`, ROOT))).href
-    )
+  const isSchema = (path: string) => /(^|\/)schema(-[a-z]+)?\.ts$/.test(path) && !/^(core|config)/.test(path)
+  for await (const [file, module] of modulesBelow('lib', isSchema)) {
     for (const [name, value] of Object.entries(module)) {
       const schema = value as Node
       if (schema?.kind !== 'schema' || !SHAPES.includes(schema.type)) continue
-      const file = `lib/${path}`
       const entry = { name: RENAMED[`${file} ${name}`] ?? name, file, schema }
       if (!named.has(schema)) named.set(schema, entry)
       named.set(`${file} ${name}`, named.get(schema)!)

@@ -1,7 +1,7 @@
 import { dirname, posix } from 'node:path'
 import { parseAst } from 'vitest/node'
-import { textOf } from '../../test/support/pages.ts'
 import { commentAbove, jsDoc } from './comments.ts'
+import { textOf } from './project.ts'
 import type { Scope } from './scope.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: of the tree's hundred kinds of nodes a few fields of a few are read.

@@ -11,7 +11,7 @@ import { type Direction, loadSchemas, typeText } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import { loadUseCases } from './use-cases.ts'
 
-const INTRODUCTION = '// Made from the use-cases, routes and schemas by `npm run docs`: change it there.\n'
+const INTRODUCTION = '// Made from the use-cases, routes and schemas by .ci/build-api.mjs: change it there.\n'
 
 const FEATURES = `/** The use-cases of a service, by feature and verb. Those that act in a user's name take the actor first. */
 export interface Features`
@@ -116,10 +116,12 @@ function configTypes(scope: Scope): string[] {
 /** All features together, in an interface with this first line. */
 function overview(head: string, suffix: string, features: Iterable<string>): string {
   const all = [...features]
-  const imports = all.map(
-    (each) =>
-      `import type { ${pascal(each)}${suffix} } from './${fileOf(suffix === 'UseCases' ? `${each}${USE_CASE_FILE}` : each)}'\n`,
-  )
+  const imports = all
+    .toSorted()
+    .map(
+      (each) =>
+        `import type { ${pascal(each)}${suffix} } from './${fileOf(suffix === 'UseCases' ? `${each}${USE_CASE_FILE}` : each)}'\n`,
+    )
   return `${imports.join('')}\n${head} {\n${all.map((each) => `${each}: ${pascal(each)}${suffix}\n`).join('')}}\n`
 }
 

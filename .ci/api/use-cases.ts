@@ -1,8 +1,5 @@
-import { readdirSync } from 'node:fs'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { FUNCTIONS, LOOPS, USE_CASES } from '../../lib/features.ts'
-
-const ROOT = new URL('../../', import.meta.url)
+import { modulesBelow } from './project.ts'
 
 /** Where each use-case, and each function beside them, is written. */
 export async function loadUseCases(): Promise<Map<unknown, { file: string; name: string }>> {
@@ -25,13 +22,10 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
     'well-known',
   ]
   for (const folder of folders) {
-    for (const path of readdirSync(new URL(`lib/${folder}`, ROOT), { recursive: true, encoding: 'utf8' }).sort()) {
-      if (!path.endsWith('.ts') || path.endsWith('routes.ts')) continue
-      const file = `lib/${folder}/${path}`
-      const module: Record<string, unknown> = await import(pathToFileURL(fileURLToPath(new URL(file, ROOT))).href)
+    const mayHave = (path: string) => path.endsWith('.ts') && !path.endsWith('routes.ts')
+    for await (const [file, module] of modulesBelow(`lib/${folder}`, mayHave))
       for (const [name, value] of Object.entries(module))
         if (wanted.has(value as never) && !found.has(value)) found.set(value, { file, name })
-    }
   }
   return found
 }

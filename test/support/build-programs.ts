@@ -15,10 +15,12 @@ async function buildPage(): Promise<boolean> {
 }
 
 /**
- * Builds, once per run, the web chat, and the programs that tests start as processes: they then start in a quarter of the time. The build
- * stays inside the project, where Node finds the packages it imports.
+ * Builds, once per run, the types that hosts see (where a source is newer), the web chat, and the programs that tests start as processes:
+ * they then start in a quarter of the time. The build stays inside the project, where Node finds the packages it imports.
  */
 export async function setup(): Promise<() => Promise<void>> {
+  const { buildApi } = await import(new URL('../../.ci/build-api.mjs', import.meta.url).href)
+  buildApi()
   const cache = join(ROOT, 'node_modules', '.cache')
   await mkdir(cache, { recursive: true })
   const outdir = await mkdtemp(join(cache, 'test-programs-'))

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { apiTypes } from '../../.ci/api/types.ts'
 import { variableName } from '../../cli/config/environment.ts'
 import { keysBySection } from '../../cli/config/template.ts'
 import type { ConfigKey } from '../../lib/config/reference.ts'
@@ -24,12 +23,11 @@ const PAGES: Record<string, () => string | Promise<string>> = {
   'lib/client/admin-operations.ts': adminOperations,
 }
 
-/** The same as texts, with the types of `lib/api`, which are generated together. */
+/** The same as texts, with the page of the library, which is made from `lib/api` as it is built. */
 export async function generated(): Promise<Record<string, string>> {
   const pages = Object.entries(PAGES).map(async ([path, page]) => [path, await page()])
   const made: Record<string, string> = Object.fromEntries(await Promise.all(pages))
-  const api = await apiTypes()
-  return { ...made, ...api, 'docs/reference/library.md': libraryPage(api, made['docs/reference/http-api.md']!) }
+  return { ...made, 'docs/reference/library.md': libraryPage(made['docs/reference/http-api.md']!) }
 }
 
 const CONFIGURATION = `<!-- Made from lib/config/schema.ts by test/support/generate-docs.ts: change it there. -->

@@ -1,8 +1,9 @@
 import { parseAst } from 'vitest/node'
+import { fileOf, USE_CASE_FILE } from '../../.ci/api/drafts.ts'
 import { findDeclaration } from '../../.ci/api/sources.ts'
 import { type Comment, cell, commentBefore, compact, linked, withCodes } from './library-parts.ts'
 import { wrap } from './markdown.ts'
-import { textOf } from './pages.ts'
+import { filesBelow, textOf } from './pages.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: of the tree's hundred kinds of nodes a few fields of a few are read.
 type Node = { type: string; start: number; end: number } & Record<string, any>
@@ -21,26 +22,27 @@ fails with a \`ChatError\`, whose \`code\` is one of [the error codes](errors.md
 `
 
 /**
- * The reference of the library.
+ * The reference of the library, from the files of `lib/api`.
  *
- * @param api the files of `lib/api`, by path
  * @param http the page of the HTTP API, which has the shapes that both share
  */
-export function libraryPage(api: Record<string, string>, http: string): string {
+export function libraryPage(http: string): string {
+  const paths = filesBelow('lib/api').filter((path) => path.endsWith('.ts'))
+  const api = Object.fromEntries(paths.map((path) => [path, textOf(path)]))
   const shapes = new Map([...http.matchAll(/^### ([A-Z]\w*)$/gm)].map(([, name]) => [name!, 'http-api.md']))
   const declared = declaredTypes(api).filter(({ name }) => !shapes.has(name))
   for (const { name } of declared) shapes.set(name, '')
   const link = (text: string) => linked(text, shapes)
 
   const service = interfaceIn('lib/service.ts', textOf('lib/service.ts'), 'Chat')
-  const features = Object.entries(api).filter(([path]) => path.endsWith('-use-cases.ts'))
+  const features = interfaceIn('lib/api/features.ts', textOf('lib/api/features.ts'), 'Features').members
   return [
     INTRODUCTION,
     `## Functions\n\n${FUNCTIONS.map((each) => functionEntry(each, link)).join('\n')}`,
     section('chat', service, link),
-    ...features.map(([path, text]) => {
-      const [, name = ''] = /^\/\*\* `(chat\.\w+)`\. \*\/$/m.exec(text) ?? []
-      return section(name, interfaceIn(path, text), link)
+    ...features.map(({ key: { name } }) => {
+      const path = `lib/api/${fileOf(`${name}${USE_CASE_FILE}`)}`
+      return section(`chat.${name}`, interfaceIn(path, textOf(path)), link)
     }),
     `## Types\n\nThose of requests and responses are among [the shapes of the HTTP API](http-api.md#shapes).\n`,
     ...declared.map(({ name, text }) => `### ${name}\n\n\`\`\`typescript\n${text.trim()}\n\`\`\`\n`),
