@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Storage } from '../lib/storage/open.ts'
+import type { Sql } from '../lib/storage/sql.ts'
 import { promised } from './storage/handles.ts'
 import { describeOnEachDatabase } from './support/databases.ts'
 import { startService, startThread } from './support/service.ts'
@@ -11,9 +12,9 @@ describeOnEachDatabase('flush after a commit of the host', (openUrl, dialect) =>
     const looked = promised()
     const released = promised()
     const wrap = (storage: Storage): Storage => {
-      const all = async (sql: string, ...params: never[]) => {
+      const all = async (sql: Sql, ...params: never[]) => {
         const rows = await storage.db.all(sql, ...params)
-        if (!sql.includes('pg_xact_status')) return rows
+        if (!String(sql).includes('pg_xact_status')) return rows
         looked.resolve()
         await released.promise
         return rows

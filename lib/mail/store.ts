@@ -1,6 +1,6 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import { databaseNow, isOneOf, jsonList, type Micros, type Sql } from '../storage/sql.ts'
 import { mailIdOf, mailKey, userOf } from './rules.ts'
 import type { MailKind, MailRecord } from './schema.ts'
 
@@ -120,7 +120,7 @@ export function deleteMails(tx: Queries, id: string | undefined): Promise<number
   return tx.run(`DELETE FROM tasks WHERE ${isChosen(databaseNow(tx.dialect))}`, ...chosen(id))
 }
 
-function isChosen(clock: string): string {
+function isChosen(clock: Sql | string): string {
   return `kind IN ${KINDS} AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) AND key LIKE ?`
 }
 

@@ -1,4 +1,5 @@
 import type { Names } from './names/names.ts'
+import type { Sql } from './sql.ts'
 
 /** The types of statement parameters that both databases support. */
 export type Primitive = string | number | null
@@ -14,15 +15,15 @@ export interface Queries {
   readonly dialect: Dialect
   /** The names of the tables, if they are not the plain ones: for queries of the catalog. Statements use the plain ones. */
   readonly names?: Names | undefined
-  all<T = Row>(sql: string, ...params: Primitive[]): Promise<T[]>
-  get<T = Row>(sql: string, ...params: Primitive[]): Promise<T | undefined>
+  all<T = Row>(sql: Sql | string, ...params: Primitive[]): Promise<T[]>
+  get<T = Row>(sql: Sql | string, ...params: Primitive[]): Promise<T | undefined>
   /** @returns the number of rows changed. */
-  run(sql: string, ...params: Primitive[]): Promise<number>
+  run(sql: Sql | string, ...params: Primitive[]): Promise<number>
   /**
-   * SQLite, outside of transactions: the same as `get` for a statement with one parameter. The row is kept until the next
+   * SQLite, outside of transactions: the same as `get` for a statement with one value. The row is kept until the next
    * commit of any process, and is frozen.
    */
-  recall?<T = Row>(sql: string, param: Primitive): Promise<T | undefined>
+  recall?<T = Row>(sql: Sql): Promise<T | undefined>
 }
 
 /** The queries of a transaction that writes. */

@@ -1,4 +1,5 @@
 import type { Primitive, Queries } from './database.ts'
+import { type Sql, statement } from './sql.ts'
 
 /** The columns of rows that a statement gets as its parameter. */
 export type Columns<Row> = { readonly [Name in keyof Row]: 'text' | 'bigint' }
@@ -16,30 +17,30 @@ export interface OnRows<Row> {
  * Makes a statement that runs on any number of rows: once for all of them on PostgreSQL, where each statement costs a
  * round trip, and once for each on SQLite, where taking JSON apart costs more than a statement.
  *
- * @param sql the statement, with the rows as the table `given`: ``(given) => `INSERT INTO items (id) SELECT id FROM ${given}` ``.
+ * @param sql the statement, with the rows as the table `given`: ``(given) => sql`INSERT INTO items (id) SELECT id FROM ${given}` ``.
  *   SQLite takes `ON CONFLICT` after a SELECT only behind a condition, such as `WHERE true`.
  */
 export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
   columns: Columns<Row>,
-  sql: (given: string, dialect: Queries['dialect']) => string,
+  sql: (given: Sql, dialect: Queries['dialect']) => Sql | string,
 ): OnRows<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[]
-  const one = sql(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`, 'sqlite')
+  const one = String(sql(statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`), 'sqlite'))
   const types = names.map((name) => `${name} ${columns[name]}`)
-  const many = sql(`json_to_recordset(?) AS given(${types.join(', ')})`, 'postgresql')
+  const many = String(sql(statement(`json_to_recordset(?) AS given(${types.join(', ')})`), 'postgresql'))
   const valuesOf = (row: Row) => names.map((name) => row[name])
   return {
     many,
     async run(tx, rows) {
       if (rows.length === 0) return
-      if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(one, ...valuesOf(row))))
-      else await tx.run(many, JSON.stringify(rows))
+      if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(statement(one, valuesOf(row)))))
+      else await tx.run(statement(many, [JSON.stringify(rows)]))
     },
 
     async all<Result>(db: Queries, rows: readonly Row[]): Promise<Result[]> {
       if (rows.length === 0) return []
-      if (db.dialect === 'postgresql') return db.all<Result>(many, JSON.stringify(rows))
-      return (await Promise.all(rows.map((row) => db.all<Result>(one, ...valuesOf(row))))).flat()
+      if (db.dialect === 'postgresql') return db.all<Result>(statement(many, [JSON.stringify(rows)]))
+      return (await Promise.all(rows.map((row) => db.all<Result>(statement(one, valuesOf(row)))))).flat()
     },
   }
 }
@@ -65,6 +66,7 @@ export function together<Rows extends { [Name in keyof Rows]: readonly object[] 
     const given = names.filter((name) => rows[name].length > 0)
     if (given.length === 0) return
     const steps = given.map((name) => `${name}_changed AS (${statements[name].many})`)
-    await tx.run(`WITH ${steps.join(', ')} SELECT 1`, ...given.map((name) => JSON.stringify(rows[name])))
+    const params = given.map((name) => JSON.stringify(rows[name]))
+    await tx.run(statement(`WITH ${steps.join(', ')} SELECT 1`, params))
   }
 }

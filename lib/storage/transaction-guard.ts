@@ -28,7 +28,7 @@ export function guardTransactions(db: Database): Database {
     names: db.names,
     all: (sql, ...params) => outer(() => db.all(sql, ...params)),
     get: (sql, ...params) => outer(() => db.get(sql, ...params)),
-    ...(recall && { recall: (sql, param) => outer(() => recall(sql, param)) }),
+    ...(recall && { recall: (sql) => outer(() => recall(sql)) }),
     run: (sql, ...params) => outer(() => db.run(sql, ...params)),
     write: (work, options) => outer(() => db.write(marked(work), options)),
     snapshot: (work, options) => outer(() => db.snapshot(marked(work), options)),

@@ -1,7 +1,7 @@
 import { toInstant } from '../core/time.ts'
 import { SECOND } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import { databaseNow, isOneOf, jsonList, type Micros, type Sql } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'
 
 /** A task as it is stored; a taken task is the writer's until its lease expires. */
@@ -76,7 +76,7 @@ export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string
   return new Set(rows.map((row) => row.key))
 }
 
-const isFree = (clock: string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
+const isFree = (clock: Sql | string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
 
 /** The tasks that a worker takes. */
 export interface Queue {

@@ -94,7 +94,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
         db: {
           ...storage.db,
           all: async (sql, ...params) => {
-            if (!sql.includes('path IN') || failures === 0) return storage.db.all(sql, ...params)
+            if (!String(sql).includes('path IN') || failures === 0) return storage.db.all(sql, ...params)
             failures--
             throw new ChatError('unavailable')
           },

@@ -7,6 +7,7 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { MINUTE } from '../../lib/core/units.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
+import { toSql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
 describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect) => {
@@ -207,12 +208,13 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   })
 
   /** The statements about users of `removeDead`. */
-  async function statementsOf(db: Db): Promise<[sql: string, params: Primitive[]][]> {
-    const statements: [string, Primitive[]][] = []
+  async function statementsOf(db: Db): Promise<[sql: string, params: readonly Primitive[]][]> {
+    const statements: [string, readonly Primitive[]][] = []
     const write: Db['write'] = (work, options) =>
       db.write((tx) => {
         const all: typeof tx.all = (sql, ...params) => {
-          if (sql.includes('node_presence')) statements.push([sql, params])
+          const statement = toSql(sql, params)
+          if (statement.text.includes('node_presence')) statements.push([statement.text, statement.params])
           return tx.all(sql, ...params)
         }
         return work({ ...tx, all })

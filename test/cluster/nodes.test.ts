@@ -370,7 +370,7 @@ describeOnEachDatabase('a process that cannot read what another knows of users',
     let isFailing = false
     const failing = ({ db, ...storage }: Storage): Storage => {
       const all: Storage['db']['all'] = (sql, ...params) => {
-        if (isFailing && sql.includes('node_presence')) throw new Error('The database does not respond')
+        if (isFailing && String(sql).includes('node_presence')) throw new Error('The database does not respond')
         return db.all(sql, ...params)
       }
       return { ...storage, db: { ...db, all } }

@@ -20,8 +20,9 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const storage = await openStorage({ database: await openUrl() })
     storages.push(storage)
     const shared = storage.signals ?? storage.db
-    const run: Database['run'] = async (sql, ...params) => (await intercept(sql, () => shared.run(sql, ...params))) ?? 0
-    const get: Database['get'] = (sql, ...params) => intercept(sql, () => shared.get(sql, ...params))
+    const run: Database['run'] = async (sql, ...params) =>
+      (await intercept(String(sql), () => shared.run(sql, ...params))) ?? 0
+    const get: Database['get'] = (sql, ...params) => intercept(String(sql), () => shared.get(sql, ...params))
     const methods = { run, get }
     const config = parseConfig({ cluster: { beat_seconds: 1 } })
     const cluster = createCluster({

@@ -112,7 +112,7 @@ describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
     const looked: string[] = []
     const { get: find } = db
     db.get = (sql, ...params) => {
-      looked.push(sql)
+      looked.push(String(sql))
       return find(sql, ...params)
     }
     const refused = await get('/api/auth/me', address, { authorization: 'Bearer cs_madeup' })

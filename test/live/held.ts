@@ -1,8 +1,9 @@
 import type { Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
+import { type Sql, toSql } from '../../lib/storage/sql.ts'
 
 /** Selects reads by their SQL and parameters. */
-export type Which = (sql: string, params: Primitive[]) => boolean
+export type Which = (sql: string, params: readonly Primitive[]) => boolean
 
 /** Reads that are held. */
 export interface Held {
@@ -45,12 +46,12 @@ export const readsPlaces: Which = (sql) =>
 export const looksForChanges: Which = (sql) => sql === 'change token' || sql.includes('pg_current_snapshot()')
 
 export function holdStorage(): HeldStorage {
-  const seen: [string, Primitive[]][] = []
+  const seen: [string, readonly Primitive[]][] = []
   const rules = new Set<{ which: Which; before?: () => Promise<void>; after?: () => Promise<void>; end(): void }>()
 
-  async function step<T>(sql: string, params: Primitive[], read: () => Promise<T>): Promise<T> {
-    seen.push([sql, params])
-    const matching = [...rules].filter((rule) => rule.which(sql, params))
+  async function step<T>({ text, params }: Pick<Sql, 'text' | 'params'>, read: () => Promise<T>): Promise<T> {
+    seen.push([text, params])
+    const matching = [...rules].filter((rule) => rule.which(text, params))
     for (const rule of matching) await rule.before?.()
     const value = await read()
     for (const rule of matching) await rule.after?.()
@@ -64,9 +65,11 @@ export function holdStorage(): HeldStorage {
         ...storage,
         db: {
           ...db,
-          all: <T>(sql: string, ...params: Primitive[]) => step(sql, params, () => db.all<T>(sql, ...params)),
-          get: <T>(sql: string, ...params: Primitive[]) => step(sql, params, () => db.get<T>(sql, ...params)),
-          changeToken: () => step('change token', [], () => db.changeToken()),
+          all: <T>(sql: Sql | string, ...params: readonly Primitive[]) =>
+            step(toSql(sql, params), () => db.all<T>(sql, ...params)),
+          get: <T>(sql: Sql | string, ...params: readonly Primitive[]) =>
+            step(toSql(sql, params), () => db.get<T>(sql, ...params)),
+          changeToken: () => step({ text: 'change token', params: [] }, () => db.changeToken()),
         },
       }
     },

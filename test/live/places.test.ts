@@ -4,6 +4,7 @@ import { appendEvents } from '../../lib/live/appending.ts'
 import type { News } from '../../lib/live/feed-order.ts'
 import { postgresOrder } from '../../lib/live/postgres-order.ts'
 import type { Database, Primitive, Queries } from '../../lib/storage/database.ts'
+import type { Sql } from '../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
@@ -70,7 +71,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     released.resolve()
     await last
 
-    const get = async (sql: string, ...params: Primitive[]) => {
+    const get = async (sql: Sql | string, ...params: Primitive[]) => {
       const row = await db.get<{ now: string }>(sql, ...params)
       return row && { ...row, now: `${others[0]}:${row.now.split(':')[1]}:${others}` }
     }

@@ -56,9 +56,10 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
         ...storage,
         db: {
           ...db,
-          all: (sql, ...params) => pass(sql.includes('signals s') ? 'look' : undefined, () => db.all(sql, ...params)),
+          all: (sql, ...params) =>
+            pass(String(sql).includes('signals s') ? 'look' : undefined, () => db.all(sql, ...params)),
           get: (sql, ...params) =>
-            pass(sql.startsWith('UPDATE nodes') ? 'report' : undefined, () => db.get(sql, ...params)),
+            pass(String(sql).startsWith('UPDATE nodes') ? 'report' : undefined, () => db.get(sql, ...params)),
         },
       }
     }

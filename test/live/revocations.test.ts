@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Primitive } from '../../lib/storage/database.ts'
 import type { Storage } from '../../lib/storage/open.ts'
+import { toSql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
@@ -8,10 +9,11 @@ import { holdStorage, looksForChanges } from './held.ts'
 import { typesOf } from './readers.ts'
 
 /** Collects the statements, with their parameters, that are run outside of transactions. */
-function collecting(statements: [sql: string, params: Primitive[]][]): (storage: Storage) => Storage {
+function collecting(statements: [sql: string, params: readonly Primitive[]][]): (storage: Storage) => Storage {
   return ({ db, ...storage }) => {
     const all: typeof db.all = (sql, ...params) => {
-      statements.push([sql, params])
+      const statement = toSql(sql, params)
+      statements.push([statement.text, statement.params])
       return db.all(sql, ...params)
     }
     return { ...storage, db: { ...db, all } }
@@ -25,7 +27,7 @@ vi.spyOn(performance, 'now').mockImplementation(() => now() + stoodStill)
 afterAll(() => void vi.restoreAllMocks())
 
 /** How the rights of open streams are looked up. */
-const isLookUp = ([sql]: [string, Primitive[]]) => /FROM sessions\s+WHERE id (IN|= ANY)/.test(sql)
+const isLookUp = ([sql]: [string, readonly Primitive[]]) => /FROM sessions\s+WHERE id (IN|= ANY)/.test(sql)
 
 /** How often the rights of some streams were looked up in any case: every two seconds. */
 const roundsSince = (began: number) => 1 + Math.floor((performance.now() - began) / 2_000)
@@ -34,7 +36,7 @@ const closedBecause = (reason: string) =>
   expect.objectContaining({ event: { type: 'stream.closed', payload: { reason } } })
 
 describeOnEachDatabase('the streams of another node', (openUrl) => {
-  const statements: [string, Primitive[]][] = []
+  const statements: [string, readonly Primitive[]][] = []
   const held = holdStorage()
   let here: TestService
   let there: TestService

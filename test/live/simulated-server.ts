@@ -3,7 +3,8 @@ import type { FeedOrder, FeedRow, Place } from '../../lib/live/feed-order.ts'
 import { sqliteOrder } from '../../lib/live/feed-order.ts'
 import { postgresOrder } from '../../lib/live/postgres-order.ts'
 import { sees } from '../../lib/live/snapshots.ts'
-import type { Database, Dialect } from '../../lib/storage/database.ts'
+import type { Database, Dialect, Primitive } from '../../lib/storage/database.ts'
+import { type Sql, toSql } from '../../lib/storage/sql.ts'
 import type { Interleaving } from './interleavings.ts'
 
 /** A row to append. */
@@ -124,18 +125,20 @@ function createFeed(dialect: Dialect, { rows, snapshot, answer }: Stored) {
   const database = {
     dialect,
     changeToken: async () => snapshot(),
-    get: (sql: string, ...params: unknown[]) =>
+    get: (sql: Sql | string, ...values: Primitive[]) =>
       read(() => {
-        if (sql.includes('sqlite_sequence')) return { seq: lastOf('id') }
+        const { text, params } = toSql(sql, values)
+        if (text.includes('sqlite_sequence')) return { seq: lastOf('id') }
         const head = { now: snapshot(), last: String(lastOf('xid')) }
-        if (!sql.includes('latest AS')) return head
-        const [xmax, unfinished, after, limit] = params as [string, string, number, number]
+        if (!text.includes('latest AS')) return head
+        const [xmax, unfinished, after, limit] = params as unknown as [string, string, number, number]
         return { ...head, count: 0, rows: news(Number(xmax), unfinished, after, limit) }
       }),
-    all: (sql: string, ...params: unknown[]) =>
+    all: (sql: Sql | string, ...values: Primitive[]) =>
       read<unknown[]>(() => {
-        if (sql.includes('unseen')) return outOfOrder(Number(params[0]), params[1] as string)
-        const [place, limit] = params as [number, number]
+        const { text, params } = toSql(sql, values)
+        if (text.includes('unseen')) return outOfOrder(Number(params[0]), params[1] as string)
+        const [place, limit] = params as unknown as [number, number]
         return rows.filter(({ id }) => id > place).slice(0, limit)
       }),
   } as unknown as Database

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DAY, HOUR } from '../../lib/core/units.ts'
 import type { Storage } from '../../lib/index.ts'
 import type { Primitive, Writing } from '../../lib/storage/database.ts'
+import { toSql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
@@ -9,7 +10,7 @@ import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
 /** A statement of a transaction, and the number of rows it changed. */
 interface Statement {
   sql: string
-  params: Primitive[]
+  params: readonly Primitive[]
   changes: number
 }
 
@@ -253,7 +254,8 @@ function recording(storage: Storage, tell: (statement: Statement) => void): Stor
     ...tx,
     run: async (sql, ...params) => {
       const changes = await tx.run(sql, ...params)
-      tell({ sql, params, changes })
+      const statement = toSql(sql, params)
+      tell({ sql: statement.text, params: statement.params, changes })
       return changes
     },
   })
@@ -261,7 +263,7 @@ function recording(storage: Storage, tell: (statement: Statement) => void): Stor
 }
 
 /** The query plan of a statement, a line per step. PostgreSQL scans a table only if it must. */
-function planOf({ chat }: TestService, sql: string, params: Primitive[]): Promise<string[]> {
+function planOf({ chat }: TestService, sql: string, params: readonly Primitive[]): Promise<string[]> {
   return chat.context.db.write(async (tx) => {
     if (tx.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
     const explain = tx.dialect === 'postgresql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { isOneOf, jsonList } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Mentioned } from './rules.ts'
 
@@ -27,7 +27,7 @@ const PARTICIPANT = 'p.user_id, p.level, p.muted_until, p.archived'
 const PLACE = { n: 'bigint', conversation_id: 'text', parent_id: 'text' } as const
 
 /** The participants of the conversation of each place, from the elements of a JSON list on. */
-function participantsBy(dialect: Queries['dialect'], given: string, list: string, join: string): string {
+function participantsBy(dialect: Queries['dialect'], given: Sql | string, list: string, join: string): string {
   const each =
     dialect === 'sqlite'
       ? `CROSS JOIN json_each(given.${list}) one`

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
-import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC } from '../../storage/sql.ts'
+import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { MessageRow } from './store.ts'
@@ -36,7 +36,7 @@ export interface LockedTarget {
  * each conversation that there is. `member_of` is the same again: PostgreSQL knows that for equal columns, and would read
  * all participants of a conversation by its id, which seems as cheap where most conversations have few.
  */
-const placesOf = (given: string) => `WITH places AS MATERIALIZED (
+const placesOf = (given: Sql | string) => `WITH places AS MATERIALIZED (
     SELECT given.n, given.user_id, coalesce(m.conversation_id, given.conversation_id) AS conversation_id,
            coalesce(m.conversation_id, given.conversation_id) AS member_of
       FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id)`

@@ -1,7 +1,7 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { jsonList, type Micros } from '../../storage/sql.ts'
+import { jsonList, type Micros, type Sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 import { countMentions, groupCounts, listCounts } from './rules.ts'
@@ -127,7 +127,7 @@ const SETTINGS = 'level, muted_until, archived'
 type MadeRow = NotificationRow & ParticipantSettings
 
 /** One for a thread while it is not read, moved to the front by each message. */
-const insertInto = (given: string) => `INSERT INTO notifications (${DIRECT_COLUMNS}, since)
+const insertInto = (given: Sql | string) => `INSERT INTO notifications (${DIRECT_COLUMNS}, since)
   SELECT p.user_id, given.id, given.kind, given.at, given.conversation_id, given.root_id, given.message_id,
          given.actor_user_id, given.count, given.since
     FROM ${given}

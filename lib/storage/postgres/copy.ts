@@ -20,8 +20,11 @@ export async function fillByCopy<T>(
   const client = await connectClient(pool)
   try {
     await client.query(BEGIN_LONG)
-    const textOf = (sql: string) => numbered(names ? names.qualify(sql) : sql)
-    const queries = toQueries((sql, values) => client.query({ text: textOf(sql), values }), names)
+    const numberedText = (text: string) => numbered(names ? names.qualify(text) : text)
+    const queries = toQueries(
+      ({ text, params }) => client.query({ text: numberedText(text), values: [...params] }),
+      names,
+    )
     const result = await work({ ...queries, insert: (table, rows) => copyInto(client, nameOf(table), rows) })
     await client.query('COMMIT')
     return result

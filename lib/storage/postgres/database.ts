@@ -1,8 +1,9 @@
 import { differsInCredentialsOnly } from '../../config/database-url.ts'
 import { createInFlight } from '../calls-in-flight.ts'
-import type { Database, Primitive, Row } from '../database.ts'
+import type { Database, Row } from '../database.ts'
 import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
+import type { Sql } from '../sql.ts'
 import { listIdle, tryCredentials } from './client.ts'
 import { fillByCopy } from './copy.ts'
 import { BEGIN, BY_INDEX, type PgPool, type PgPoolClient, type PgResult } from './pool.ts'
@@ -22,10 +23,10 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   const connections = createConnections(pool)
   const transaction = createTransactions(connections, watchdog, runStatement, names)
 
-  async function queryOnce(sql: string, values: Primitive[]): Promise<PgResult> {
+  async function queryOnce(sql: Sql): Promise<PgResult> {
     const client = await connections.acquire()
     try {
-      const run = () => runStatement(client, sql, { values })
+      const run = () => runStatement(client, sql)
       const result = await (client.needsBegin ? inTransaction(client, run) : run())
       client.release()
       return result
@@ -36,7 +37,7 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
     }
   }
 
-  const outside = toQueries((sql, values) => inFlight.track(() => translated(() => queryOnce(sql, values))), names)
+  const outside = toQueries((sql) => inFlight.track(() => translated(() => queryOnce(sql))), names)
 
   return {
     ...outside,

@@ -65,13 +65,13 @@ export function timeoutsOf(timeout: number | false = STATEMENT_TIMEOUT_MS): stri
 const INT8_OID = 20
 
 interface PgClient {
-  query(query: string | PgQuery, values?: unknown[]): Promise<PgResult>
+  query(query: string | PgQuery, values?: readonly unknown[]): Promise<PgResult>
 }
 
 export interface PgQuery {
   name?: string
   text: string
-  values?: unknown[]
+  values?: readonly unknown[]
   query_timeout?: number
 }
 

@@ -1,16 +1,13 @@
 import { digest } from '../../core/ids.ts'
 import type { Primitive, Queries } from '../database.ts'
 import type { Names } from '../names/names.ts'
+import { type Sql, toSql } from '../sql.ts'
 import type { PgPoolClient, PgQuery, PgResult } from './pool.ts'
 import { gatherTurn } from './turn.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
 /** Runs a statement of a store on a connection. */
-export type RunStatement = (
-  client: PgPoolClient,
-  sql: string,
-  query: Pick<PgQuery, 'values' | 'query_timeout'>,
-) => Promise<PgResult>
+export type RunStatement = (client: PgPoolClient, sql: Sql, query?: Pick<PgQuery, 'query_timeout'>) => Promise<PgResult>
 
 /** Creates a function that runs named statements, which are prepared once on each connection. */
 export function createStatements(watchdog: HalfOpenWatchdog, names: Names | undefined): RunStatement {
@@ -28,24 +25,22 @@ export function createStatements(watchdog: HalfOpenWatchdog, names: Names | unde
 
   return (client, sql, query) => {
     // A pooler may run the statement on another connection than the one on which it was prepared.
-    const { name, text } = prepare(sql)
+    const { name, text } = prepare(sql.text)
     const statement = client.isUnnamed ? { text } : { name, text }
     gatherTurn(client)
-    return watchdog.watch(client, () => client.query({ ...statement, ...query }))
+    return watchdog.watch(client, () => client.query({ ...statement, values: sql.params, ...query }))
   }
 }
 
 /** The queries of store functions, on a function that runs a statement. */
-export function toQueries(
-  run: (sql: string, values: Primitive[]) => Promise<PgResult>,
-  names: Names | undefined,
-): Queries {
+export function toQueries(run: (sql: Sql) => Promise<PgResult>, names: Names | undefined): Queries {
   return {
     dialect: 'postgresql',
     names,
-    all: async <T>(sql: string, ...params: Primitive[]) => (await run(sql, params)).rows as T[],
-    get: async <T>(sql: string, ...params: Primitive[]) => (await run(sql, params)).rows[0] as T | undefined,
-    run: async (sql, ...params) => (await run(sql, params)).rowCount ?? 0,
+    all: async <T>(sql: Sql | string, ...params: Primitive[]) => (await run(toSql(sql, params))).rows as T[],
+    get: async <T>(sql: Sql | string, ...params: Primitive[]) =>
+      (await run(toSql(sql, params))).rows[0] as T | undefined,
+    run: async (sql, ...params) => (await run(toSql(sql, params))).rowCount ?? 0,
   }
 }
 

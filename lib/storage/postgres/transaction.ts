@@ -35,7 +35,7 @@ export function createTransactions(
   const once: RunTransaction = async (begin, work, { timeout, durable } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
     const client = await acquire()
-    const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }), names)
+    const { tx, state, fail } = openTransaction((sql) => runStatement(client, sql, limit), names)
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
       // would commit by itself.
@@ -99,10 +99,10 @@ export function openTransaction(
     state.lost ??= error
     throw error
   }
-  const queries = toQueries(async (sql, values) => {
+  const queries = toQueries(async (sql) => {
     if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
     if (state.lost) throw state.lost
-    return run(sql, values).catch(fail)
+    return run(sql).catch(fail)
   }, names)
   const defer = (statements: Promise<unknown>) => {
     // Handled here, too: a transaction that fails earlier does not await them.

@@ -1,9 +1,10 @@
-import type { Database, Primitive } from '../database.ts'
+import type { Database } from '../database.ts'
 import { toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
 import type { PgResult } from '../postgres/pool.ts'
 import { numbered, toQueries } from '../postgres/statements.ts'
 import { openTransaction } from '../postgres/transaction.ts'
+import { type Sql, sql } from '../sql.ts'
 import type { HostClient, SharedResult } from './client.ts'
 import { createSharedDatabase } from './database.ts'
 
@@ -18,7 +19,7 @@ const REFUSALS: Record<string, string> = {
 }
 
 /** Tells databases apart, also a copy from its original: the history, and the id of the database at its server. */
-export const PLACE = `(SELECT value FROM meta WHERE name = 'epoch') || ' ' ||
+export const PLACE = sql`(SELECT value FROM meta WHERE name = 'epoch') || ' ' ||
   (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**
@@ -32,23 +33,23 @@ export async function shareWithPostgres<T>(
   work: (db: Database, xid?: string) => Promise<T>,
 ): Promise<SharedResult<T>> {
   const texts = new Map<string, string>()
-  const textOf = (sql: string) => {
-    const text = texts.get(sql) ?? numbered(names ? names.qualify(sql) : sql)
-    texts.set(sql, text)
-    return text
+  const numberedText = (text: string) => {
+    const known = texts.get(text) ?? numbered(names ? names.qualify(text) : text)
+    texts.set(text, known)
+    return known
   }
   let last: Promise<unknown> = Promise.resolve()
   // One after another: a client of the host may not be in pipeline mode.
-  const sendInTurn = (text: string, values: Primitive[]) => {
-    const result = last.then(() => send(client, text, values))
+  const sendInTurn = (text: string, params: Sql['params']) => {
+    const result = last.then(() => send(client, text, params))
     last = result.catch(() => {})
     return result
   }
-  const query = (sql: string, values: Primitive[]) => sendInTurn(textOf(sql), values)
+  const query = ({ text, params }: Sql) => sendInTurn(numberedText(text), params)
   const xid = await join(query, placeOf)
   const db = createSharedDatabase({
     queries: toQueries(query, names),
-    control: (sql) => sendInTurn(sql, []),
+    control: (text) => sendInTurn(text, []),
     runWork: async (run) => {
       const { tx, state } = openTransaction(query, names)
       const value = await run(tx)
@@ -67,12 +68,12 @@ export async function shareWithPostgres<T>(
 }
 
 /** @returns the id of the transaction. @throws Error when there is none, or it is on another database */
-async function join(query: (sql: string, values: Primitive[]) => Promise<PgResult>, placeOf: () => Promise<string>) {
+async function join(query: (sql: Sql) => Promise<PgResult>, placeOf: () => Promise<string>) {
   try {
     // Outside a transaction it fails. A pool fails too: each of its queries is a transaction of its own.
-    await query('SAVEPOINT chat_server', [])
-    const { rows } = await query(`SELECT ${PLACE} AS place, pg_current_xact_id()::text AS xid`, [])
-    await query('RELEASE SAVEPOINT chat_server', [])
+    await query(sql`SAVEPOINT chat_server`)
+    const { rows } = await query(sql`SELECT ${PLACE} AS place, pg_current_xact_id()::text AS xid`)
+    await query(sql`RELEASE SAVEPOINT chat_server`)
     const { place, xid } = rows[0] as { place: string; xid: string }
     if (place !== (await placeOf())) throw new Error(REFUSALS['42P01'])
     return xid
@@ -82,8 +83,8 @@ async function join(query: (sql: string, values: Primitive[]) => Promise<PgResul
   }
 }
 
-async function send(client: HostClient, text: string, values: Primitive[]): Promise<PgResult> {
-  const result = (await client.query(text, values as never[])) as
+async function send(client: HostClient, text: string, params: Sql['params']): Promise<PgResult> {
+  const result = (await client.query(text, [...params] as never[])) as
     | (PgResult & { fields?: { name: string; dataTypeID: number }[] })
     | undefined
   if (!Array.isArray(result?.rows) || !Array.isArray(result.fields)) {

@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts'
 import { fileOf } from '../place.ts'
+import { sql } from '../sql.ts'
 import type { SqliteConnection } from '../sqlite/connection.ts'
 import type { HostClient, HostDatabase, HostHandle, SharedResult } from './client.ts'
 import { PLACE, shareWithPostgres } from './postgres.ts'
@@ -15,7 +16,7 @@ export type Share = <T>(
 export function createShare(db: Database): Share {
   const { names } = db
   const connections = new WeakMap<object, SqliteConnection>()
-  const placeOf = async () => (await db.get<{ place: string }>(`SELECT ${PLACE} AS place`))!.place
+  const placeOf = async () => (await db.get<{ place: string }>(sql`SELECT ${PLACE} AS place`))!.place
 
   return async (host, work) => {
     if (db.dialect === 'postgresql') {

@@ -1,4 +1,5 @@
 import type { Primitive, Queries, Writing } from '../database.ts'
+import { type Sql, toSql } from '../sql.ts'
 import type { SqliteConnection, SqliteStatement } from './connection.ts'
 
 /** The state of a transaction: `over` once it has ended, `lost` to the error that ended it early. */
@@ -33,9 +34,18 @@ export function toQueries({ names, prepare, hasTransaction }: SqliteConnection, 
   return {
     dialect: 'sqlite',
     names,
-    all: async <T>(sql: string, ...params: Primitive[]) => guarded(() => noted(sql).all(...params) as T[]),
-    get: async <T>(sql: string, ...params: Primitive[]) => guarded(() => noted(sql).get(...params) as T | undefined),
-    run: async (sql, ...params) => guarded(() => Number(noted(sql).run(...params).changes)),
+    all: async <T>(sql: Sql | string, ...given: Primitive[]) => {
+      const { text, params } = toSql(sql, given)
+      return guarded(() => noted(text).all(...params) as T[])
+    },
+    get: async <T>(sql: Sql | string, ...given: Primitive[]) => {
+      const { text, params } = toSql(sql, given)
+      return guarded(() => noted(text).get(...params) as T | undefined)
+    },
+    run: async (sql, ...given) => {
+      const { text, params } = toSql(sql, given)
+      return guarded(() => Number(noted(text).run(...params).changes))
+    },
   }
 }
 

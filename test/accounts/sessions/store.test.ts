@@ -2,15 +2,16 @@ import { describe, expect, inject, it } from 'vitest'
 import { createSessionLookup } from '../../../lib/accounts/sessions/store.ts'
 import { openStorage } from '../../../lib/index.ts'
 import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import { type Sql, sql, toSql } from '../../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 
 describe.skipIf(!inject('postgres_url'))('the session of a call on PostgreSQL', () => {
   it('is found by index in a new database, whose connections keep the plan while it grows', async () => {
     const database = await createPostgresDatabase()
     const storage = await openStorage({ database: database.url })
-    const statements: [sql: string, params: Primitive[]][] = []
-    const all = async (sql: string, ...params: Primitive[]) => {
-      statements.push([sql, params])
+    const statements: Sql[] = []
+    const all = async (sql: Sql | string, ...params: Primitive[]) => {
+      statements.push(toSql(sql, params))
       return []
     }
     try {
@@ -19,8 +20,7 @@ describe.skipIf(!inject('postgres_url'))('the session of a call on PostgreSQL', 
       expect(await find('digest')).toBe(undefined)
       await Promise.all([find('digest'), find('another')])
       expect(statements.length).toBe(2)
-      const [sql, params] = statements[0]!
-      const plan = await storage.db.all(`EXPLAIN ${sql}`, ...params)
+      const plan = await storage.db.all(sql`EXPLAIN ${statements[0]!}`)
       expect(JSON.stringify(plan)).toContain('sessions_token_hash_key')
       expect(JSON.stringify(plan)).not.toContain('Seq Scan')
     } finally {

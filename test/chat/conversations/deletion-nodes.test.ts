@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Storage } from '../../../lib/index.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
 import type { Primitive, Writing } from '../../../lib/storage/database.ts'
+import { type Sql, toSql } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
@@ -15,21 +16,22 @@ function watching({ db, ...storage }: Storage): Storage {
   const removals = new Set<unknown>()
   const watched = (tx: Writing, counts: typeof tasks): Writing => ({
     ...tx,
-    async get<T>(sql: string, ...params: Primitive[]) {
+    async get<T>(sql: Sql | string, ...params: Primitive[]) {
       const row = await tx.get<T>(sql, ...params)
       const task = row as { id: string; kind?: string } | undefined
-      if (sql.startsWith('UPDATE tasks SET writer') && task?.kind === 'conversation.remove') {
+      if (String(sql).startsWith('UPDATE tasks SET writer') && task?.kind === 'conversation.remove') {
         removals.add(task.id)
         counts.taken++
       }
       return row
     },
-    async run(sql, ...params) {
-      const changes = await tx.run(sql, ...params)
+    async run(sql, ...values) {
+      const changes = await tx.run(sql, ...values)
+      const { text, params } = toSql(sql, values)
       // Both statements have the task before its writer, at their end.
       if (!removals.has(params.at(-2))) return changes
-      if (sql.startsWith('UPDATE tasks SET writer = NULL')) counts.released += changes
-      if (sql.startsWith('DELETE FROM tasks')) counts.done += changes
+      if (text.startsWith('UPDATE tasks SET writer = NULL')) counts.released += changes
+      if (text.startsWith('DELETE FROM tasks')) counts.done += changes
       return changes
     },
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Actor, ChatError, type Storage } from '../../../lib/index.ts'
 import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import { toSql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { type OpenChat, startService, times } from '../../support/service.ts'
 
@@ -74,7 +75,7 @@ describeOnEachDatabase('the number of participants', (openUrl, dialect) => {
   })
 
   it('is read without the participants in a list of conversations', async () => {
-    const queries: [sql: string, params: Primitive[]][] = []
+    const queries: [sql: string, params: readonly Primitive[]][] = []
     const service = await startService(await openUrl(), { wrap: (storage) => recording(storage, queries) })
     onTestFinished(service.close)
     const ada = await service.chat.users.actor((await service.signIn('ada')).id)
@@ -157,15 +158,17 @@ async function assertCounted(chat: OpenChat, reader: Actor): Promise<void> {
 }
 
 /** A storage that records the queries of its snapshots. */
-function recording(storage: Storage, queries: [sql: string, params: Primitive[]][]): Storage {
+function recording(storage: Storage, queries: [sql: string, params: readonly Primitive[]][]): Storage {
   const recorded = (db: Queries): Queries => ({
     ...db,
     all: (sql, ...params) => {
-      queries.push([sql, params])
+      const statement = toSql(sql, params)
+      queries.push([statement.text, statement.params])
       return db.all(sql, ...params)
     },
     get: (sql, ...params) => {
-      queries.push([sql, params])
+      const statement = toSql(sql, params)
+      queries.push([statement.text, statement.params])
       return db.get(sql, ...params)
     },
   })

@@ -3,6 +3,7 @@ import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { removeOfMessages } from '../../../lib/chat/notifications/store-removing.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Writing } from '../../../lib/storage/database.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
 import { type Person, startService, type TestService, times } from '../../support/service.ts'
@@ -12,8 +13,8 @@ const statements: string[] = []
 
 function recording({ db, ...storage }: Storage): Storage {
   function recorded(tx: Writing): Writing {
-    const noted = (sql: string) => {
-      statements.push(sql)
+    const noted = (sql: Sql | string) => {
+      statements.push(String(sql))
       return sql
     }
     return {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../../lib/client/index.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Primitive } from '../../../lib/storage/database.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
@@ -17,8 +18,8 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     const counted = <Q extends object>(queries: Q): Q => {
       const copy = { ...queries } as Record<string, unknown>
       for (const name of ['all', 'get', 'run'])
-        copy[name] = (sql: string, ...params: Primitive[]) => {
-          statements.push(sql)
+        copy[name] = (sql: Sql | string, ...params: Primitive[]) => {
+          statements.push(String(sql))
           return (queries as Record<string, (...given: unknown[]) => unknown>)[name]!(sql, ...params)
         }
       return copy as Q

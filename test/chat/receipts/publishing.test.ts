@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { insertParticipant } from '../../../lib/chat/conversations/store-participants.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
@@ -11,16 +12,16 @@ const statements: string[] = []
 
 function recording({ db, ...storage }: Storage): Storage {
   function recorded<Q extends Queries>(queries: Q): Q {
-    const note = (sql: string) => {
+    const note = (sql: Sql | string) => {
       // Not the background jobs.
-      if (sql.includes('thread_members')) statements.push(sql)
+      if (String(sql).includes('thread_members')) statements.push(String(sql))
       return sql
     }
     return {
       ...queries,
-      all: (sql: string, ...params: never[]) => queries.all(note(sql), ...params),
-      get: (sql: string, ...params: never[]) => queries.get(note(sql), ...params),
-      run: (sql: string, ...params: never[]) => queries.run(note(sql), ...params),
+      all: (sql: Sql | string, ...params: never[]) => queries.all(note(sql), ...params),
+      get: (sql: Sql | string, ...params: never[]) => queries.get(note(sql), ...params),
+      run: (sql: Sql | string, ...params: never[]) => queries.run(note(sql), ...params),
     }
   }
   return {

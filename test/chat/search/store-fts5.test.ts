@@ -16,7 +16,7 @@ import { checkHere } from '../../../lib/ops/integrity-process.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
 import type { Database, Primitive, Queries } from '../../../lib/storage/database.ts'
 import { fileOf } from '../../../lib/storage/place.ts'
-import { FIRST_DOC } from '../../../lib/storage/sql.ts'
+import { FIRST_DOC, type Sql } from '../../../lib/storage/sql.ts'
 import { type Person, startService, type TestService, times } from '../../support/service.ts'
 import { skipPartition } from './skip-partition.ts'
 
@@ -139,7 +139,7 @@ it('a check of the file finds nothing while another process merges partitions', 
   /** Another process merges the segments that a query of the check has seen. */
   const interrupted = <Q extends Queries>(queries: Q): Q => ({
     ...queries,
-    async get<T>(sql: string, ...params: Primitive[]) {
+    async get<T>(sql: Sql | string, ...params: Primitive[]) {
       const row = await queries.get<T>(sql, ...params)
       await merge(true)
       await merge(false)

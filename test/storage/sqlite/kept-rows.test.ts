@@ -1,10 +1,11 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import type { Database } from '../../../lib/storage/database.ts'
 import { openStorage } from '../../../lib/storage/open.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createSqliteFile, type FreshDatabase } from '../../support/databases.ts'
 import { fileOf, openHandle } from '../handles.ts'
 
-const SELECT = 'SELECT id, content FROM items WHERE id = ?'
+const select = (id: number) => sql`SELECT id, content FROM items WHERE id = ${id}`
 
 const created: FreshDatabase[] = []
 afterAll(async () => {
@@ -27,7 +28,7 @@ async function openWithItem() {
     await tx.run('CREATE TABLE parts (item_id INTEGER REFERENCES items ON DELETE CASCADE)')
     await tx.run("INSERT INTO items (id, content) VALUES (1, 'old')")
   })
-  const recall = (id = 1) => db.recall!<Item>(SELECT, id)
+  const recall = (id = 1) => db.recall!<Item>(select(id))
   const row = await recall()
   const other = await openHandle(fileOf(file.url))
   onTestFinished(() => other.close())
@@ -70,7 +71,7 @@ it('keeps no change that is rolled back', async () => {
   const { db, recall } = await openWithItem()
   const failed = db.write(async (tx) => {
     await tx.run("UPDATE items SET content = 'new'")
-    expect(await tx.get(SELECT, 1)).toEqual({ id: 1, content: 'new' })
+    expect(await tx.get(select(1))).toEqual({ id: 1, content: 'new' })
     throw new Error('no')
   })
   // Waits for the end of the transaction.
@@ -101,7 +102,7 @@ it('does not remember that a row is missing', async () => {
 it('reads the row of one state together with all other reads of a turn', async () => {
   const { db, other, recall } = await openWithItem()
   await nextTurn()
-  const first = db.get<Item>(SELECT, 1)
+  const first = db.get<Item>(select(1))
   other.exec("UPDATE items SET content = 'new'")
   expect([(await first)!.content, (await recall())!.content]).toEqual(['old', 'old'])
   await nextTurn()
@@ -112,5 +113,5 @@ it('is not part of transactions, which read what they have written', async () =>
   const { db } = await openWithItem()
   await db.write(async (tx) => expect(tx.recall).toBeUndefined())
   await db.snapshot(async (snapshot) => expect(snapshot.recall).toBeUndefined())
-  await expect(db.write(() => db.recall!(SELECT, 1))).rejects.toThrow(/outer database/)
+  await expect(db.write(() => db.recall!(select(1)))).rejects.toThrow(/outer database/)
 })
