@@ -27,8 +27,8 @@ export const PARTS: Record<string, string[]> = {
   fault: ['test/fault/**/*.test.ts'],
   /** The command line, a process for each command. */
   processes: [
-    'test/cli/{administration,archive,backups,beside,commands,copies,file-copies,files,interrupted,main,malformed,no-links,outdated,permission,refused,serve-answers,serve-log,stopping,web-page}.test.ts',
-    'test/cli/commands/{clock,health,limits,mail,reload,serve,user-import,vacuum}.test.ts',
+    'test/cli/{administration,backups,beside,commands,copies,file-copies,files,interrupted,main,malformed,no-links,outdated,permission,refused,serve-answers,serve-log,stopping,web-page}.test.ts',
+    'test/cli/commands/{clock,export,health,limits,mail,reload,serve,user-import,vacuum}.test.ts',
     'test/cli/{cluster/primary,config/secrets,doctor/server,logging/file,server/systemd}.test.ts',
     'test/http/canary.test.ts',
   ],
@@ -48,12 +48,7 @@ export const PARTS: Record<string, string[]> = {
     'test/storage/{amid-failures,archive/import,pgbouncer,postgres,postgres-refused}.test.ts',
   ],
   /** Pages in Chromium. */
-  browser: [
-    'test/http/foreign-site.test.ts',
-    'test/http/forms-browser.test.ts',
-    'test/examples/{browser,react,ten-minutes}.test.ts',
-    'test/web/*-browser.test.ts',
-  ],
+  browser: ['test/browser/*.test.ts', 'test/examples/{browser,react,ten-minutes}.test.ts'],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
   examples: ['test/examples/{running,deploy,image,documentation}.test.ts'],
   /** An example that is a package of its own. */
@@ -90,10 +85,12 @@ export const ON_DEMAND: Record<string, string[]> = {
 const PLACED_ALL = [
   'test/accounts/*/*.test.ts',
   'test/assistant/*.test.ts',
-  'test/chat/!(notifications)/*.test.ts',
+  'test/chat/!(notifications|presence)/*.test.ts',
+  // Without the one whose processes are started on plain tables.
+  'test/chat/presence/!(places).test.ts',
   // Without the one that counts the timers of its process.
   'test/chat/notifications/!(host-queue).test.ts',
-  'test/client/client.test.ts',
+  'test/client/create.test.ts',
   'test/erasure/*.test.ts',
   'test/limits/*.test.ts',
   // Without the one whose processes are started on plain tables.
@@ -110,8 +107,9 @@ const POOLED_ALL = [
   'test/cli/{administration,backups,beside,commands,copies,outdated,stopping}.test.ts',
   'test/cli/{cluster/primary,commands/reload,commands/user-import,commands/vacuum,config/secrets}.test.ts',
   'test/client/store/two-people.test.ts',
+  'test/chat/presence/places.test.ts',
   // Without the signals of SQLite.
-  'test/cluster/!(signals|signals-file).test.ts',
+  'test/cluster/!(signals).test.ts',
   'test/http/{canary,contract,input,lists,lists-changing,trouble}.test.ts',
   'test/live/nodes.test.ts',
   'test/ops/{file-check,fsck,invariants-attachments,readiness,retention,routes}.test.ts',
@@ -171,6 +169,6 @@ export const ISOLATED = [
   'test/client/store/search.test.ts',
   'test/http/{node/listen,stalls,texts}.test.ts',
   'test/live/slow.test.ts',
-  'test/ops/metrics.test.ts',
+  'test/metrics/registry.test.ts',
   'test/storage/{node-sqlite,open,sqlite/database}.test.ts',
 ]

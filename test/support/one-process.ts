@@ -25,7 +25,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/fault/full-disk.test.ts': 'is about the processes of one disk, which it starts itself',
     'test/chat/attachments/missing-storage.test.ts':
       'takes the storage away from one process, and has a second node itself',
-    'test/ops/{metrics,readiness}.test.ts': 'reads the metrics and the readiness of one process',
+    'test/{metrics/registry,ops/readiness}.test.ts': 'reads the metrics and the readiness of one process',
     'test/http/{sse,stalls}.test.ts': 'is about the connections and the memory of one process',
     'test/chat/search/store-fts5.test.ts': 'calls the store of the search itself',
     'test/http/lists-changing.test.ts': 'changes rows in the database itself: who serves a page makes no difference',

@@ -1,6 +1,6 @@
 import { createChatClient } from '../../../lib/client/index.ts'
 import { type Browser, hasBrowser, launchBrowser, type Page } from '../../support/browser.ts'
-import { HOSTILE_TEXTS } from '../../web/hostile-texts.ts'
+import { HOSTILE_TEXTS } from '../../web-chat/markdown/hostile-texts.ts'
 import { type Bench, oncePerBench, type Round, type Row } from '../row.ts'
 import { ACCOUNT, startService } from '../servers/service.ts'
 

@@ -1,4 +1,4 @@
-import type { Block, Inline } from '../../examples/web-chat/src/markdown/tokens.ts'
+import type { Block, Inline } from '../../../examples/web-chat/src/markdown/tokens.ts'
 
 /** The blocks in a list or a quote. */
 export function childrenOf(block: Block): Block[] {

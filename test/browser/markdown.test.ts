@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { type ContextOptions, hasBrowser, type Page } from '../support/browser.ts'
-import { HOSTILE_CODES, HOSTILE_TEXTS } from './hostile-texts.ts'
+import { HOSTILE_CODES, HOSTILE_TEXTS } from '../web-chat/markdown/hostile-texts.ts'
 import { choose, openStage, type Stage, signInAsAda, write } from './people.ts'
 
 /** However slow the machine is: what these texts once took was minutes, or the whole tab. */

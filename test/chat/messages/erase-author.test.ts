@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createAuthorEraser } from '../../lib/chat/messages/erase-author.ts'
-import { insertSilently } from '../../lib/chat/notifications/store-all.ts'
-import { insertErasedAuthor } from '../../lib/erasure/store.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, times } from '../support/service.ts'
+import { createAuthorEraser } from '../../../lib/chat/messages/erase-author.ts'
+import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
+import { insertErasedAuthor } from '../../../lib/erasure/store.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the messages of an erased user that have notified many users', (openUrl) => {
   it('are erased with a bounded number of notifications in a transaction', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { splitMentions } from '../../examples/web-chat/src/markdown/split-mentions.ts'
-import { matching, mentionQueryOf, withMention } from '../../examples/web-chat/src/threads/mention-query.ts'
+import { splitMentions } from '../../../examples/web-chat/src/markdown/split-mentions.ts'
+import { matching, mentionQueryOf, withMention } from '../../../examples/web-chat/src/threads/mention-query.ts'
 
 it.each<[string, string | undefined]>([
   ['@', ''],

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openService, startNode } from '../../cli/cluster/node.ts'
-import { loadConfig } from '../../cli/config/load.ts'
-import { createLogger } from '../../cli/logging/logger.ts'
-import { requestReload } from '../../lib/cluster/reload.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
-import { listen } from '../../lib/http/node/listen.ts'
-import type { Chat } from '../../lib/index.ts'
-import { folder } from './process.ts'
+import { openService, startNode } from '../../../cli/cluster/node.ts'
+import { loadConfig } from '../../../cli/config/load.ts'
+import { createLogger } from '../../../cli/logging/logger.ts'
+import { requestReload } from '../../../lib/cluster/reload.ts'
+import { contextOf } from '../../../lib/core/context-of.ts'
+import { listen } from '../../../lib/http/node/listen.ts'
+import type { Chat } from '../../../lib/index.ts'
+import { folder } from '../process.ts'
 
 it('reads its configuration again for chat-server reload as soon as it is known to other processes', async () => {
   const cwd = folder({ 'chat-server.json': '{"log":{"level":"error"}}' })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parseDocument } from '../../examples/web-chat/src/markdown/document.ts'
-import { foldedCount } from '../../examples/web-chat/src/markdown/piece.ts'
-import { piecesOf, type ShownPiece } from '../../examples/web-chat/src/markdown/pieces.ts'
-import { type Block, type Inline, textOf } from '../../examples/web-chat/src/markdown/tokens.ts'
+import { parseDocument } from '../../../examples/web-chat/src/markdown/document.ts'
+import { foldedCount } from '../../../examples/web-chat/src/markdown/piece.ts'
+import { piecesOf, type ShownPiece } from '../../../examples/web-chat/src/markdown/pieces.ts'
+import { type Block, type Inline, textOf } from '../../../examples/web-chat/src/markdown/tokens.ts'
 import { childrenOf, linesIn } from './blocks.ts'
 import { HOSTILE_TEXTS } from './hostile-texts.ts'
 

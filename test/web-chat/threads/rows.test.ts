@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { BLOCK, blocksOf } from '../../examples/web-chat/src/threads/blocks.ts'
-import { type Row, rowsOf } from '../../examples/web-chat/src/threads/rows.ts'
-import type { StoreMessage } from '../../lib/client/store/index.ts'
+import { BLOCK, blocksOf } from '../../../examples/web-chat/src/threads/blocks.ts'
+import { type Row, rowsOf } from '../../../examples/web-chat/src/threads/rows.ts'
+import type { StoreMessage } from '../../../lib/client/store/index.ts'
 
 /** A thread from its ids, depth first: `a > b` is a reply to a. */
 function thread(...lines: string[]): StoreMessage[] {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { matching } from '../../examples/web-chat/src/switch/matching.ts'
+import { matching } from '../../../examples/web-chat/src/switch/matching.ts'
 
 const NAMES = ['Steam engines', 'Engines', 'Étude', 'Search-engine team', 'nonengine', 'x']
 

@@ -1,12 +1,12 @@
-import { parseBlocks } from '../../examples/web-chat/src/markdown/parse-blocks.ts'
-import { resolveBlock } from '../../examples/web-chat/src/markdown/resolve.ts'
+import { parseBlocks } from '../../../examples/web-chat/src/markdown/parse-blocks.ts'
+import { resolveBlock } from '../../../examples/web-chat/src/markdown/resolve.ts'
 import {
   type Block,
   type Inline,
   type Item,
   type Reference,
   textOf,
-} from '../../examples/web-chat/src/markdown/tokens.ts'
+} from '../../../examples/web-chat/src/markdown/tokens.ts'
 
 /** A text of Markdown as the HTML that the specification of CommonMark has for it. The web chat itself makes no HTML. */
 export function commonmarkHtml(text: string): string {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { commandOf, folder, run, start } from './process.ts'
+import { commandOf, folder, run, start } from '../process.ts'
 
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
-import { narrow } from '../../examples/web-chat/src/search/narrowing.ts'
+import { hrefOf, parseHash } from '../../../examples/web-chat/src/app/route.ts'
+import { narrow } from '../../../examples/web-chat/src/search/narrowing.ts'
 
 const ID = '01980a3c-a000-7a10-8b20-0c4f1d2e3a46'
 const CONVERSATIONS = [

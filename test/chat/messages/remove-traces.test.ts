@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ConversationStreamEvent, Message } from '../../lib/client/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { listEventsAfter } from '../support/events-after.ts'
-import { type Person, startService, type TestService } from '../support/service.ts'
+import type { ConversationStreamEvent, Message } from '../../../lib/client/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { listEventsAfter } from '../../support/events-after.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
 
 /** Applies an event to the messages of a client. */
 function fold(messages: Map<string, Message>, { type, payload }: ConversationStreamEvent): void {

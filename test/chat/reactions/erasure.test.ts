@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ConversationStreamEvent } from '../../lib/client/index.ts'
-import { exportArchive } from '../../lib/storage/archive/export.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { type Person, startService, startThread, type TestService } from '../support/service.ts'
+import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
+import { exportArchive } from '../../../lib/storage/archive/export.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { type Person, startService, startThread, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('the reactions of an erased user', (openUrl) => {
   let service: TestService
