@@ -21,6 +21,7 @@ import type { Config } from './config/parse.ts'
 import type { Actor } from './core/actor.ts'
 import type { Clock } from './core/clock.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
+import type { Load } from './core/scheduling/load.ts'
 import type { Find } from './core/scheduling/loader.ts'
 import type { FileStore } from './files/file-store.ts'
 import type { FilesPlace } from './files/guard.ts'
@@ -32,7 +33,7 @@ import type { Hub } from './live/hub.ts'
 import type { Poller } from './live/poller.ts'
 import type { Login } from './live/reader.ts'
 import type { Tx } from './live/transaction.ts'
-import type { Outbox } from './mail/queue.ts'
+import type { LiveOutbox } from './mail/queue.ts'
 import type { DatabaseLevels } from './metrics/database.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { ClockKeeper } from './ops/clock.ts'
@@ -70,49 +71,63 @@ export type {
   Ports,
 } from './ports.ts'
 
-/** The state of one service. `createChatService` creates it, and `close()` ends it. */
+/** The state of one service, in groups. `createChatService` creates it, and `close()` ends it. */
 export interface Context {
   /** The configuration in effect: read it where it is used, since a reload replaces it. */
   readonly config: Config
   readonly settings: LiveConfig
   readonly lifecycle: Lifecycle
-  /** @throws Error when a configuration needs what this machine does not have */
-  readonly assertUsable: (config: Config) => Promise<void>
   readonly db: Database
+  /** Runs one transaction with its events, which are sent once it is durable. The only way to change data. */
+  readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
   /** What reacts to commits subscribes here when it is built. */
   readonly commits: Commits
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Microseconds since 1970. */
+  readonly now: () => number
+  /** The time by which sessions are judged: in a running process a step of the clock ends none. */
+  readonly sessionNow: () => number
+  readonly clock: Clock
+  readonly id: () => string
+  readonly load: Load
+  readonly limiter: Limiter
+  readonly cluster: Cluster
+  readonly tasks: TaskWorker
+  readonly backups: Backups
+  readonly answers: Runner
+  /** Keeps the index of the search. */
+  readonly search: Search
+  readonly streams: Streams
+  readonly files: Files
+  readonly accounts: Accounts
+  readonly queues: Queues
+  readonly mail: LiveOutbox
+  readonly host: Host
+  readonly ops: Ops
+}
+
+/** The open streams of this process, and how it learns of what other processes have done. */
+export interface Streams {
   readonly hub: Hub
   readonly poller: Poller
-  readonly cluster: Cluster
-  readonly metrics: Metrics
-  readonly readiness: Readiness
-  /** The sizes and the load of the database, for the page of metrics. */
-  readonly databaseLevels: () => Promise<DatabaseLevels>
-  readonly passwords: Passwords
-  readonly attempts: Attempts
-  readonly limiter: Limiter
-  /** The session of a token, by the token's digest. */
-  readonly findSession: Find<SessionOfCall>
-  readonly authFailures: AuthFailures
-  readonly posts: PostQueue
-  readonly reactions: ReactionQueue
-  /** The sign-in providers, by name. */
-  readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch
   /** Tells the participants of conversations with read receipts whose read markers have moved. */
   readonly receipts: ReadUpdates
-  /** Keeps the index of the search. */
-  readonly search: Search
+  /** The logins with which the host recognised these callers. */
+  readonly logins: WeakMap<Actor, Login>
+}
+
+/** The bytes of files, and how many of them this process takes, gives and keeps in memory at once. */
+export interface Files {
   /** The storage of the bytes of files. Opened when it is needed first. */
-  readonly files: () => Promise<FileStore>
+  readonly open: () => Promise<FileStore>
   /** Whether that storage is the one that the database has its files in. */
-  readonly filesPlace: FilesPlace
+  readonly place: FilesPlace
   /** Breaks off what the storage of files does. */
-  readonly closeFiles: () => Promise<void>
-  /** How many requests have arrived over HTTP: what can wait gives them precedence. */
-  readonly arrivals: { count: number }
-  /** How many calls over HTTP have ended that brought no part of a file. */
-  readonly callsAnswered: { count: number }
+  readonly close: () => Promise<void>
+  /** The key that signs links to files. */
+  readonly linkKey: () => Promise<Uint8Array>
   /** How many parts of files this process takes at once. */
   readonly partSlots: PartSlots
   /** The turns of files that are stored again without metadata. */
@@ -123,31 +138,17 @@ export interface Context {
   readonly thumbnailSlots: ReadSlots
   /** What readers of files have in memory. */
   readonly pieceMemory: PieceMemory
-  /** The key that signs links to files. */
-  readonly linkKey: () => Promise<Uint8Array>
-  readonly answers: Runner
-  readonly tasks: TaskWorker
-  readonly backups: Backups
-  readonly identity?: Ports['identity']
-  readonly scan?: Ports['scan']
-  readonly thumbnail?: Ports['thumbnail']
-  readonly hooks: Hooks
-  /** Calls the host with the events that this process writes. */
-  readonly afterEvents: AfterEvents
-  /** The logins with which the host recognised these callers. */
-  readonly logins: WeakMap<Actor, Login>
-  /** The queue of mails; missing when the service sends none. */
-  readonly outbox: Outbox | undefined
-  /** Tells the host of the notifications and messages that this process has written. */
-  readonly notifier: Notifier
-  readonly log: Log
-  /** Microseconds since 1970. */
-  readonly now: () => number
-  /** The time by which sessions are judged: in a running process a step of the clock ends none. */
-  readonly sessionNow: () => number
-  readonly clock: Clock
-  readonly clockKeeper: ClockKeeper
-  readonly id: () => string
+}
+
+/** What signs users in, and what they lose with their rights. */
+export interface Accounts {
+  readonly passwords: Passwords
+  readonly attempts: Attempts
+  /** The session of a token, by the token's digest. */
+  readonly findSession: Find<SessionOfCall>
+  readonly authFailures: AuthFailures
+  /** The sign-in providers, by name. */
+  readonly providers: ReadonlyMap<string, Provider>
   /**
    * Revokes the open invites of a user who has lost the right to create any: into conversations, and of newcomers.
    *
@@ -160,6 +161,27 @@ export interface Context {
    * @throws ChatError `forbidden` when the actor is no longer an administrator
    */
   readonly assertStillAdmin: (tx: Tx, actor: Actor) => Promise<void>
-  /** Runs one transaction with its events, which are sent once it is durable. The only way to change data. */
-  readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
+}
+
+/** What waits for a transaction that it shares. */
+export interface Queues {
+  readonly posts: PostQueue
+  readonly reactions: ReactionQueue
+}
+
+/** The functions of the host that are called, those that it has; and the calls that wait. */
+export interface Host extends Pick<Ports, 'identity' | 'scan' | 'thumbnail'> {
+  readonly hooks: Hooks
+  /** Calls the host with the events that this process writes. */
+  readonly afterEvents: AfterEvents
+  /** Tells the host of the notifications and messages that this process has written. */
+  readonly notifier: Notifier
+}
+
+/** What an operator sees and keeps of the service. */
+export interface Ops {
+  readonly readiness: Readiness
+  /** The sizes and the load of the database, for the page of metrics. */
+  readonly databaseLevels: () => Promise<DatabaseLevels>
+  readonly clockKeeper: ClockKeeper
 }

@@ -20,7 +20,7 @@ const RUNNING = Symbol.for('chat-server.running')
  * @returns a function that removes it
  * @throws Error when another service on other tables of the same database has the same cookies
  */
-export async function joinProcess({ db, config, identity }: Context): Promise<() => void> {
+export async function joinProcess({ db, config, host: { identity } }: Context): Promise<() => void> {
   // With a login of the host there are no cookies.
   if (identity) return () => {}
   const { session, security } = config

@@ -39,9 +39,10 @@ import { createCluster } from './cluster/cluster.ts'
 import { filesPlace } from './config/attachments.ts'
 import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
-import type { Context, Log, Ports } from './context.ts'
+import type { Accounts, Context, Files, Log, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import type { Lifecycle } from './core/lifecycle.ts'
+import { createLoad } from './core/scheduling/load.ts'
 import { withReserve } from './core/with-reserve.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
@@ -78,12 +79,12 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const { log = SILENT, id = newId, hooks = {} } = ports
   const { now, isTrusted, time } = createServiceClock({ db, log, now: ports.now })
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const files = createFiles(config, storage, log)
-  const filesState = files.filesPlace.state
-  const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics, filesState })
-  const { lifecycle, arrivals, cluster, commits, afterEvents, hub, presence, poller } = live
-  const passwords = createPasswords(config.security.password.bcrypt_cost)
-  const providers = createProviders(config, { log, now })
+  const load = createLoad()
+  const files = createFiles(config, storage, { log, load })
+  const filesState = files.place.state
+  const lifecycle: Lifecycle = { state: 'created' }
+  const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics, load, filesState })
+  const { cluster, commits, afterEvents, hub, presence, poller } = live
   const audit = createAuditLog({ operator: ports.operator, log, now })
   const notifier = createNotifier({ notify: ports.notify, config, db, metrics, log, now })
   const search = createSearch({ config, db, log, metrics, now })
@@ -94,48 +95,66 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   commits.subscribe(search.changed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
   const provider = ports.assistant ?? createAssistant(config.assistant)
-  const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, ...files }, userId, fileId)
-  const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile })
+  const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, files }, userId, fileId)
   const addresser: Addresser = (order, options) => recipientOf({ config, db, now, write }, order, options)
-  const outbox = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
+  const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
   const ctx: Context = {
-    config,
-    ...{ settings, assertUsable: outbox.assertUsable, db },
-    ...{ lifecycle, arrivals, commits, hub, poller, cluster, presence },
-    metrics,
-    readiness: createReadiness({ db, poller, cluster, hub, log, lifecycle }),
-    databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
-    passwords,
+    ...{
+      config,
+      settings,
+      lifecycle,
+      db,
+      write,
+      commits,
+      log,
+      metrics,
+      now,
+      id,
+      load,
+      cluster,
+      tasks,
+      search,
+      files,
+      mail,
+    },
+    sessionNow: time.sessionNow,
+    clock: time.clock,
+    limiter: createLimiter({ config, db, now: time.sessionNow }),
+    backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.open }),
+    answers: createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile }),
+    streams: { hub, poller, presence, receipts: createReadUpdates({ config, db, hub, log }), logins: new WeakMap() },
+    accounts: createAccounts({ config, db, log, now }),
+    queues: {
+      posts: createPostQueue({ config, db, now, id, write }),
+      reactions: createReactionQueue({ config, db, now, write }),
+    },
+    host: { ...givenFunctions(ports), hooks, afterEvents, notifier },
+    ops: {
+      readiness: createReadiness({ db, poller, cluster, hub, log, lifecycle }),
+      databaseLevels: createDatabaseLevels(db, { files: config.attachments.enabled === true }),
+      clockKeeper: time.clockKeeper,
+    },
+  }
+  tasks.handle({ ...handlersOf(ctx), ...mailTasks(mail) })
+  return ctx
+}
+
+/** What signs users in, and what they lose with their rights. */
+function createAccounts({ config, db, log, now }: Pick<Context, 'config' | 'db' | 'log' | 'now'>): Accounts {
+  const providers = createProviders(config, { log, now })
+  return {
+    passwords: createPasswords(config.security.password.bcrypt_cost),
+    attempts: createAttempts(db, now),
+    findSession: createSessionLookup(db, LIMITS_VERSION),
+    authFailures: createAuthFailures(() => authFailuresOf(config), now),
     get providers() {
       return providers()
     },
-    attempts: createAttempts(db, now),
-    findSession: createSessionLookup(db, LIMITS_VERSION),
-    limiter: createLimiter({ config, db, now: time.sessionNow }),
-    authFailures: createAuthFailures(() => authFailuresOf(config), now),
-    posts: createPostQueue({ config, db, now, id, write }),
-    reactions: createReactionQueue({ config, db, now, write }),
-    receipts: createReadUpdates({ config, db, hub, log }),
-    ...files,
-    search,
-    answers,
-    tasks,
-    backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.files }),
-    ...asked(ports),
-    ...{ hooks, afterEvents },
-    logins: new WeakMap(),
-    get outbox() {
-      return outbox.current()
-    },
-    ...{ log, ...time, now, id, write },
-    notifier,
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
   }
-  tasks.handle({ ...handlersOf(ctx), ...mailTasks(outbox.current) })
-  return ctx
 }
 
 /** The recipient of a mail: of the accounts, or of the conversations. */
@@ -154,13 +173,13 @@ function ofOperator({ operator }: Ports, write: Context['write']): Context['writ
 
 /** The parts of the streams: what is open in this process, and how it meets the other processes. */
 function createLive(
-  deps: Pick<Context, 'config' | 'settings' | 'log' | 'clock' | 'metrics'> & {
+  deps: Pick<Context, 'config' | 'settings' | 'log' | 'clock' | 'metrics' | 'load'> & {
     storage: Storage
     ports: Ports
     filesState: FilesPlace['state']
   },
 ) {
-  const { storage, ports, config, settings, log, clock, metrics, filesState } = deps
+  const { storage, ports, config, settings, log, clock, metrics, load, filesState } = deps
   const { now, sessionNow } = clock
   const { db, kv, signals } = storage
   const ofCluster = { db, signals, bus: ports.bus, isEphemeral, config, settings, log, metrics, clock, filesState }
@@ -168,20 +187,8 @@ function createLive(
   const { broadcast_participants } = config.presence
   const { dead_seconds } = config.cluster
   const sources = createStreamSources({ db, config, now, sessionNow })
-  const lifecycle: Lifecycle = { state: 'created' }
-  const arrivals = { count: 0 }
-  const announce = cluster.announce
-  const hub = createHub({
-    db,
-    config,
-    log,
-    metrics,
-    now,
-    sessionNow,
-    announce,
-    sources,
-    arrivals: () => arrivals.count,
-  })
+  const { announce } = cluster
+  const hub = createHub({ db, config, log, metrics, now, sessionNow, announce, sources, arrivals: load.arrivals })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants, dead_seconds })
   hub.onStreams(presence.streamsChanged)
   const poller = createPoller({ db, hub, log, metrics, poll_ms: config.cluster.poll_ms })
@@ -193,56 +200,44 @@ function createLive(
   })
   const commits = createCommits()
   for (const part of [hub, afterEvents]) commits.subscribe(part.committed)
-  return { lifecycle, arrivals, cluster, commits, afterEvents, hub, presence, poller }
+  return { cluster, commits, afterEvents, hub, presence, poller }
 }
 
-type FilesContext =
-  | 'callsAnswered'
-  | 'files'
-  | 'filesPlace'
-  | 'partSlots'
-  | 'cleaningTurns'
-  | 'readSlots'
-  | 'thumbnailSlots'
-  | 'pieceMemory'
-  | 'linkKey'
-  | 'closeFiles'
-
 /** The files, which are opened, and loaded, when they are needed first. */
-function createFiles(config: Context['config'], { db, files }: Storage, log: Log): Pick<Context, FilesContext> {
+function createFiles(
+  config: Context['config'],
+  { db, files }: Storage,
+  { log, load }: Pick<Context, 'log' | 'load'>,
+): Files {
   let opened: Promise<FileStore> | undefined
   let key: Promise<Uint8Array> | undefined
-  const callsAnswered = { count: 0 }
-  const open = async () =>
-    (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), {
-      callsAnswered: () => callsAnswered.count,
-    })
-  const guard = createFilesPlace({ db, open: () => (opened ??= open()), log })
-  const most = () => config.attachments.max_reads_per_user
-  const mostBytes = () => config.attachments.max_buffered_bytes
-  const partSlots = createPartSlots(mostBytes)
+  const openStore = async () =>
+    (await import('./files/file-store.ts')).openFileStore(files ?? filesPlace(config), { callsAnswered: load.answers })
+  const place = createFilesPlace({ db, open: () => (opened ??= openStore()), log })
+  const maxReads = () => config.attachments.max_reads_per_user
+  const maxBytes = () => config.attachments.max_buffered_bytes
+  const partSlots = createPartSlots(maxBytes)
   const derive = async () => (await import('./files/tokens.ts')).linkKey(await findSecret(db))
   return {
-    callsAnswered,
-    files: guard.files,
-    filesPlace: guard,
-    partSlots,
-    cleaningTurns: createCleaningQueue(),
-    readSlots: createReadSlots(most),
-    thumbnailSlots: createReadSlots(most),
-    pieceMemory: createPieceMemory(mostBytes, partSlots.bytes),
+    open: place.files,
+    place,
+    close: async () => void (await (await opened?.catch(() => undefined))?.close()),
     linkKey() {
       key ??= derive()
       // The storage may fail now, and not later.
       key.catch(() => (key = undefined))
       return key
     },
-    closeFiles: async () => void (await (await opened?.catch(() => undefined))?.close()),
+    partSlots,
+    cleaningTurns: createCleaningQueue(),
+    readSlots: createReadSlots(maxReads),
+    thumbnailSlots: createReadSlots(maxReads),
+    pieceMemory: createPieceMemory(maxBytes, partSlots.bytes),
   }
 }
 
-/** The functions of the host that are asked, those that it has. */
-function asked({ identity, scan, thumbnail }: Ports): Pick<Context, 'identity' | 'scan' | 'thumbnail'> {
+/** The functions of the host that use-cases call, those that it has. */
+function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'identity' | 'scan' | 'thumbnail'> {
   return { ...(identity && { identity }), ...(scan && { scan }), ...(thumbnail && { thumbnail }) }
 }
 

@@ -59,23 +59,23 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
   return {
     heartbeats: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
-      run: () => ctx.hub.sendHeartbeats(),
+      run: () => ctx.streams.hub.sendHeartbeats(),
       warning: 'Heartbeats could not be sent to event streams',
     },
     stalled: {
       interval_ms: (ctx.config.server.stalled_seconds * 1000) / CHECKS,
-      run: () => ctx.hub.stalled.look(),
+      run: () => ctx.streams.hub.stalled.look(),
       warning: 'Event streams whose clients read nothing could not be found',
     },
     // A slow host is called again after it has returned.
     callers: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
-      run: ctx.hub.recheckLogins,
+      run: ctx.streams.hub.recheckLogins,
       warning: 'It could not be checked whether callers of the host are still signed in',
       exclusive: true,
     },
     // The interval is the maximum delay before other users see that a user is offline.
-    presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be updated' },
+    presence: { interval_ms: 5_000, run: ctx.streams.presence.sweep, warning: 'Presence could not be updated' },
     // Renews the leases of answers, and ends answers with an expired lease; a lease lasts ten seconds.
     leases: {
       interval_ms: RENEWED_MS,
@@ -103,7 +103,7 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
     },
     clock: {
       interval_ms: 10_000,
-      run: ctx.clockKeeper.check,
+      run: ctx.ops.clockKeeper.check,
       warning: 'The time could not be noted: the next start may take its clock for wrong',
       exclusive: true,
     },
@@ -129,7 +129,7 @@ function fileJobsOf(ctx: Context): Record<'files' | 'place' | 'lost', Job> {
     },
     place: {
       interval_ms: CHECK_MS,
-      run: () => ctx.config.attachments.enabled && withDeadline(ctx.filesPlace.inspect(), PLACE_MS, undefined),
+      run: () => ctx.config.attachments.enabled && withDeadline(ctx.files.place.inspect(), PLACE_MS, undefined),
       warning: 'The storage of files could not be compared with the database',
       at_start: true,
     },

@@ -134,7 +134,10 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   refuseUnknown('createChatService', ports, PORTS)
   assertPorts(ports)
   const ctx = createContext(config, storage, ports)
-  const { hub, poller, cluster, answers, tasks, backups, partSlots, presence, metrics, afterEvents, notifier } = ctx
+  const { cluster, answers, tasks, backups, metrics } = ctx
+  const { hub, poller, presence } = ctx.streams
+  const { partSlots } = ctx.files
+  const { afterEvents, notifier } = ctx.host
   const jobs = createJobs(ctx)
   const { start, started, leave } = createStart(ctx, jobs)
   let streamsEnded: Promise<void> | undefined
@@ -176,15 +179,15 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
         tasks.stop(),
         streamsEnded,
         presence.close(),
-        ctx.receipts.close(),
+        ctx.streams.receipts.close(),
         ctx.search.close(),
       ])
       await cluster.stop()
       // A storage that fails now has its note of some minutes ago.
-      await ctx.clockKeeper.end().catch(() => {})
+      await ctx.ops.clockKeeper.end().catch(() => {})
       await Promise.all([afterEvents.close(), notifier.close()])
       partSlots.close()
-      await ctx.closeFiles()
+      await ctx.files.close()
       metrics.close()
       lifecycle.state = 'closed'
       await storage.close()
@@ -194,7 +197,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
 /** The start of a service, and what its end must know of it. */
 function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
-  const { db, clock, poller, cluster, tasks, lifecycle } = ctx
+  const { db, clock, cluster, tasks, lifecycle } = ctx
+  const { poller } = ctx.streams
   let leave: (() => void) | undefined
   let starting: Promise<void> | undefined
 
@@ -212,8 +216,8 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     if (options.background === false) return
     leave ??= await joinProcess(ctx)
     // Before the first job that deletes by age.
-    await ctx.clockKeeper.begin()
-    await ctx.outbox?.load()
+    await ctx.ops.clockKeeper.begin()
+    await ctx.mail.outbox?.load()
     await ctx.search.start()
     await forgetOtherServer(db)
     poller.start()
@@ -257,7 +261,7 @@ async function endOwnStreams({ cluster }: Context): Promise<void> {
 }
 
 /** What this process does with the news of others. */
-function neighbourOf({ hub, poller, presence, cluster }: Context): PeerHandler {
+function neighbourOf({ streams: { hub, poller, presence }, cluster }: Context): PeerHandler {
   return {
     countStreams: hub.size,
     unheardFor: () => Math.max(poller.age(), cluster.age()),

@@ -3,7 +3,7 @@ import { ChatError } from './core/errors.ts'
 import type { Pending } from './live/pending.ts'
 
 /** Sends what the host has committed through `withTransaction`, and what other processes have committed. */
-export async function flush({ poller, hub, tasks }: Context, pending: Pending): Promise<void> {
+export async function flush({ streams: { poller, hub }, tasks }: Context, pending: Pending): Promise<void> {
   // One in progress may have asked before the commit; its failure is logged.
   await pending.settle.current()?.catch(() => {})
   await pending.settle()
@@ -35,14 +35,15 @@ export async function idle(ctx: Context, pending: Pending, timeout_ms: number | 
 
 /** An answer or a task may begin another one: it ends after a round in which nothing was in progress. */
 async function whenQuiet(ctx: Context, pending: Pending, isLate: () => boolean): Promise<void> {
-  const { answers, tasks, hub } = ctx
+  const { answers, tasks } = ctx
+  const { hub } = ctx.streams
   do {
     await answers.idle()
     await tasks.idle()
     await hub.delivered()
     await flush(ctx, pending)
-    await ctx.afterEvents.idle()
-    await ctx.notifier.idle()
+    await ctx.host.afterEvents.idle()
+    await ctx.host.notifier.idle()
     await ctx.search.move()
   } while (!isLate() && answers.size() > 0)
 }

@@ -39,7 +39,10 @@ export function createSharedTransactions(ctx: Context) {
     const runAll = () => {
       for (const run of afterwards) run()
     }
-    const written = createWritten({ needsEvents: ctx.hooks.afterEvent !== undefined, findStored: findStoredEntries })
+    const written = createWritten({
+      needsEvents: ctx.host.hooks.afterEvent !== undefined,
+      findStored: findStoredEntries,
+    })
     const runCommitted = async () => {
       runAll()
       await written
@@ -100,24 +103,31 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
       message: 'The assistant cannot be asked in a transaction of the host: ask after the commit.',
     })
   }
+  const { answers, queues, streams } = ctx
   const parts: Partial<Context> = {
     db,
     write,
-    // Not with the posts of others, which are in transactions of the service.
-    posts: {
-      add: (post) =>
-        write(async (tx) => {
-          const [result] = await addPosts(ctx, tx, [post])
-          if (result instanceof ChatError) throw result
-          return result as Posted
-        }),
-      addWithKey: (_user, work) => work(),
+    queues: {
+      ...queues,
+      // Not with the posts of others, which are in transactions of the service.
+      posts: {
+        add: (post) =>
+          write(async (tx) => {
+            const [result] = await addPosts(ctx, tx, [post])
+            if (result instanceof ChatError) throw result
+            return result as Posted
+          }),
+        addWithKey: (_user, work) => work(),
+      },
     },
-    answers: { ...ctx.answers, assertOpen: refuseAnswer, cancelled: (id) => later(() => ctx.answers.cancelled(id)) },
-    receipts: { ...ctx.receipts, moved: (...marker) => later(() => ctx.receipts.moved(...marker)) },
-    presence: {
-      ...ctx.presence,
-      introduce: async (...joined) => later(() => ctx.presence.introduce(...joined)),
+    answers: { ...answers, assertOpen: refuseAnswer, cancelled: (id) => later(() => answers.cancelled(id)) },
+    streams: {
+      ...streams,
+      receipts: { ...streams.receipts, moved: (...marker) => later(() => streams.receipts.moved(...marker)) },
+      presence: {
+        ...streams.presence,
+        introduce: async (...joined) => later(() => streams.presence.introduce(...joined)),
+      },
     },
   }
   // The others are read where they are used, since a reload replaces some.

@@ -41,7 +41,7 @@ describeOnEachDatabase('flush after a commit of the host', (openUrl, dialect) =>
     const flushed = service.chat.flush()
     released.resolve()
     await flushed
-    await service.chat.context.afterEvents.idle()
+    await service.chat.context.host.afterEvents.idle()
     expect(heard).toEqual(['message.new'])
   })
 })

@@ -9,7 +9,7 @@ import {
 import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
-import type { Context } from '../context.ts'
+import type { Context, Streams } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { createUptimeGate } from '../core/scheduling/uptime-gate.ts'
@@ -27,7 +27,7 @@ const LATER = { retry_after_seconds: 2 }
 
 /** Holds the leases of the answers this process writes, and finds answers whose lease has expired. */
 export function createLeases(
-  ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id' | 'presence'>,
+  ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id'> & Pick<Streams, 'presence'>,
 ) {
   const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()

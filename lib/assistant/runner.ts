@@ -2,7 +2,7 @@ import { endAnswer } from '../chat/answers/ending.ts'
 import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
-import type { Context } from '../context.ts'
+import type { Context, Streams } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { singleFlight } from '../core/scheduling/once.ts'
 import type { Tx } from '../live/transaction.ts'
@@ -17,10 +17,8 @@ interface Run extends Draft {
   over: Promise<void>
 }
 
-type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id' | 'presence'> & {
-  provider: Assistant
-  openFile: OpenFile
-}
+type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id'> &
+  Pick<Streams, 'presence'> & { provider: Assistant; openFile: OpenFile }
 
 /** The answers this process writes. */
 export type Runner = ReturnType<typeof createRunner>

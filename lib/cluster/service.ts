@@ -51,7 +51,7 @@ async function findNodes(ctx: Context): Promise<NodeRow[]> {
   return rows.some(({ id }) => id === cluster.id) ? rows : [...rows, ...listThisProcess(ctx)]
 }
 
-function listThisProcess({ cluster, hub, now }: Context): NodeRow[] {
+function listThisProcess({ cluster, streams: { hub }, now }: Context): NodeRow[] {
   const started_at = cluster.startedAt()
   // A command beside the service is no node.
   if (started_at === undefined) return []

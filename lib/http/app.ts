@@ -55,7 +55,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
   const app = new H3({ allowMalformedURL: true, silent: true })
   const ctx = contextOf(chat)
   if (ctx.lifecycle.state === 'closed') assertStarted(ctx)
-  const { arrivals, config, log, metrics } = ctx
+  const { load, config, log, metrics } = ctx
   const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
   const service = {
@@ -64,7 +64,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     clientOf,
     requestLog,
     chunk_streams: createChunkStreams(),
-    openings: createOpenings(createRequestPriority(() => arrivals.count)),
+    openings: createOpenings(createRequestPriority(load.arrivals)),
     stalls: createStallWatch(config.server.stalled_seconds),
   }
   const table = resources(metrics)

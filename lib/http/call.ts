@@ -63,11 +63,11 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
   try {
     performed.outcome = { result: await checkAndCall(chat, route, request, performed) }
   } catch (error) {
-    const isFailure = error instanceof ChatError && error.status === 401 && !ctx.identity
-    if (isFailure) ctx.authFailures.failed(request)
+    const isFailure = error instanceof ChatError && error.status === 401 && !ctx.host.identity
+    if (isFailure) ctx.accounts.authFailures.failed(request)
     performed.outcome = { error }
   }
-  if (!route.bytes) ctx.callsAnswered.count++
+  if (!route.bytes) ctx.load.answered()
   return performed
 }
 
@@ -77,7 +77,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, foun
   const { config } = contextOf(chat)
   // What no limit counts answers at any time: probes, metrics, and what is fixed.
   if (isLimited(route)) assertStarted(contextOf(chat))
-  if (route.sign_in && contextOf(chat).identity) throw new ChatError('not_found')
+  if (route.sign_in && contextOf(chat).host.identity) throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   const limits = takesBody ? apiGroupOf(route.path).body : undefined
@@ -128,7 +128,8 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   const { headers, cookies, ip, given } = request
   const ctx = contextOf(chat)
   const tokens = tokensIn(ctx, headers, cookies)
-  const { authFailures, identity } = ctx
+  const { authFailures } = ctx.accounts
+  const { identity } = ctx.host
   const attempt: AuthAttempt = { ip, credential: tokens.token_hash }
   try {
     // A host's own authentication needs no CSRF token.

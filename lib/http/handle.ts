@@ -73,7 +73,7 @@ export async function handle(service: Service, path: string, resource: Resource,
   const turn = turnOf(responseOf(event))
   // As proxies log a request whose client has closed the connection: nothing is done for it.
   if (turn && !(await turn)) return end(exchange, { status: 499, headers: [], body: null })
-  contextOf(service.chat).arrivals.count++
+  contextOf(service.chat).load.arrived()
   if (exchange.endpoint?.route.answer === 'stream') await service.openings.turn()
   try {
     const refusal = statusOfMalformedEvent(event)

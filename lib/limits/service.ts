@@ -45,7 +45,7 @@ export const createProfile = useCase({
   run: async (ctx, actor, input): Promise<LimitProfile> => {
     assertAdmin(actor)
     return ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       await assertRoom(tx, 'profiles')
       const at = ctx.now()
       const { name, params, description } = input
@@ -69,7 +69,7 @@ export const updateProfile = useCase({
   run: async (ctx, actor, id, { params, description }): Promise<LimitProfile> => {
     assertAdmin(actor)
     return ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       const found = await store.lockProfile(tx, id)
       if (!found) throw new ChatError('not_found')
       const described = description === undefined ? found.description : description || null
@@ -89,7 +89,7 @@ export const deleteProfile = useCase({
   run: async (ctx, actor, id): Promise<void> => {
     assertAdmin(actor)
     await ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       const found = await store.lockProfile(tx, id)
       if (!found) throw new ChatError('not_found')
       if (!(await store.deleteProfile(tx, id))) throw new ChatError('profile_in_use')
@@ -127,7 +127,7 @@ export const createAssignment = useCase({
       })
     if (!endpoints.some((each) => covers({ method, path_pattern: path }, each))) throw new ChatError('not_found')
     return ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       await assertRoom(tx, 'assignments')
       const profile = await store.lockProfile(tx, profile_id)
       if (!profile) throw new ChatError('not_found')
@@ -148,7 +148,7 @@ export const deleteAssignment = useCase({
   run: async (ctx, actor, id): Promise<void> => {
     assertAdmin(actor)
     await ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       const found = await store.deleteAssignment(tx, id)
       if (!found) throw new ChatError('not_found')
       await store.setLimitsVersion(tx, ctx.id())

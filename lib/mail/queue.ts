@@ -84,14 +84,24 @@ interface OutboxDeps {
 }
 
 /** The queue of mails as it is configured now. */
-export function createLiveOutbox(settings: LiveConfig, deps: Omit<OutboxDeps, 'config'>) {
+export interface LiveOutbox {
+  /** Missing when the service sends no mail. */
+  readonly outbox: Outbox | undefined
+  /** @throws Error when a configuration needs a package that is missing */
+  assertUsable(config: Config): Promise<void>
+}
+
+/** Creates the queue of mails, which follows a reload of the configuration. */
+export function createLiveOutbox(settings: LiveConfig, deps: Omit<OutboxDeps, 'config'>): LiveOutbox {
+  const current = derived(
+    () => settings.current().mail,
+    () => createOutbox({ ...deps, config: settings.current() }),
+  )
   return {
-    current: derived(
-      () => settings.current().mail,
-      () => createOutbox({ ...deps, config: settings.current() }),
-    ),
-    /** @throws Error when a configuration needs a package that is missing */
-    assertUsable: async (config: Config): Promise<void> => createOutbox({ ...deps, config })?.load(),
+    get outbox() {
+      return current()
+    },
+    assertUsable: async (config) => createOutbox({ ...deps, config })?.load(),
   }
 }
 
@@ -122,10 +132,10 @@ export function createOutbox(deps: OutboxDeps): Outbox | undefined {
 }
 
 /** What becomes of the tasks of mails. Without a way to send, they wait for a start or a reload that has one. */
-export function mailTasks(current: () => Outbox | undefined): Record<'mail.send' | 'mail.failed', TaskHandler> {
+export function mailTasks(mail: Pick<LiveOutbox, 'outbox'>): Record<'mail.send' | 'mail.failed', TaskHandler> {
   return {
     'mail.send': async (run) => {
-      const outbox = current()
+      const { outbox } = mail
       return outbox ? outbox.send(run) : { done: false, detail: run.detail, delay_seconds: NO_WAY_SECONDS }
     },
     // It is due when it has been kept for long enough.

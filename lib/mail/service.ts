@@ -24,7 +24,7 @@ export const retry = useCase({
   run: async (ctx, actor, { id }): Promise<{ retried: number }> => {
     assertAdmin(actor)
     const retried = await ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       return retryMails(tx, id)
     })
     if (id !== undefined && retried === 0) throw new ChatError('not_found')
@@ -41,7 +41,7 @@ export const drop = useCase({
   run: async (ctx, actor, { id }): Promise<{ dropped: number }> => {
     assertAdmin(actor)
     const dropped = await ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       return deleteMails(tx, id)
     })
     if (id !== undefined && dropped === 0) throw new ChatError('not_found')

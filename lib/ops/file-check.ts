@@ -62,7 +62,7 @@ export interface FileCheckup {
 export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): Promise<FileCheckup> {
   assertKnown(options, FILE_CHECK_OPTIONS)
   const { read = false, repair = false, accept_loss } = options
-  const files = await ctx.filesPlace.unguarded()
+  const files = await ctx.files.place.unguarded()
   const lookAway = async () => {
     const found = await examine(ctx.db, files)
     return found.state === 'missing' ? found : undefined

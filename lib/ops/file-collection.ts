@@ -38,9 +38,9 @@ export async function collectFiles(
   assertKnown(options, { dry_run: 0, now: 0, onProgress: 0 })
   const { dry_run = false, now = false, onProgress } = options
   const grace = now ? 0 : graceOf(ctx)
-  const files = await ctx.files()
-  const isOwned = await ctx.filesPlace.mayDelete()
-  ctx.filesPlace.assertThere()
+  const files = await ctx.files.open()
+  const isOwned = await ctx.files.place.mayDelete()
+  ctx.files.place.assertThere()
   if (!isOwned) throw new ChatError('conflict', { message: NOT_OWNED })
   // Before the rest, as a folder that loses its last object takes them along uncounted.
   const unfinished = await files.removeUnfinished({ dry_run })

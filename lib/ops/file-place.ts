@@ -28,7 +28,7 @@ export interface AdoptedFiles {
  *   its disk may not be mounted; `unavailable`
  */
 export async function adoptFiles(ctx: Context): Promise<AdoptedFiles> {
-  const files = await ctx.filesPlace.unguarded()
+  const files = await ctx.files.place.unguarded()
   const { state, storage } = await examine(ctx.db, files)
   const was = state === 'unmarked' ? 'missing' : state
   const found = { place: files.place, was, recovered: 0, missing: 0, missing_ids: [] }
@@ -38,7 +38,7 @@ export async function adoptFiles(ctx: Context): Promise<AdoptedFiles> {
   // Before the lost ones are back: what was stored since their loss is little.
   const elsewhere = isFound ? {} : await findMissing(ctx, files)
   await own(ctx.db, files, storage ?? (await findPlaceIds(ctx.db)).storage ?? newId())
-  await ctx.filesPlace.inspect()
+  await ctx.files.place.inspect()
   return { ...found, ...(await recoverFiles(ctx)), ...elsewhere }
 }
 

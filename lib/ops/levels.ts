@@ -37,9 +37,9 @@ function differenceOf({ clock }: Context): number | undefined {
 const READY_TIMEOUT_MS = 900
 
 async function readReady(ctx: Context): Promise<Record<string, boolean>> {
-  const failing: readonly string[] = await ctx.readiness.failures()
+  const failing: readonly string[] = await ctx.ops.readiness.failures()
   const checks = Object.keys(FAILURES).map((check): [string, boolean] => [check, !failing.includes(check)])
-  if (ctx.config.attachments.enabled) checks.push(['attachments', !ctx.filesPlace.isMissing()])
+  if (ctx.config.attachments.enabled) checks.push(['attachments', !ctx.files.place.isMissing()])
   return Object.fromEntries(checks)
 }
 
@@ -48,7 +48,7 @@ async function readDisks({ db, config, files }: Context): Promise<Record<string,
   const { target } = config.backup
   const spaces = {
     database: db.dialect === 'sqlite' ? fileOf(db).then(spaceOfFile) : undefined,
-    files: config.attachments.enabled ? files().then((store) => store.space()) : undefined,
+    files: config.attachments.enabled ? files.open().then((store) => store.space()) : undefined,
     backups: target === undefined ? undefined : openTarget(config).space?.(),
   }
   const found = await Promise.all(
@@ -73,20 +73,20 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     inTime(countDueTasks(ctx.db)),
     inTime(readBackups(ctx)),
     inTime(countWaiting(ctx.db)),
-    ctx.databaseLevels(),
+    ctx.ops.databaseLevels(),
     withDeadline(readReady(ctx), READY_TIMEOUT_MS, undefined),
     readDisks(ctx),
   ])
   return {
     clock: { step: ctx.clock.step() / SECOND, difference: differenceOf(ctx) },
-    streams: ctx.hub.size(),
+    streams: ctx.streams.hub.size(),
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),
     tasks,
     backups,
     database,
     search_waiting,
-    files_missing: ctx.filesPlace.isMissing(),
+    files_missing: ctx.files.place.isMissing(),
     ready,
     disks,
     log_lines_dropped: ctx.log.dropped?.() ?? 0,

@@ -47,7 +47,7 @@ export interface RecoveredFiles {
  * @throws ChatError `unavailable` if the storage does not answer
  */
 export async function recoverFiles(ctx: Context): Promise<RecoveredFiles> {
-  const files = await ctx.filesPlace.unguarded()
+  const files = await ctx.files.place.unguarded()
   let recovered = 0
   for (let after = ''; ; ) {
     const blobs = await listLostBlobs(ctx.db, { after, limit: BATCH, ...timesOf(ctx) })
@@ -101,9 +101,10 @@ async function bringBack(ctx: Context, { id, digest, size }: Omit<WholeBlob, 'fi
 
 /** A file is checked if it was not yet, and gets a thumbnail again. */
 async function announce(ctx: Context, tx: Tx, { id, conversation_id, message_id }: ComingFile): Promise<void> {
+  const { thumbnail } = ctx.host
   const row = (await lockAttachment(tx, id))!
   if (row.status === 'scanning') tx.enqueue({ kind: 'files.check', key: id })
-  else checkLater({ config: ctx.config, ...(ctx.thumbnail && { thumbnail: ctx.thumbnail }) }, tx, row)
+  else checkLater({ config: ctx.config, host: { ...(thumbnail && { thumbnail }) } }, tx, row)
   if (message_id !== null)
     tx.emit(conversation_id, { type: 'attachment.changed', message_id, detail: { attachment_id: id } })
 }

@@ -6,14 +6,14 @@ import type { Database } from '../storage/database.ts'
 
 /** Reloads the configuration of a service, one call after the other. */
 export function createReload(
-  ctx: Pick<Context, 'settings' | 'assertUsable' | 'db' | 'log' | 'cluster'>,
+  ctx: Pick<Context, 'settings' | 'mail' | 'db' | 'log' | 'cluster'>,
 ): (config: Config) => Promise<Reloaded> {
   let last: Promise<unknown> = Promise.resolve()
 
   async function reload(config: Config): Promise<Reloaded> {
     assertParsed(config, 'chat.reload')
     const { next, changed, needs_restart } = planReload(ctx.settings.current(), config)
-    await ctx.assertUsable(next)
+    await ctx.mail.assertUsable(next)
     if (changed.includes('database.url')) await renewCredentials(ctx.db, next.database.url)
     ctx.settings.replace(next)
     await ctx.cluster.details.changed()

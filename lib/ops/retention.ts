@@ -114,5 +114,5 @@ async function pruneAll(ctx: Context, { age, run }: Prune): Promise<number> {
     return before === undefined ? 0 : ctx.write((tx) => run(tx, before, limit))
   }
   // The remaining rows wait for the next start: a stop must not wait for them.
-  return inPages(ctx.db, BATCH, page, ctx.hub.isDraining)
+  return inPages(ctx.db, BATCH, page, ctx.streams.hub.isDraining)
 }

@@ -26,7 +26,7 @@ export const readiness = useCase({
   anytime: true,
   errors: ['unavailable'],
   run: async (ctx): Promise<Readiness> => {
-    const failing = await ctx.readiness.failures()
+    const failing = await ctx.ops.readiness.failures()
     if (failing.length > 0) {
       throw new ChatError('unavailable', {
         message: `Not ready: ${failing.join(', ')}.`,
@@ -34,7 +34,7 @@ export const readiness = useCase({
         retry_after_seconds: 1,
       })
     }
-    const attachments = ctx.filesPlace.isMissing() ? 'missing' : 'ok'
+    const attachments = ctx.files.place.isMissing() ? 'missing' : 'ok'
     return {
       status: 'ready',
       checks: {

@@ -30,7 +30,7 @@ export async function createUsers(chat: Chat, users: TestUser[]): Promise<Map<st
   const ctx = contextOf(chat)
   const actors = new Map<string, Actor>()
   for (const user of users) {
-    if (ctx.identity) await chat.users.ensure(OPERATOR, toPerson(user))
+    if (ctx.host.identity) await chat.users.ensure(OPERATOR, toPerson(user))
     const known = await findUserByUsername(ctx.db, String(user.username))
     if (known && !actors.has(user.username))
       actors.set(user.username, { user_id: known.id, roles: splitRoles(known.roles) })

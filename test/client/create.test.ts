@@ -211,7 +211,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     const stops: AbortController[] = []
     afterEach(async () => {
       for (const stop of stops.splice(0)) stop.abort()
-      await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+      await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
     })
 
     async function begin() {
@@ -331,7 +331,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     it('until the loop is left, which closes the connection', async () => {
       const { conversation_id } = await begin()
       for await (const _ of reading.ada.events.follow(conversation_id)) break
-      await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+      await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
     })
 
     it('not at all without the right to', async () => {

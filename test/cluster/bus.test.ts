@@ -49,7 +49,7 @@ describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
     database = await createPostgresDatabase()
     nodes = await startNodes(database.url, [...ports])
     // From now on it learns of commits by the bus alone.
-    await nodes.there.chat.context.poller.stop()
+    await nodes.there.chat.context.streams.poller.stop()
   })
   afterEach(() => Promise.all(streams.splice(0).map((stream) => stream.close())))
   afterAll(async () => {
@@ -197,7 +197,7 @@ describe.skipIf(!inject('postgres_url'))('a bus that is down at the start', () =
     const { here, there, ada, grace, conversation_id } = nodes
     const stream = await follow(there, grace, conversation_id)
     await expect.poll(() => attempts, { timeout: 10_000 }).toBe(2)
-    await there.chat.context.poller.stop()
+    await there.chat.context.streams.poller.stop()
     await ada.messages.postRoot(conversation_id, { content: 'second' })
     await stream.until('message.new')
     await stream.close()

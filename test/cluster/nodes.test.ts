@@ -50,7 +50,8 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     event.type === 'presence.update' && event.payload.user_id === person.id && event.payload.status === status
   const becomes = (stream: TestStream, person: Person, status: string) =>
     stream.until('presence.update', isStatus(person, status))
-  const statusAt = async ({ chat }: TestService, person: Person) => (await chat.context.presence.find(person.id)).status
+  const statusAt = async ({ chat }: TestService, person: Person) =>
+    (await chat.context.streams.presence.find(person.id)).status
 
   it('pass typing, activity and unread on to the streams of each other', async () => {
     const [one, all] = [await follow(there.base_url, grace, conversation_id), await follow(there.base_url, grace)]
@@ -115,7 +116,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'offline')
     await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'online' })
     await becomes(stream, ada, 'online')
-    const { last_seen_at } = await there.chat.context.presence.find(ada.id)
+    const { last_seen_at } = await there.chat.context.streams.presence.find(ada.id)
     expect(Date.parse(last_seen_at!)).toBeGreaterThan(Date.now() - 30_000)
     await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'offline' })
     await becomes(stream, ada, 'offline')
@@ -145,7 +146,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
       const stream = await follow(there.base_url, grace, conversation_id)
       await follow(here.base_url, ada)
       await becomes(stream, ada, 'online')
-      const [hers, presence] = [here.chat.context.presence, there.chat.context.presence]
+      const [hers, presence] = [here.chat.context.streams.presence, there.chat.context.streams.presence]
       const forget = () => here.chat.context.db.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
       // Behind it, nothing about her is on its way.
       await hers.sweep()
@@ -188,7 +189,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'online')
     await first.close()
     const second = await follow(there.base_url, ada)
-    await here.chat.context.presence.sweep()
+    await here.chat.context.streams.presence.sweep()
     await second.close()
     const third = await follow(here.base_url, ada)
     await ada.presence.sendHeartbeat({ status: 'away' })
@@ -203,7 +204,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'away')
     expect(await statusAt(there, ada)).toBe('away')
     await age('status_at', 60)
-    await there.chat.context.presence.sweep()
+    await there.chat.context.streams.presence.sweep()
     const { status, last_seen_at } = (await becomes(stream, ada, 'offline')).at(-1)!.event.payload as Presence
     expect([status, last_seen_at]).toEqual(['offline', expect.any(String)])
     expect(await statusAt(there, ada)).toBe('offline')
@@ -217,13 +218,13 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const hers = await follow(other.base_url, ada)
     await becomes(stream, ada, 'online')
     await hers.close()
-    await expect.poll(() => other.chat.context.hub.countStreams(ada.id)).toBe(0)
+    await expect.poll(() => other.chat.context.streams.hub.countStreams(ada.id)).toBe(0)
     at += 4.9 * SECOND
-    await other.chat.context.presence.sweep()
-    await there.chat.context.presence.sweep()
+    await other.chat.context.streams.presence.sweep()
+    await there.chat.context.streams.presence.sweep()
     expect(await statusAt(there, ada)).toBe('online')
     at += 0.1 * SECOND
-    await other.chat.context.presence.sweep()
+    await other.chat.context.streams.presence.sweep()
     expect((await becomes(stream, ada, 'offline')).filter(({ event }) => isStatus(ada, 'online')(event))).toEqual([])
     expect(await statusAt(there, ada)).toBe('offline')
     await other.close()
@@ -237,10 +238,10 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await other.close()
     // However long the stop took, it was only just now.
     await age('left_at', -3600)
-    await there.chat.context.presence.sweep()
+    await there.chat.context.streams.presence.sweep()
     expect(await statusAt(there, ada)).toBe('online')
     await age('left_at', 3605)
-    await there.chat.context.presence.sweep()
+    await there.chat.context.streams.presence.sweep()
     await becomes(stream, ada, 'offline')
     expect(await statusAt(there, ada)).toBe('offline')
   })
@@ -251,7 +252,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'away')
     const last = await lastSignal()
     await age('status_at', 60)
-    await there.chat.context.presence.sweep()
+    await there.chat.context.streams.presence.sweep()
     await becomes(stream, ada, 'offline')
     await expect.poll(() => signalsAbout(ada, last)).not.toEqual([])
   })
@@ -276,7 +277,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   it('count the streams of a user together', async () => {
     for (const node of [here, there]) await follow(node.base_url, ada)
     for (const node of [here, there]) await follow(node.base_url, ada, conversation_id)
-    const seen = (node: TestService) => node.chat.context.presence.countRemote(ada.id)
+    const seen = (node: TestService) => node.chat.context.streams.presence.countRemote(ada.id)
     await expect.poll(() => seen(here)).toBe(2)
     await expect.poll(() => seen(there)).toBe(2)
     for (const node of [here, there]) {
@@ -293,7 +294,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const stream = await follow(there.base_url, grace, conversation_id)
     await follow(here.base_url, ada)
     await becomes(stream, ada, 'online')
-    const counted = () => there.chat.context.presence.countRemote(ada.id)
+    const counted = () => there.chat.context.streams.presence.countRemote(ada.id)
     await expect.poll(counted).toBe(1)
     const last = await lastSignal()
     const second = await follow(here.base_url, ada, conversation_id)
@@ -301,7 +302,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await second.close()
     await expect.poll(counted).toBe(1)
     // Behind it, nothing about her is on its way.
-    await here.chat.context.presence.sweep()
+    await here.chat.context.streams.presence.sweep()
     await ada.presence.setTyping({ conversation_id })
     await stream.until('typing.update')
     expect(await signalsAbout(ada, last)).toEqual([])
@@ -310,7 +311,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   it('do not count the streams that one has ended while it drains', async () => {
     const third = await startService(url)
     await follow(third.base_url, ada)
-    const count = () => here.chat.context.presence.countRemote(ada.id)
+    const count = () => here.chat.context.streams.presence.countRemote(ada.id)
     await expect.poll(count).toBe(1)
     third.chat.drain()
     await expect.poll(count).toBe(0)
@@ -391,7 +392,7 @@ describeOnEachDatabase('a process that cannot read what another knows of users',
       type === 'presence.update' && (payload as { user_id: string }).user_id === ada.id
     await stream.until('presence.update', isOf)
     isFailing = true
-    const { presence } = here.chat.context
+    const { presence } = here.chat.context.streams
     presence.reconsider([ada.id])
     await presence.sweep()
     isFailing = false
@@ -413,7 +414,7 @@ describeOnEachDatabase('a process that is alone on its database', (openUrl) => {
     await ada.messages.reply(root_id, { content: 'second' })
     await ada.presence.setTyping({ conversation_id })
     await ada.presence.sendHeartbeat({ status: 'away' })
-    await service.chat.context.presence.sweep()
+    await service.chat.context.streams.presence.sweep()
     const page = await (await fetch(`${service.base_url}/metrics`)).text()
     expect(page).toMatch(/^chat_signals_sent_total 0$/m)
     expect(page).toMatch(/^chat_nodes 1$/m)

@@ -216,7 +216,7 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     oauthOwn({ client_id: 'second' }),
     async () => {
       const attempt = { state: 's', verifier: 'v'.repeat(43), nonce: 'n' }
-      const url = await service.chat.context.providers.get('own')!.authorizationUrl(attempt)
+      const url = await service.chat.context.accounts.providers.get('own')!.authorizationUrl(attempt)
       return new URL(url).searchParams.get('client_id')
     },
     'second',
@@ -277,23 +277,23 @@ describe('a reload', () => {
 
   it('adds a provider and removes another, and keeps one that stays with what it knows', async () => {
     const { context } = service.chat
-    const own = context.providers.get('own')
+    const own = context.accounts.providers.get('own')
     const other = { ...OWN, client_id: 'other' }
     await service.chat.reload(parseConfig(withInput({ oauth: { other } })))
-    expect([...context.providers.keys()]).toEqual(['own', 'other'])
-    expect(context.providers.get('own')).toBe(own)
+    expect([...context.accounts.providers.keys()]).toEqual(['own', 'other'])
+    expect(context.accounts.providers.get('own')).toBe(own)
     await service.chat.reload(parseConfig({ ...BASE, oauth: { other } }))
-    expect([...context.providers.keys()]).toEqual(['other'])
+    expect([...context.accounts.providers.keys()]).toEqual(['other'])
     await service.chat.reload(parseConfig(BASE))
-    expect([...context.providers.keys()]).toEqual(['own'])
+    expect([...context.accounts.providers.keys()]).toEqual(['own'])
   })
 
   it('switches mail off and on', async () => {
     const { mail: _, ...without } = BASE
     await service.chat.reload(parseConfig(without))
-    expect([service.chat.context.outbox, mailProblems(service.chat.context.config)]).toEqual([undefined, []])
+    expect([service.chat.context.mail.outbox, mailProblems(service.chat.context.config)]).toEqual([undefined, []])
     await service.chat.reload(parseConfig(BASE))
-    expect(service.chat.context.outbox).toBeDefined()
+    expect(service.chat.context.mail.outbox).toBeDefined()
   })
 
   it('changes nothing if one key contradicts a key that stays', async () => {

@@ -10,7 +10,8 @@ const [url = '', token = ''] = process.argv.slice(2)
 const storage = await openStorage({ database: url })
 const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
 await chat.start()
-const { clockKeeper, config } = contextOf(chat)
+const { config } = contextOf(chat)
+const { clockKeeper } = contextOf(chat).ops
 
 /** What a request does, and what jobs do. */
 async function work(conversationId: string): Promise<void> {

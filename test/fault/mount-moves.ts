@@ -136,7 +136,7 @@ async function startLoad(nodes: readonly [Chat, Chat], random: () => number) {
   /** What operators do, and jobs. */
   const chores: ((chat: Chat) => Promise<unknown>)[] = [
     backUp,
-    (chat) => contextOf(chat).filesPlace.inspect(),
+    (chat) => contextOf(chat).files.place.inspect(),
     (chat) => chat.ops.collectFiles({ now: true }),
     (chat) => chat.ops.fsckFiles({ repair: true }),
     (chat) => chat.ops.recoverFiles(),
@@ -166,7 +166,7 @@ async function startLoad(nodes: readonly [Chat, Chat], random: () => number) {
     },
     /** As each node does every 30 seconds. */
     async look(): Promise<void> {
-      for (const chat of nodes) await contextOf(chat).filesPlace.inspect()
+      for (const chat of nodes) await contextOf(chat).files.place.inspect()
     },
     async countGone(): Promise<number> {
       const sql = "SELECT count(*) AS n FROM attachments WHERE status = 'gone'"

@@ -121,7 +121,7 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
     socket.write(request.repeat(5))
     await once(socket, 'data')
     socket.destroy()
-    const { hub } = service.chat.context
+    const { hub } = service.chat.context.streams
     while (hub.size() > 0 || hub.countStreams(ada.id) > 0) await new Promise((resolve) => setImmediate(resolve))
     await service.close()
   })

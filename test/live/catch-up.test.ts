@@ -28,7 +28,8 @@ describeOnEachDatabase('streams of many conversations that another node posts to
     await Promise.all(rooms.map((room) => post(0, room, 'first')))
     await Promise.all(streams.map(({ next }) => next()))
     // Only the tests poll. The first poll reads everything.
-    const { cluster, poller } = contextOf(chat)
+    const { cluster } = contextOf(chat)
+    const { poller } = contextOf(chat).streams
     await cluster.stop()
     await poller.stop()
     await poller.poll()
@@ -62,7 +63,7 @@ describeOnEachDatabase('streams of many conversations that another node posts to
     }
     const hang = held.hold(readsFirst, 'before')
     await Promise.all(rooms.map((room) => post(1, room, 'second')))
-    const polled = contextOf(nodes[0]!.chat).poller.poll()
+    const polled = contextOf(nodes[0]!.chat).streams.poller.poll()
     await hang.reached
     const others = streams.filter(({ room }) => room !== hanging)
     expect(await Promise.all(others.map(({ next }) => next()))).toEqual(times(ROOMS - 1, () => 'second'))
@@ -75,7 +76,7 @@ describeOnEachDatabase('streams of many conversations that another node posts to
     const before = held.count(readsLog())
     const reads = held.hold(readsLog(), 'before')
     await Promise.all(rooms.map((room) => post(1, room, 'third')))
-    const polled = contextOf(nodes[0]!.chat).poller.poll()
+    const polled = contextOf(nodes[0]!.chat).streams.poller.poll()
     await reads.reached
     await turns()
     expect(held.count(readsLog()) - before).toBe(8)

@@ -26,7 +26,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
   })
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
   })
   afterAll(() => service.close())
 

@@ -51,7 +51,7 @@ describeOnEachDatabase('an ephemeral event to some users', (openUrl) => {
     const event = { type: 'typing.update' as const, payload }
     for (const to of [{ user_id: ada.user_id }, { except_ids: ['another'] }]) {
       const before = readers.typing().length
-      service.chat.context.hub.receive([{ conversation_id, event, ...to }])
+      service.chat.context.streams.hub.receive([{ conversation_id, event, ...to }])
       await soon(() => expect(readers.typing()).toHaveLength(before + READERS))
       expect(
         new Set(

@@ -98,7 +98,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
     expect(pagesRead()).toBe(1)
     expect(closed.filter((each) => each.messages > 1 || !each.hasEnded)).toEqual([])
     last!.leave()
-    expect(service.chat.context.hub.size()).toBe(0)
+    expect(service.chat.context.streams.hub.size()).toBe(0)
   })
 
   it('are served also when one before them fails', async () => {

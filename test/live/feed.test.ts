@@ -60,7 +60,10 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
   it('gets a message and the activity of its thread in one write', async () => {
     const conversation_id = await converse(ada)
     const { message_id } = await post(ada, conversation_id, 'root')
-    const { hub, now } = nodes[0]!.chat.context
+    const {
+      streams: { hub },
+      now,
+    } = nodes[0]!.chat.context
     const writes: string[][] = []
     const reader: Reader = {
       conversation_id: undefined,

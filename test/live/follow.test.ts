@@ -33,7 +33,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
   async function* newsOf(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent> {
     for await (const received of events) if (isNews(received)) yield received
   }
-  const open = () => service.chat.context.hub.countStreams(actor.user_id)
+  const open = () => service.chat.context.streams.hub.countStreams(actor.user_id)
 
   it('yields missed events, then live ones; leaving the loop frees the place', async () => {
     const { conversation_id, follow, post, position } = await begin()

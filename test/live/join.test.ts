@@ -27,7 +27,7 @@ describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside m
       await client.query('SELECT pg_current_xact_id()')
     }
     await service.chat.messages.postRoot(ada, conversation_id, { content: 'meanwhile' })
-    await service.chat.context.poller.poll()
+    await service.chat.context.streams.poller.poll()
     for (const client of clients) await client.end()
     for await (const { event } of stream) if (event.type === 'message.new') break
     await service.close()

@@ -21,7 +21,7 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     conversation_id = (await service.chat.conversations.create(ada, {})).conversation_id
     await service.chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
     // Only what a commit makes it read.
-    await contextOf(service.chat).poller.stop()
+    await contextOf(service.chat).streams.poller.stop()
   })
   afterAll(() => service.close())
 

@@ -116,7 +116,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     for (const options of [{ wrap: held.wrap }, {}]) nodes.push(await startService(url, options))
     ada = await nodes[0]!.chat.users.actor((await nodes[0]!.signIn('ada')).id)
     // Only what a commit makes it read.
-    await contextOf(nodes[0]!.chat).poller.stop()
+    await contextOf(nodes[0]!.chat).streams.poller.stop()
   })
   beforeEach(async () => {
     const { conversations } = nodes[0]!.chat
@@ -193,7 +193,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
       }
       expect(types.sort()).toEqual(['conversation.updated', 'message.new', 'thread.new'])
     }
-    await contextOf(nodes[0]!.chat).poller.poll()
+    await contextOf(nodes[0]!.chat).streams.poller.poll()
     for await (const { event } of stream) if (event.type === 'conversation.updated') break
   })
 })

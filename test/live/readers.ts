@@ -94,6 +94,6 @@ export async function turns(count = 10): Promise<void> {
 /** Makes the service check for changes of other processes now. */
 export async function poll(chat: Chat): Promise<void> {
   // The first check may have started before, and too early.
-  await contextOf(chat).poller.poll()
-  await contextOf(chat).poller.poll()
+  await contextOf(chat).streams.poller.poll()
+  await contextOf(chat).streams.poller.poll()
 }

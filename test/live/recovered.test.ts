@@ -21,10 +21,10 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
     onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
     const ada = await here.chat.users.actor((await here.signIn('ada')).id)
     const { conversation_id } = await here.chat.conversations.create(ada)
-    await contextOf(there.chat).poller.stop()
+    await contextOf(there.chat).streams.poller.stop()
     const seen = follow(there, ada, conversation_id)
     await vi.waitUntil(() => seen.includes('stream.ready'))
-    await contextOf(there.chat).poller.poll()
+    await contextOf(there.chat).streams.poller.poll()
     const post = (content: string) => patiently(() => here.chat.messages.postRoot(ada, conversation_id, { content }))
     return { url: cluster.url, there, seen, post }
   }
@@ -110,7 +110,8 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
 
   it('misses nothing whose transactions have numbers that were given before', LONG, async () => {
     const { url, there, seen, post } = await start()
-    const { cluster, poller } = contextOf(there.chat)
+    const { cluster } = contextOf(there.chat)
+    const { poller } = contextOf(there.chat).streams
     await cluster.stop()
     const { before, after } = await crash(url, () => poller.poll())
     expect(after).toBeLessThan(before)
@@ -128,7 +129,7 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
       // What it finds after the crash must include the post.
       await hold()
       onTestFinished(release)
-      const { before, after } = await crash(url, () => contextOf(there.chat).poller.poll())
+      const { before, after } = await crash(url, () => contextOf(there.chat).streams.poller.poll())
       expect(after).toBeLessThan(before)
       await post('afterwards')
       const client = await connect(url)

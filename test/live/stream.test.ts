@@ -39,10 +39,11 @@ describeOnEachDatabase('a stream', (openUrl) => {
   }
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
     // With two nodes, each counts the streams of the other until it has learnt that they are closed.
     await vi.waitFor(async () => {
-      for (const { context } of service.nodes) expect(await context.presence.countRemote(reading.ada.id)).toBe(0)
+      for (const { context } of service.nodes)
+        expect(await context.streams.presence.countRemote(reading.ada.id)).toBe(0)
     }, 10_000)
   })
   afterAll(() => service.close())
@@ -155,7 +156,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
         expect(seen[0]!.event.payload).toMatchObject({ resumed: true, seq })
         expect(seqsOf(seen)).toEqual(range(seq, seqOf(position)))
         await stream.close()
-        await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+        await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
       }
     })
 
@@ -268,8 +269,8 @@ describeOnEachDatabase('a stream', (openUrl) => {
       const areKnown = async (count: number) => {
         for (const { context } of service.nodes)
           await soon(async () => {
-            const elsewhere = await context.presence.countRemote(ada.id)
-            expect(context.hub.countStreams(ada.id) + elsewhere).toBe(count)
+            const elsewhere = await context.streams.presence.countRemote(ada.id)
+            expect(context.streams.hub.countStreams(ada.id) + elsewhere).toBe(count)
           })
       }
       /** Between two streams, a request makes the next one go to the next node. */
@@ -319,8 +320,8 @@ describeOnEachDatabase('a stream', (openUrl) => {
       expect(head.status).toBe(200)
       expect(await head.text()).toBe('')
       expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-      expect(service.chat.context.hub.size()).toBe(0)
-      expect(service.chat.context.hub.countStreams(ada.id)).toBe(0)
+      expect(service.chat.context.streams.hub.size()).toBe(0)
+      expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(0)
     }
     const stream = await open()
     const head = await fetch(pathOf(conversation_id), { method: 'HEAD', headers: { cookie } })
@@ -339,7 +340,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     expect(start.startsWith(`retry: 2000\n\nid: ${position}\nevent: stream.ready\ndata: {"type":"stream.ready",`)).toBe(
       true,
     )
-    for (const { context } of service.nodes) context.hub.sendHeartbeats()
+    for (const { context } of service.nodes) context.streams.hub.sendHeartbeats()
     await text.when((text) => text.endsWith(': keep-alive\n\n'))
     expect(text.news()).toBe(`${start}: keep-alive\n\n`)
     await text.cancel()
@@ -378,7 +379,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     const isAll = (text: string) => text.includes('thread.activity"') && text.endsWith('\n\n')
     const reading = [fromNode.when(isAll), fromWeb.when(isAll)]
     await turns()
-    for (const { context } of service.nodes) context.hub.sendHeartbeats()
+    for (const { context } of service.nodes) context.streams.hub.sendHeartbeats()
     const root = await post('zwölf Boxkämpfer 🥊')
     await ada.messages.reply(root.message_id, { content: 'over\nand out' })
     await Promise.all(reading)
@@ -386,7 +387,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
 
     // A web reader that disconnects frees its place too.
     await fromWeb.cancel()
-    expect(service.chat.context.hub.countStreams(ada.id)).toBe(1)
+    expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(1)
     await fromNode.cancel()
   })
 

@@ -62,7 +62,7 @@ describeOnEachDatabase('a client that has missed events', (openUrl, dialect) => 
     }
     const stuck = openRaw({ ...options, paused: true, onEvent: (event) => void seen.push(event) })
     await vi.waitUntil(async () => (await dropped()) > before, PATIENT)
-    expect(service.chat.context.hub.size()).toBe(0)
+    expect(service.chat.context.streams.hub.size()).toBe(0)
     stuck.resume()
     expect(await stuck.over).toBe('ended')
     expect(seen.at(-1)!.event).toEqual({ type: 'stream.closed', payload: { reason: 'too_slow' } })

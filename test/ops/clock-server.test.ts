@@ -31,7 +31,10 @@ it('the clock of PostgreSQL itself steps: both nodes delete nothing, and end no 
   clock.set('+400d')
   for (const { clock: learnt } of contexts) await expect.poll(() => learnt.step()).toBeGreaterThan(0)
   for (const { chat } of nodes) await chat.ops.prune()
-  for (const { clockKeeper } of contexts) await clockKeeper.check()
+  for (const {
+    ops: { clockKeeper },
+  } of contexts)
+    await clockKeeper.check()
   expect((await ada.auth.me()).user.id).toBe(ada.id)
   expect(await count()).toEqual(before)
   const ahead = await ada.messages.postRoot(conversation_id, { content: 'Ahead' })
@@ -39,7 +42,10 @@ it('the clock of PostgreSQL itself steps: both nodes delete nothing, and end no 
 
   clock.set('+0')
   for (const { clock: learnt } of contexts) await expect.poll(() => learnt.step()).toBe(0)
-  for (const { clockKeeper } of contexts) await clockKeeper.check()
+  for (const {
+    ops: { clockKeeper },
+  } of contexts)
+    await clockKeeper.check()
   expect((await ada.auth.me()).user.id).toBe(ada.id)
   const after = await ada.messages.postRoot(conversation_id, { content: 'After' })
   const times = await Promise.all([ahead, after].map(({ message_id }) => ada.messages.get(message_id)))

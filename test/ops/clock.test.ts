@@ -60,7 +60,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
       return expect(told().filter((line) => /has stepped/.test(line))).toEqual([])
     }
     expect(told()).toEqual([expect.stringMatching(/^warn The clock has stepped: it is 400 days ahead\. Nothing is/)])
-    await ctx.clockKeeper.check()
+    await ctx.ops.clockKeeper.check()
     const { record, note } = await readClockNotes(ctx.db)
     expect(Math.round(record!.step / DAY)).toBe(400)
     expect(note).toBeLessThan(currentMicros() - 399 * DAY)
@@ -72,9 +72,9 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     const { service, ctx, told } = await start(await openUrl())
     const owner = await fill(service)
     stepClock(400 * DAY)
-    await ctx.clockKeeper.check()
+    await ctx.ops.clockKeeper.check()
     await trustClock(ctx)
-    await ctx.clockKeeper.check()
+    await ctx.ops.clockKeeper.check()
     expect(told().at(-1)).toMatch(/^info The clock is trusted again/)
     expect(await codeOf(owner.auth.me())).toBe('session_expired')
     expect((await service.chat.ops.prune()).sessions).toBeGreaterThan(0)
@@ -90,7 +90,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     const after = await ada.messages.postRoot(conversation_id, { content: 'After' })
     const times = await Promise.all([ahead, after].map(({ message_id }) => ada.messages.get(message_id)))
     expect(times[1]!.created_at > times[0]!.created_at).toBe(true)
-    await service.chat.context.clockKeeper.check()
+    await service.chat.context.ops.clockKeeper.check()
     expect(told().at(-1)).toMatch(/^info The clock shows the right time again.+keep it$/)
   })
 
@@ -111,7 +111,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
       'SELECT count(*) AS n FROM sessions WHERE idle_expires_at = 0',
     )
     expect(Number(session!.n)).toBe(0)
-    await second.ctx.clockKeeper.check()
+    await second.ctx.ops.clockKeeper.check()
     const { note, record } = await readClockNotes(ctx.db)
     expect([note, Math.round(record!.step / HOUR)]).toEqual([seen, 72])
     expect(owner.id).toBeTruthy()
@@ -137,7 +137,8 @@ describeOnEachDatabase('the clock of a node', (openUrl, dialect) => {
     const service = await startService(await openUrl(), { ports: { log }, config: { cluster: { beat_seconds: 1 } } })
     onTestFinished(() => service.close())
     const { context } = service.chat
-    const { db, readiness } = context
+    const { db } = context
+    const { readiness } = context.ops
     stepClock(120 * SECOND)
     await vi.waitUntil(() => lines.length > 0, { timeout: 20_000 })
     expect(lines[0]).toMatch(/is 2 minutes ahead of the clock of the database/)
@@ -171,7 +172,8 @@ it('is not looked for when the host has a clock of its own', async () => {
   const service = await startService('sqlite::memory:', { ports: { now: () => now } })
   onTestFinished(() => service.close())
   now += 400 * DAY
-  const { clock, clockKeeper, db } = service.chat.context
+  const { clock, db } = service.chat.context
+  const { clockKeeper } = service.chat.context.ops
   await clockKeeper.check()
   expect([clock.step(), clock.before(0)]).toEqual([0, now])
   expect(await readClockNotes(db)).toEqual({ note: undefined, record: undefined })

@@ -74,7 +74,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     }
     const accepted = await chat.ops.fsckFiles({ repair: true, accept_loss: 3 })
     expect(accepted).toMatchObject({ missing: 3, findings: [{ name: 'file-bytes', count: 3, repaired: true }] })
-    expect(await chat.context.filesPlace.inspect()).toBe('own')
+    expect(await chat.context.files.place.inspect()).toBe('own')
     for (const { id } of posted) expect([await story.status(id), await story.read(id)]).toEqual(['gone', 404])
     expect((await story.ada.messages.get(posted[0]!.message_id)).attachments).toMatchObject([{ status: 'gone' }])
     expect((await chat.ops.fsck()).findings).toEqual([])
@@ -131,7 +131,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     await expect(chat.ops.adoptFiles()).rejects.toMatchObject({ code: 'conflict' })
     rmSync(folder, { recursive: true })
     renameSync(`${folder}-away`, folder)
-    expect(await chat.context.filesPlace.inspect()).toBe('missing')
+    expect(await chat.context.files.place.inspect()).toBe('missing')
     const elsewhere = { missing: 1, missing_ids: [since.id] }
     expect(await chat.ops.adoptFiles()).toMatchObject({ was: 'missing', recovered: 2, ...elsewhere })
     expect(await story.read(posted[0]!.id)).toBe(hexOf('one'))
@@ -153,7 +153,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     const checked = await chat.ops.fsckFiles({ repair: true, onProgress })
     expect(checked).toMatchObject({ missing: 1, needs_consent: true })
     renameSync(`${folder}-away`, folder)
-    await chat.context.filesPlace.inspect()
+    await chat.context.files.place.inspect()
     for (const { id } of posted) expect(await story.status(id)).toBe('ready')
     expect((await chat.ops.fsckFiles({ read: true, repair: true })).findings).toEqual([])
   })

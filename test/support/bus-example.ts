@@ -86,7 +86,7 @@ export function testBusExample(name: BusExample, createBus: (url: string) => Bus
       await follow()
       await broker.restart()
       // From now on the bus alone tells this node of the commits of the other.
-      await there.chat.context.poller.stop()
+      await there.chat.context.streams.poller.stop()
       await follow()
       await follow()
       isOver = true

@@ -79,7 +79,7 @@ export const reset = useCase({
     const [user_id, address] = 'user_id' in input ? [input.user_id] : [undefined, input.address]
     const caller = callerOf({ user_id, ip: address?.replace(/\/64$/, '') })
     return ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       const reset = await deleteBuckets(tx, namesOf(limits, caller))
       const detail = { ...(address !== undefined && { address }), count: reset }
       tx.audit({ act: 'limits.reset', ...byActor(actor), subject_id: user_id, detail })

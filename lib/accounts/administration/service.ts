@@ -38,7 +38,8 @@ export const change = useCase({
     const { display_name: _, ...ruling } = input
     if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
     const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-    const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
+    const password_hash =
+      input.password === undefined ? undefined : await ctx.accounts.passwords.hash(input.password, hasher)
     const changing = ctx.write(async (tx) => {
       // Without it, a stolen session could bypass the current password, and confirm itself with the new one.
       const isOwnPassword = input.password !== undefined && userId === actor.user_id
@@ -60,7 +61,7 @@ export const change = useCase({
       // To the former address: the new one may be another person's.
       if (user.email !== changed.email) await notify(ctx, tx, userId, 'email_changed', user)
       await endWhatMust(ctx, tx, actor, { before: user, after: changed })
-      if (!mayWrite(splitRoles(changed.roles))) await ctx.revokeInvites(tx, userId, byActor(actor))
+      if (!mayWrite(splitRoles(changed.roles))) await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
       else if (!administers(changed)) await revokeNewcomersOf(tx, userId, byActor(actor))
       for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: await toAccount(tx, changed) }

@@ -34,7 +34,7 @@ export const revokeAny = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     await ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       const key = await deleteKey(tx, keyId)
       if (!key) return
       const detail = { reason: 'admin', user_id: key.user_id }

@@ -37,7 +37,7 @@ export const create = useCase({
   input: ApiKeyInput,
   errors: ['confirmation_required', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedKey> => {
-    if (ctx.identity) throw new ChatError('conflict', { message: NO_KEYS })
+    if (ctx.host.identity) throw new ChatError('conflict', { message: NO_KEYS })
     refuseKeys(actor)
     assertPerson(actor)
     const { name } = input

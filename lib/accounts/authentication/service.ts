@@ -38,7 +38,7 @@ export interface CountedCaller extends Caller {
 export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
   assertKnown(request, { request: 0, headers: 0, ip: 0, node: 0 })
   assertHeaders(Object(request).headers, 'auth.recognise: pass { request, headers }')
-  return ctx.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
+  return ctx.host.identity ? identify(ctx, request) : recogniseBy(ctx, request, tokensIn(ctx, request.headers))
 }
 
 /** The caller of a request whose tokens have been read, without an authentication of the host. */
@@ -105,7 +105,7 @@ export async function authenticate(ctx: Context, request: Headers | Request): Pr
  */
 async function resume(ctx: Context, { headers, ip }: Client, token_hash: string | undefined): Promise<CountedCaller> {
   if (token_hash === undefined) throw new ChatError('unauthenticated')
-  const session = await ctx.findSession(token_hash)
+  const session = await ctx.accounts.findSession(token_hash)
   if (!session) await endIfReplayed(ctx, token_hash, ip)
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.sessionNow()

@@ -43,7 +43,7 @@ export const requestChange = useCase({
   errors: ['conflict', 'confirmation_required'],
   run: async (ctx, actor, { email }): Promise<void> => {
     refuseKeys(actor)
-    const { outbox } = ctx
+    const { outbox } = ctx.mail
     if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
     const { user_id, ip } = actor
     for (const bucket of [`change:${user_id}`, `change:${digest(uniqueKey(email))}`]) {
@@ -133,7 +133,7 @@ async function tellFormer(ctx: Context, tx: Tx, user: UserRow): Promise<void> {
   if (user.email_verified_at === null) return
   const request = newRequest(ctx, { kind: 'undo', user_id, email, seconds: UNDO_SECONDS })
   await insertRequest(tx, request)
-  await ctx.outbox?.add(tx, { mail: 'undo_email', user_id, request: request.id })
+  await ctx.mail.outbox?.add(tx, { mail: 'undo_email', user_id, request: request.id })
 }
 
 function newRequest(

@@ -24,7 +24,7 @@ export const sendVerification = useCase({
   errors: ['conflict'],
   run: async (ctx, actor): Promise<void> => {
     refuseKeys(actor)
-    const { outbox } = ctx
+    const { outbox } = ctx.mail
     if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
     const { user_id, ip } = actor
     const user = await findUser(ctx.db, user_id)

@@ -43,7 +43,7 @@ const MAX_ATTEMPTS = 5
  */
 export async function identify(ctx: Context, request: IdentityRequest): Promise<Identified> {
   const at = ctx.now()
-  const given = await ctx.identity?.(request)
+  const given = await ctx.host.identity?.(request)
   if (!given) throw new ChatError('unauthenticated')
   const [unknown] = unknownNames(given, namesIn(HostIdentity))
   if (unknown) {
@@ -61,8 +61,8 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   const user = await upsertHostUser(ctx, identity, { ip: request.ip })
   if (user.disabled_at) throw new ChatError('unauthenticated')
   const actor: Actor = { user_id: user.id, roles: splitRoles(user.roles) }
-  const ask = async () => (await ctx.identity!(request))?.subject === subject
-  ctx.logins.set(actor, { subject, at, ask })
+  const ask = async () => (await ctx.host.identity!(request))?.subject === subject
+  ctx.streams.logins.set(actor, { subject, at, ask })
   return { actor, ...(set_cookie && { set_cookie }) }
 }
 
@@ -98,7 +98,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
     if (uniqueKey(profile.email) !== uniqueKey(known.email))
       await endMeans(ctx, tx, { user_id: known.id }, 'new_address', { by })
     const roles = splitRoles(profile.roles)
-    if (!mayWrite(roles)) await ctx.revokeInvites(tx, known.id)
+    if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, known.id)
     else if (!roles.includes('admin')) await revokeNewcomersOf(tx, known.id)
     tx.audit({ act: 'user.changed', ...by, subject_id: known.id, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }

@@ -30,7 +30,7 @@ export const remove = useCase({
     refuseKeys(actor)
     const { user_id } = actor
     // An identity without a configured provider cannot sign in.
-    const signsIn = ({ provider }: IdentityRow) => ctx.providers.has(provider)
+    const signsIn = ({ provider }: IdentityRow) => ctx.accounts.providers.has(provider)
     await ctx.write(async (tx) => {
       // If two calls remove the last two at once, the second one sees the result of the first.
       await lockUser(tx, user_id)

@@ -28,7 +28,7 @@ interface EndingOptions extends Ending {
  * @returns the number of each that ended
  */
 export async function endMeans(
-  ctx: Pick<Context, 'revokeInvites' | 'now'>,
+  ctx: Pick<Context, 'accounts' | 'now'>,
   tx: Tx,
   holder: Holder,
   cause: Cause,
@@ -39,7 +39,7 @@ export async function endMeans(
   for (const means of Object.keys(CAUSES[cause].ends as Ends) as Means[]) {
     if (keep.includes(means) || isRefused(cause, means)) continue
     if (means !== 'invites') ended[means] = await deleteMeans(tx, means, holder, stays)
-    else if ('user_id' in holder) ended.invites = await ctx.revokeInvites(tx, holder.user_id, by)
+    else if ('user_id' in holder) ended.invites = await ctx.accounts.revokeInvites(tx, holder.user_id, by)
     // One that waits would make another link when it is sent.
     const mail = MAILS[means]
     if (mail) await deleteMailsOfKind(tx, mail, holder)

@@ -18,7 +18,7 @@ const MAIL_BURST = 10
  */
 export async function notify(ctx: Context, tx: Tx, userId: string, notice: Notice, former?: UserRow): Promise<void> {
   if (former && former.email_verified_at === null) return
-  await ctx.outbox?.add(tx, { mail: notice, user_id: userId, ...(former && { to: former.email }) })
+  await ctx.mail.outbox?.add(tx, { mail: notice, user_id: userId, ...(former && { to: former.email }) })
 }
 
 /** The recipient of a notice: the owner of the account, with a limited number of notices. */

@@ -30,7 +30,7 @@ export async function assignRoles(
   }
   const changed = { ...rows.find(({ id }) => id === user.id)!, roles: given }
   await updateUser(tx, changed, ctx.now())
-  if (!mayWrite(roles)) await ctx.revokeInvites(tx, user.id)
+  if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, user.id)
   else if (!administers(changed)) await revokeNewcomersOf(tx, user.id)
   tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: provider, changed: ['roles'], roles } })
   return changed

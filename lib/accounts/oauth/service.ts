@@ -143,7 +143,7 @@ export const exchangeCode = useCase({
 })
 
 function getProvider(ctx: Context, name: string): Provider {
-  const provider = ctx.providers.get(name)
+  const provider = ctx.accounts.providers.get(name)
   if (!provider) throw new ChatError('not_found')
   return provider
 }

@@ -52,7 +52,7 @@ async function issueTo(ctx: Context, actor: Actor, { id, email, disabled_at }: U
   if (disabled_at) throw new ChatError('account_disabled')
   const token = newToken()
   const expires_at = await ctx.write(async (tx) => {
-    await ctx.assertStillAdmin(tx, actor)
+    await ctx.accounts.assertStillAdmin(tx, actor)
     // Without it, a stolen session could set the password of its user without the current one.
     if (id === actor.user_id) await requireConfirmation(ctx, tx, actor)
     tx.audit({ act: 'password.reset_requested', ...byActor(actor), subject_id: id })

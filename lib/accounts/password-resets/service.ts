@@ -26,7 +26,8 @@ export const request = useCase({
   takes: ['client'],
   input: ForgottenPassword,
   run: async (ctx, client, input): Promise<void> => {
-    const { outbox, log } = ctx
+    const { log } = ctx
+    const { outbox } = ctx.mail
     if (!outbox) {
       log.warn('A password reset was requested, but no mail is configured')
       return
@@ -66,7 +67,7 @@ export const redeem = useCase({
     // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
     if (!reset) throw worthless()
     const { user_id } = reset
-    const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
+    const hash = await ctx.accounts.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
     const device = await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
       const taken = await takeReset(tx, tokenHash, ctx.now())

@@ -30,7 +30,7 @@ export const changePassword = useCase({
     refuseKeys(actor)
     const { user_id, session_id, ip } = actor
     const old = await checkOwnPassword(ctx, actor, input.current_password)
-    const hashes = { old, new: await ctx.passwords.hash(input.new_password, { user: user_id, ip }) }
+    const hashes = { old, new: await ctx.accounts.passwords.hash(input.new_password, { user: user_id, ip }) }
     const device = await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
       // Another call was faster: the given password is no longer the current one.

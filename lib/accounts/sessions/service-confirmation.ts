@@ -72,8 +72,8 @@ export async function checkOwnPassword(ctx: Context, actor: Actor, password: str
   if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
   const hash = (await findUser(ctx.db, user_id))?.password_hash
   const account = passwordAccountOf(user_id)
-  const { matches, pause_seconds } = await ctx.attempts.run(account, async (attempt) => {
-    const matches = await ctx.passwords.verify(password, hash, { user: user_id, ip })
+  const { matches, pause_seconds } = await ctx.accounts.attempts.run(account, async (attempt) => {
+    const matches = await ctx.accounts.passwords.verify(password, hash, { user: user_id, ip })
     if (matches) await ctx.write(attempt.succeed)
     return { matches, pause_seconds: attempt.pause_seconds }
   })

@@ -71,9 +71,9 @@ export const login = useCase({
     const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
     const account = accountOf(input.email, device)
     const hasher: HashCaller = { user: account, ip: client.ip, is_known: device !== undefined }
-    const { why, signedIn, pause_seconds } = await ctx.attempts.run(account, async (attempt) => {
+    const { why, signedIn, pause_seconds } = await ctx.accounts.attempts.run(account, async (attempt) => {
       const { pause_seconds } = attempt
-      const matches = await ctx.passwords.verify(input.password, user?.password_hash, hasher)
+      const matches = await ctx.accounts.passwords.verify(input.password, user?.password_hash, hasher)
       if (!matches || !user) return { why: 'invalid_credentials' as const, pause_seconds }
       if (!user.disabled_at)
         return { signedIn: await openAfterPassword(ctx, client, input, { user, device, hasher, attempt }) }
@@ -102,7 +102,9 @@ async function openAfterPassword(
   const { user, device, hasher, attempt } = known
   // A session whose client has disconnected would stay open for days.
   if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
-  const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(password, hasher) : undefined
+  const newHash = ctx.accounts.passwords.isOutdated(user.password_hash!)
+    ? await ctx.accounts.passwords.hash(password, hasher)
+    : undefined
   return ctx.write(async (tx) => {
     await lockUser(tx, user.id)
     await attempt.succeed(tx)

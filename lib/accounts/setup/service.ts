@@ -58,7 +58,7 @@ export const runFrom = useCase({
 })
 
 async function createFirst(ctx: Context, client: Client, input: AdministratorInput): Promise<SetupDone> {
-  const password_hash = await ctx.passwords.hash(input.password, { ip: client.ip })
+  const password_hash = await ctx.accounts.passwords.hash(input.password, { ip: client.ip })
   return ctx.write(async (tx) => {
     if (!(await claimSetup(tx, ctx.now())) || (await hasUsers(tx))) throw new ChatError('already_set_up')
     const username = input.username ?? usernameOf(input.email)

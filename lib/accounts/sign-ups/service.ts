@@ -51,8 +51,8 @@ export const invite = useCase({
   run: async (ctx, actor, input): Promise<InvitedNewcomer> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    const { outbox } = ctx
-    if (ctx.identity || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
+    const { outbox } = ctx.mail
+    if (ctx.host.identity || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
     if (input.mail && !outbox)
       throw new ChatError('conflict', { message: 'The service sends no mail: ask for the link instead.' })
     const token = input.mail ? undefined : newToken()
@@ -95,7 +95,7 @@ export const revoke = useCase({
     assertAdmin(actor)
     refuseKeys(actor)
     await ctx.write(async (tx) => {
-      await ctx.assertStillAdmin(tx, actor)
+      await ctx.accounts.assertStillAdmin(tx, actor)
       if (!(await deleteRequest(tx, inviteId, 'invite'))) throw new ChatError('not_found')
       await deleteMailsOf(tx, inviteId)
       tx.audit({ act: 'newcomer.revoked', ...byActor(actor), subject_id: inviteId })
@@ -116,7 +116,7 @@ export const signUp = useCase({
   run: async (ctx, client, { token, username, password, display_name }): Promise<SignedIn> => {
     // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
     await openInvite(ctx, ctx.db, token)
-    const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
+    const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
     return ctx.write(async (tx) => {
       const { id, email, roles } = await openInvite(ctx, tx, token)
       if (!(await deleteRequest(tx, id, 'invite'))) throw worthless()

@@ -35,9 +35,10 @@ export const create = useCase({
     // Otherwise a stolen key could create a separate login, which would outlive the revoked key.
     if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
     // A host with its own authentication needs no set-up.
-    if (!ctx.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+    if (!ctx.host.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-    const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
+    const password_hash =
+      input.password === undefined ? null : await ctx.accounts.passwords.hash(input.password, hasher)
     return ctx.write(async (tx) => {
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
       const row = await addUser(ctx, tx, { ...input, password_hash })

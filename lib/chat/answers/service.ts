@@ -36,7 +36,11 @@ export const cancel = useCase({
 })
 
 /** Whether a user other than the actor requested an answer, and has no open stream. */
-async function hasOtherAskerAway({ db, presence }: Context, actor: Actor, messageId: string): Promise<boolean> {
+async function hasOtherAskerAway(
+  { db, streams: { presence } }: Context,
+  actor: Actor,
+  messageId: string,
+): Promise<boolean> {
   const asker = (await findAnswer(db, messageId))?.posted_by
   return asker != null && asker !== actor.user_id && !(await presence.hasStream(asker))
 }

@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts'
+import type { Context, Host } from '../../context.ts'
 import { ChatError, causeText } from '../../core/errors.ts'
 import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
@@ -28,20 +28,23 @@ const PAUSE_SECONDS = 5
 /** How soon another process is expected to have the scanner that this one does not have. */
 const ELSEWHERE_SECONDS = 30
 
-type CheckContext = Pick<Context, 'config' | 'scan' | 'thumbnail'>
+type CheckContext = Pick<Context, 'config'> & { host: Pick<Host, 'scan' | 'thumbnail'> }
 
 /** Whether the host must check a file before it can be read. */
-export function statusOfComplete({ scan }: CheckContext): 'scanning' | 'ready' {
+export function statusOfComplete({ host: { scan } }: CheckContext): 'scanning' | 'ready' {
   return scan ? 'scanning' : 'ready'
 }
 
 /** Has the host check a complete file, and make a picture of it, if it does either. */
 export function checkLater(ctx: CheckContext, tx: Tx, row: AttachmentRow): void {
-  if (ctx.scan || mayHaveThumbnail(ctx, row)) tx.enqueue({ kind: 'files.check', key: row.id })
+  if (ctx.host.scan || mayHaveThumbnail(ctx, row)) tx.enqueue({ kind: 'files.check', key: row.id })
 }
 
 /** To decode a picture takes memory for each of its pixels: one whose size is not known gets no thumbnail. */
-function mayHaveThumbnail({ config, thumbnail }: CheckContext, { sniffed, width, height }: AttachmentRow): boolean {
+function mayHaveThumbnail(
+  { config, host: { thumbnail } }: CheckContext,
+  { sniffed, width, height }: AttachmentRow,
+): boolean {
   const pixels = (width ?? 0) * (height ?? 0)
   const isPicture = sniffed?.startsWith('image/') ?? false
   return thumbnail !== undefined && isPicture && pixels > 0 && pixels <= config.attachments.thumbnail_pixels
@@ -55,14 +58,14 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
   const again: TaskOutcome = { done: false, detail: { tries }, delay_seconds: PAUSE_SECONDS * 2 ** tries }
   try {
     if (row.status === 'scanning') {
-      if (!ctx.scan) return { done: false, detail, delay_seconds: ELSEWHERE_SECONDS }
-      await decide(ctx, row, await ask(ctx, row, signal, ctx.scan))
+      if (!ctx.host.scan) return { done: false, detail, delay_seconds: ELSEWHERE_SECONDS }
+      await decide(ctx, row, await ask(ctx, row, signal, ctx.host.scan))
       // With a count of its own.
       return mayHaveThumbnail(ctx, row) ? { done: false, detail: {} } : { done: true }
     }
     const isWanted = row.status === 'ready' && row.thumbnail_blob_id === null && mayHaveThumbnail(ctx, row)
     if (isWanted && (await areFramesSmall(ctx, row, signal)))
-      await keep(ctx, row, await ask(ctx, row, signal, ctx.thumbnail!))
+      await keep(ctx, row, await ask(ctx, row, signal, ctx.host.thumbnail!))
     return { done: true }
   } catch (error) {
     if (signal.aborted) return { done: false, detail }
@@ -164,7 +167,7 @@ async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: 
   await ctx.write((tx) =>
     insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now(), uploaded_by: null }),
   )
-  const files = await ctx.files()
+  const files = await ctx.files.open()
   await files.put(keyOfPart(blob_id, 1), bytes)
   await change(ctx, { id, conversation_id }, async (tx, row) => {
     if (row.status !== 'ready' || row.thumbnail_blob_id !== null) return false

@@ -43,14 +43,14 @@ export function mayNeedCleaning(
  * @returns `undefined` if there is no metadata. Unless the file gets the new bytes, the sweep deletes them
  */
 export function storeCleaned(ctx: Context, row: AttachmentRow): Promise<CleanedBlob | undefined> {
-  return ctx.cleaningTurns.take({}, () => clean(ctx, row))
+  return ctx.files.cleaningTurns.take({}, () => clean(ctx, row))
 }
 
 async function clean(
   ctx: Context,
   { blob_id, name, size, uploaded_by }: AttachmentRow,
 ): Promise<CleanedBlob | undefined> {
-  const files = await ctx.files()
+  const files = await ctx.files.open()
   const parts = partsOf(size)
   const digests: Buffer[] = []
   let isClean = true

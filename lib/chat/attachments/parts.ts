@@ -65,8 +65,8 @@ export async function putPart(
   if (length === 0) throw new ChatError('not_found')
   const { bytes, content_digest } = part
   if (typeof bytes !== 'function')
-    return ctx.partSlots.take(actor.user_id, 0, () => take(ctx, row, n, { bytes, content_digest, length }))
-  return ctx.partSlots.take(actor.user_id, length, async ({ buffer, signal, onBytes }) =>
+    return ctx.files.partSlots.take(actor.user_id, 0, () => take(ctx, row, n, { bytes, content_digest, length }))
+  return ctx.files.partSlots.take(actor.user_id, length, async ({ buffer, signal, onBytes }) =>
     take(ctx, row, n, { bytes: await bytes(length, buffer, signal, onBytes), content_digest, length }),
   )
 }
@@ -137,7 +137,7 @@ async function store(
   ctx: Context,
   { row, n, bytes, seen }: { row: AttachmentRow; n: number; bytes: Uint8Array; seen: Seen },
 ): Promise<{ attachment: Attachment } | undefined> {
-  const files = await ctx.files()
+  const files = await ctx.files.open()
   const key = keyOfPart(row.blob_id!, n)
   await files.put(key, bytes)
   const outcome = await ctx.write(async (tx) => {

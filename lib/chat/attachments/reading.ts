@@ -1,5 +1,5 @@
 import { findUser } from '../../accounts/users/store.ts'
-import type { Context } from '../../context.ts'
+import type { Context, Files } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { THUMBNAIL_TYPES } from '../../core/file-types.ts'
@@ -24,7 +24,7 @@ export interface ReadOptions {
 const READ_OPTIONS: NamesOf<ReadOptions> = { headers: 0, inline: 0, is_shared: 0 }
 
 /** What gives the bytes of files. */
-type SourceContext = Pick<Context, 'files' | 'filesPlace' | 'pieceMemory'>
+type SourceContext = { files: Pick<Files, 'open' | 'place' | 'pieceMemory'> }
 
 type ReadContext = SourceContext & Pick<Context, 'config' | 'db' | 'now'>
 
@@ -48,9 +48,9 @@ export async function open(
   assertKnown(options, READ_OPTIONS)
   assertEnabled(ctx)
   // Before anything is read.
-  ctx.readSlots.assertRoom(actor.user_id)
+  ctx.files.readSlots.assertRoom(actor.user_id)
   const file = await read(ctx, actor, attachmentId, options)
-  return { ...file, ...ctx.readSlots.hold(actor.user_id, file.bytes) }
+  return { ...file, ...ctx.files.readSlots.hold(actor.user_id, file.bytes) }
 }
 
 async function read(ctx: ReadContext, actor: Actor, attachmentId: string, options?: ReadOptions): Promise<FileAnswer> {
@@ -87,7 +87,7 @@ export async function openThumbnail(
 ): Promise<FileAnswer> {
   assertKnown(options, READ_OPTIONS)
   assertEnabled(ctx)
-  ctx.thumbnailSlots.assertRoom(actor.user_id)
+  ctx.files.thumbnailSlots.assertRoom(actor.user_id)
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const blob = row.thumbnail_blob_id === null ? undefined : await findBlob(ctx.db, row.thumbnail_blob_id)
@@ -101,13 +101,13 @@ export async function openThumbnail(
   }
   const { headers = NO_HEADERS, is_shared = false } = options ?? {}
   const answer = await answerWith(await sourceOf(ctx), thumbnail, { inline: true, is_shared, headers })
-  return { ...answer, ...ctx.thumbnailSlots.hold(actor.user_id, answer.bytes) }
+  return { ...answer, ...ctx.files.thumbnailSlots.hold(actor.user_id, answer.bytes) }
 }
 
 /** Where the bytes of files are read from. @throws ChatError `unavailable` while it is missing */
-export async function sourceOf({ files, filesPlace, pieceMemory }: SourceContext): Promise<Source> {
-  filesPlace.assertThere()
-  return { files: await files(), memory: pieceMemory }
+export async function sourceOf({ files }: SourceContext): Promise<Source> {
+  files.place.assertThere()
+  return { files: await files.open(), memory: files.pieceMemory }
 }
 
 /** @throws ChatError `not_found`, `attachment_not_ready`, `attachment_refused` */

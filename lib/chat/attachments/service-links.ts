@@ -32,7 +32,7 @@ export const link = useCase({
     const { user_id, session_id, key_id } = actor
     const expires_at = ctx.now() + ctx.config.attachments.link_seconds * SECOND
     const claims = { id, user_id, ...(session_id && { session_id }), ...(key_id && { key_id }), inline, expires_at }
-    const token = signLink(await ctx.linkKey(), claims)
+    const token = signLink(await ctx.files.linkKey(), claims)
     const base = publicUrlOf(ctx.config) ?? basePathOf(ctx.config)
     return { url: `${base}/api/files/${token}`, expires_at: toInstant(expires_at) }
   },
@@ -54,7 +54,7 @@ const LINK_OPTIONS: NamesOf<LinkOptions> = { headers: 0 }
 export async function openLink(ctx: Context, token: string, options?: LinkOptions): Promise<FileAnswer> {
   assertKnown(options, LINK_OPTIONS)
   assertEnabled(ctx)
-  const claims = readLink(await ctx.linkKey(), token, ctx.now())
+  const claims = readLink(await ctx.files.linkKey(), token, ctx.now())
   if (!claims || !(await isStillIn(ctx, claims))) throw new ChatError('not_found')
   const actor = { user_id: claims.user_id, roles: [] }
   return open(ctx, actor, claims.id, { inline: claims.inline, is_shared: true, ...options })

@@ -9,12 +9,12 @@ import { quoted } from './rules.ts'
  * @throws ChatError `unavailable`; `storage_full`
  */
 export async function assertSpace(
-  { config, files, filesPlace }: Pick<Context, 'config' | 'files' | 'filesPlace'>,
+  { config, files }: Pick<Context, 'config' | 'files'>,
   { name }: { name: string },
   bytes: number,
 ): Promise<void> {
-  await filesPlace.confirmThere()
-  const space = await (await files()).space()
+  await files.place.confirmThere()
+  const space = await (await files.open()).space()
   if (space && space.free - bytes < reserveOf(config.attachments.reserve_bytes, space))
     throw new ChatError('storage_full', {
       message: `There is no room for ${quoted(name)}: the disk of the files is nearly full.`,

@@ -96,7 +96,7 @@ async function sweepExpired(ctx: Context): Promise<number> {
     swept += await dropUploads(ctx, rows, now)
     const messages = new Map(rows.flatMap((row) => (row.message_id === null ? [] : [[row.message_id, row]])))
     for (const row of messages.values()) swept += await emptyMessage(ctx, row, now)
-    if (rows.length < BATCH || ctx.hub.isDraining()) return swept
+    if (rows.length < BATCH || ctx.streams.hub.isDraining()) return swept
     place = rows.at(-1)!
   }
 }
@@ -142,7 +142,7 @@ async function sweepBlobs(
       limit: BATCH,
     })
     // Its marker may have changed since the last batch.
-    if (blobs.length > 0 && !(await ctx.filesPlace.mayDelete())) return swept
+    if (blobs.length > 0 && !(await ctx.files.place.mayDelete())) return swept
     const deleted: string[] = []
     for (const blob of blobs) {
       if (inARow === FAILURES_IN_A_ROW) break
@@ -166,18 +166,18 @@ async function sweepBlobs(
     swept.blobs += deleted.length
     const isAway = inARow === FAILURES_IN_A_ROW
     round.released = isAway ? place : undefined
-    if (isAway || blobs.length < BATCH || ctx.hub.isDraining()) return swept
+    if (isAway || blobs.length < BATCH || ctx.streams.hub.isDraining()) return swept
   }
 }
 
 async function storedOf(ctx: Context, id: string): Promise<number> {
-  const sizes = await (await ctx.files()).sizes(id)
+  const sizes = await (await ctx.files.open()).sizes(id)
   return [...sizes.values()].reduce((sum, size) => sum + size, 0)
 }
 
 /** Deletes the stored bytes of a blob. */
 export async function removeBytes(ctx: Context, { id, parts }: Pick<BlobRow, 'id' | 'parts'>): Promise<void> {
-  const files = await ctx.files()
+  const files = await ctx.files.open()
   for (let from = 1; from <= parts; from += PARTS_CONCURRENCY) {
     const count = Math.min(PARTS_CONCURRENCY, Number(parts) - from + 1)
     await Promise.all(Array.from({ length: count }, (_, n) => files.remove(keyOfPart(id, from + n))))

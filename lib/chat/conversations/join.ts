@@ -14,7 +14,7 @@ const PAIR = 2
 
 /**
  * Makes a user a participant and publishes an event, in a transaction that has locked the conversation. After the
- * commit the caller calls `ctx.presence.introduce`.
+ * commit the caller calls `ctx.streams.presence.introduce`.
  *
  * @returns false if the user was a participant already
  * @throws ChatError `conflict` for a third participant of a conversation that is not a group

@@ -90,7 +90,7 @@ async function create(ctx: Context, actor: Actor, { partner, pair_key }: Pair): 
     return insertDirect(ctx, tx, { id, pair_key, participants, system_id: system === undefined ? null : user_id })
   })
   if (!isCreated) return undefined
-  if (participants.length === 2) await ctx.presence.introduce(id, partner.id)
+  if (participants.length === 2) await ctx.streams.presence.introduce(id, partner.id)
   return id
 }
 

@@ -41,7 +41,7 @@ export function findFirst(db: Queries, conversationId: string): Promise<Particip
 
 /** Participants as others read them. */
 export async function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
-  const presences = await ctx.presence.findAll(rows.map((row) => row.user_id))
+  const presences = await ctx.streams.presence.findAll(rows.map((row) => row.user_id))
   return rows.map((row) => toParticipant(row, presences.get(row.user_id)!))
 }
 

@@ -89,7 +89,7 @@ async function storeFile(ctx: Context, source: FileStore, { blob, digests }: Who
     for (const [n, digest] of digests.entries())
       await insertRow(tx, 'attachment_parts', { attachment_id: row.id!, n: n + 1, digest, stored: 1 })
   })
-  const files = await ctx.files()
+  const files = await ctx.files.open()
   for (const n of digests.keys()) await files.put(keyOfPart(id, n + 1), (await source.get(keyOfPart(blob.id, n + 1)))!)
   await ctx.write(async (tx) => {
     await lockDigest(tx, blob.digest!)
@@ -107,7 +107,7 @@ async function storeThumbnail(ctx: Context, source: FileStore, { id: from, size 
     const sql = 'UPDATE attachments SET thumbnail_blob_id = ?, thumbnail_type = ? WHERE id = ?'
     await tx.run(sql, id, to.thumbnail_type!, to.id!)
   })
-  await (await ctx.files()).put(keyOfPart(id, 1), bytes)
+  await (await ctx.files.open()).put(keyOfPart(id, 1), bytes)
 }
 
 /** @param name adds what names the new bytes, in the same transaction */

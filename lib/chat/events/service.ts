@@ -47,7 +47,7 @@ export const openAll = useCase({
 })
 
 async function reserve(
-  { hub, presence, logins, now }: Context,
+  { streams: { hub, presence, logins }, now }: Context,
   actor: Actor,
   conversation_id: string | undefined,
   { last_event_id }: v.InferOutput<typeof StreamQuery>,

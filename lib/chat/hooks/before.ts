@@ -21,7 +21,7 @@ const Verdict = v.nullish(v.object({ refuse: v.optional(v.string()), content: v.
  * @throws ChatError `forbidden` with the text of the host; `unavailable` when the hook fails
  */
 export async function askAboutMessage(ctx: Context, message: MessageBefore): Promise<string | undefined> {
-  const { beforeMessage } = ctx.hooks
+  const { beforeMessage } = ctx.host.hooks
   if (!beforeMessage) return undefined
   const shown = await withSubjects(ctx, copyOf(message))
   return (await ask(ctx, 'beforeMessage', () => beforeMessage(shown)))?.content
@@ -33,7 +33,7 @@ export async function askAboutMessage(ctx: Context, message: MessageBefore): Pro
  * @throws ChatError `forbidden` with the text of the host; `unavailable` when the hook fails
  */
 export async function reviewJoin(ctx: Context, join: JoinBefore): Promise<void> {
-  const { beforeJoin } = ctx.hooks
+  const { beforeJoin } = ctx.host.hooks
   if (!beforeJoin) return
   const shown = await withSubjects(ctx, copyOf(join))
   await ask(ctx, 'beforeJoin', () => beforeJoin(shown))
@@ -59,7 +59,7 @@ async function resultOf(ctx: Context, name: string, hook: () => unknown): Promis
     cause = causeText(error)
   }
   ctx.log.error(`hooks.${name} has failed`, { cause })
-  if (ctx.hooks.failure === 'pass') return undefined
+  if (ctx.host.hooks.failure === 'pass') return undefined
   throw new ChatError('unavailable', { message: 'The application could not check this in time.' })
 }
 

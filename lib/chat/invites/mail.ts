@@ -29,7 +29,7 @@ export async function reserveMail(
 ): Promise<void> {
   if (!mail) return
   if (email === undefined) throw new ChatError('conflict', { message: 'An invite is mailed to an e-mail address.' })
-  if (!ctx.outbox)
+  if (!ctx.mail.outbox)
     throw new ChatError('conflict', { message: 'The service sends no mail: deliver the token yourself.' })
   const buckets: [string, number][] = [[`invite:${digest(uniqueKey(email))}`, BURST_PER_ADDRESS]]
   if (user_id !== '') buckets.unshift([`invites:${user_id}`, BURST_PER_USER])
@@ -48,7 +48,7 @@ export async function queueMail(
   const { id, email, email_key, created_by, created_at, expires_at } = invite
   const request = { id, kind: 'join' as const, user_id: null, email, email_key, roles: null }
   await insertRequest(tx, { ...request, created_by, created_at, expires_at })
-  if (!(await ctx.outbox?.add(tx, { mail: 'conversation_invite', user_id: id, request: id })))
+  if (!(await ctx.mail.outbox?.add(tx, { mail: 'conversation_invite', user_id: id, request: id })))
     throw new ChatError('unavailable')
 }
 

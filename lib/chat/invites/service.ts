@@ -106,7 +106,7 @@ export const accept = useCase({
       ? acceptFor(ctx, actor, input)
       : signUp(ctx, client, input))
     const { signed_in, joined, conversation_id } = outcome
-    if (joined) await ctx.presence.introduce(conversation_id, joined)
+    if (joined) await ctx.streams.presence.introduce(conversation_id, joined)
     return { conversation_id, ...(signed_in && { signed_in }) }
   },
 })
@@ -114,7 +114,7 @@ export const accept = useCase({
 async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<AcceptResult> {
   assertPerson(actor)
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
-  if (ctx.hooks.beforeJoin) await reviewAcceptance(ctx, actor, token)
+  if (ctx.host.hooks.beforeJoin) await reviewAcceptance(ctx, actor, token)
   return ctx.write(async (tx) => {
     const user = await findUser(tx, actor.user_id)
     if (!user) throw new ChatError('unauthenticated')

@@ -26,13 +26,13 @@ export async function signUp(
   const { username, email, password, token } = input
   if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
   // A host with its own authentication also creates the users.
-  if (ctx.identity) throw new ChatError('unauthenticated')
+  if (ctx.host.identity) throw new ChatError('unauthenticated')
   // Before the password is hashed, and again in the transaction.
   const invite = await assertSignsUp(ctx, token, email)
   await assertAddressFree(ctx, invite.id, email)
   const { conversation_id, role } = invite
   await reviewJoin(ctx, { conversation_id, email, role })
-  const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
+  const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
   const newcomer = {
     username,
     email,

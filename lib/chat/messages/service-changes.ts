@@ -43,7 +43,7 @@ export const edit = useCase({
   ],
   run: async (ctx, actor, messageId, input): Promise<void> => {
     assertContentFits(input.content, ctx.config.limits.message_bytes)
-    const content = ctx.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
+    const content = ctx.host.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
     await ctx.write(
       async (tx) => {
         const place = await lockToPost(ctx, tx, actor, { message_id: messageId })

@@ -107,7 +107,7 @@ async function post(ctx: Context, post: NewPost & { input: Post }): Promise<Post
   assertFilesFit(input)
   if (input.role === 'assistant') ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
-  const content = ctx.hooks.beforeMessage ? await review(ctx, post, repeatable) : input.content
+  const content = ctx.host.hooks.beforeMessage ? await review(ctx, post, repeatable) : input.content
   const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, content } }, repeatable)
   if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
   return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
@@ -169,7 +169,7 @@ async function store(
   // A post with files waits for them, and no other post with it.
   const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
   if (!repeatable)
-    return isAlone ? ctx.write((tx) => addPost(ctx, tx, post), { full_disk: 'refused' }) : ctx.posts.add(post)
+    return isAlone ? ctx.write((tx) => addPost(ctx, tx, post), { full_disk: 'refused' }) : ctx.queues.posts.add(post)
 
   const storeOnce = async (tx: Tx): Promise<Posted & { isReplayed?: true }> => {
     // Another call with the same key may run at the same time, in another process.
@@ -184,7 +184,7 @@ async function store(
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
     return posted
   }
-  return ctx.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce, { full_disk: 'refused' }))
+  return ctx.queues.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce, { full_disk: 'refused' }))
 }
 
 /** Stores one post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */

@@ -34,7 +34,7 @@ export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MAX_
   const { ms = Number.POSITIVE_INFINITY } = round ?? {}
   let after = round?.after ?? ''
   let removed = 0
-  for (let searched = 0; searched < ms && !ctx.hub.isDraining(); ) {
+  for (let searched = 0; searched < ms && !ctx.streams.hub.isDraining(); ) {
     const began = performance.now()
     const { full, last } = await listFull(ctx.db, kept, after, PAGE)
     searched += performance.now() - began
@@ -49,5 +49,10 @@ export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MAX_
 
 /** Deletes what one inbox does not keep, some in each transaction, until the service stops. @returns the number */
 function pruneInbox(ctx: Context, inbox: FullInbox): Promise<number> {
-  return inPages(ctx.db, BATCH, (limit) => ctx.write((tx) => removeOldest(tx, inbox, limit)), ctx.hub.isDraining)
+  return inPages(
+    ctx.db,
+    BATCH,
+    (limit) => ctx.write((tx) => removeOldest(tx, inbox, limit)),
+    ctx.streams.hub.isDraining,
+  )
 }

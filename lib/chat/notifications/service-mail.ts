@@ -33,7 +33,7 @@ export const sendMail = useCase({
   errors: ['forbidden', 'unavailable'],
   run: async (ctx, actor, { user_id, notification_id, link }): Promise<boolean> => {
     assertAdmin(actor)
-    const { outbox } = ctx
+    const { outbox } = ctx.mail
     if (!outbox) return false
     const order = { mail: 'notification' as const, user_id, notification: notification_id, ...(link && { link }) }
     if (!(await ctx.write((tx) => outbox.add(tx, order)))) throw new ChatError('unavailable')

@@ -56,7 +56,7 @@ async function addTo(
   conversationId: string,
   input: AnyParticipantInput,
 ): Promise<AddedParticipant> {
-  if (ctx.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
+  if (ctx.host.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
   if ('email' in input) await reserveMail(ctx, actor, input)
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
@@ -78,8 +78,8 @@ async function addTo(
     return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
   })
   if (!added.row) return { invite: added.invite }
-  await ctx.presence.introduce(conversationId, added.row.user_id)
-  return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
+  await ctx.streams.presence.introduce(conversationId, added.row.user_id)
+  return { participant: toParticipant(added.row, await ctx.streams.presence.find(added.row.user_id)) }
 }
 
 /** The notification of an added user. */
@@ -135,7 +135,7 @@ export const changeRole = useCase({
     })
     const { user, joined_at } = other
     const row = { user_id: userId, username: user.username, display_name: user.display_name, role, joined_at }
-    return { participant: toParticipant(row, await ctx.presence.find(userId)) }
+    return { participant: toParticipant(row, await ctx.streams.presence.find(userId)) }
   },
 })
 

@@ -15,7 +15,7 @@ export const sendHeartbeat = useCase({
   input: Heartbeat,
   run: async (ctx, actor, input): Promise<void> => {
     assertPerson(actor)
-    return ctx.presence.heartbeat(actor.user_id, input.status)
+    return ctx.streams.presence.heartbeat(actor.user_id, input.status)
   },
 })
 
@@ -27,7 +27,7 @@ export const list = useCase({
     assertPerson(actor)
     const asked = [...new Set(input.user_ids.toLowerCase().split(','))]
     const known = new Set([actor.user_id, ...(await listKnownTo(ctx.db, actor.user_id, asked))])
-    const presences = await ctx.presence.findAll(asked.filter((id) => known.has(id)))
+    const presences = await ctx.streams.presence.findAll(asked.filter((id) => known.has(id)))
     return { presence: [...presences].map(([user_id, presence]) => ({ user_id, ...presence })) }
   },
 })
@@ -48,6 +48,6 @@ export const setTyping = useCase({
     if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
     const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
     const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }
-    ctx.hub.publishEphemeral(conversation_id, { type: 'typing.update', payload })
+    ctx.streams.hub.publishEphemeral(conversation_id, { type: 'typing.update', payload })
   },
 })

@@ -34,7 +34,7 @@ export const add = useCase({
   run: async (ctx, actor, messageId, given): Promise<void> => {
     const { emoji } = parseInput(Named, { emoji: given })
     const reaction = { actor, message_id: messageId, emoji }
-    if (!actor.system) return void (await ctx.reactions.add(reaction))
+    if (!actor.system) return void (await ctx.queues.reactions.add(reaction))
     const [result] = await ctx.write((tx) => addReactions(ctx, tx, [reaction], { isSystem: true }))
     if (result instanceof ChatError) throw result
   },

@@ -186,5 +186,5 @@ async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark,
     tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
     return place
   })
-  if (moved) ctx.receipts.moved(moved, rootId, actor.user_id)
+  if (moved) ctx.streams.receipts.moved(moved, rootId, actor.user_id)
 }

@@ -86,7 +86,7 @@ export async function renewDaily(ctx: Context): Promise<void> {
 export async function renewForReader(ctx: Context): Promise<void> {
   const end = performance.now() + WAIT_MS
   // Ordered again at each look: the task of the sums that are there may be finished, but not deleted.
-  while ((await order(ctx, READ_AGE).catch(unlessFull)) && performance.now() < end && !ctx.hub.isDraining()) {
+  while ((await order(ctx, READ_AGE).catch(unlessFull)) && performance.now() < end && !ctx.streams.hub.isDraining()) {
     void ctx.tasks.runDue(KIND)
     await sleep(LOOK_MS)
   }

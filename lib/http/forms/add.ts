@@ -29,7 +29,7 @@ type AddRoute = (path: string, respond: (event: H3Event) => unknown) => void
 
 /** Adds a form for each mailed link without a page of its own. The forms call the routes of the API. */
 export function addForms(at: AddRoute, service: Service, config: Config): void {
-  if (!config.features.auth_v1 || contextOf(service.chat).identity) return
+  if (!config.features.auth_v1 || contextOf(service.chat).host.identity) return
   for (const form of FORMS) {
     if (config.links[form.link] !== undefined) continue
     at(FORM_PATHS[form.link], (event) => answer(service, form, event))

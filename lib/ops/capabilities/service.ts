@@ -5,7 +5,7 @@ import type { Capabilities } from './schema.ts'
 /** What the service offers and allows, as it is configured. Nothing in it is of a user, and nothing is secret. */
 export const get = useCase({
   takes: [],
-  run: ({ config, identity, outbox, search }): Capabilities => {
+  run: ({ config, host: { identity }, mail: { outbox }, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
     const { attachments: files } = config

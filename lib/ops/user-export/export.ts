@@ -159,7 +159,7 @@ async function writeFiles(
 /** @returns false if the storage lacks bytes; then nothing is left */
 async function copyBytes(ctx: Context, { blob_id, parts }: OwnFile, path: string): Promise<boolean> {
   if (blob_id === null || parts === null) return false
-  const files = await ctx.files()
+  const files = await ctx.files.open()
   const target = await open(path, 'wx', FILE.mode)
   let isWhole = true
   try {

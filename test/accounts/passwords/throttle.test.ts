@@ -290,7 +290,8 @@ describe('many sign-ins at once', () => {
   it('take one commit before the password is compared, and one after', async () => {
     const service = await startService('sqlite::memory:')
     await service.chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
-    const { db, passwords } = service.chat.context
+    const { db } = service.chat.context
+    const { passwords } = service.chat.context.accounts
     const steps: string[] = []
     const { write, verify } = { ...db, ...passwords }
     vi.spyOn(db, 'write').mockImplementation(noting(steps, 'commit', write))

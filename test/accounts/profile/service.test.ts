@@ -58,7 +58,7 @@ describeOnEachDatabase('an account', (openUrl) => {
 
     it('is not changed by a user who does not know it or has none; both take the same work', async () => {
       const grace = await service.signIn('grace')
-      const { passwords } = service.chat.context
+      const { passwords } = service.chat.context.accounts
       const { verify } = passwords
       const compared: unknown[] = []
       passwords.verify = (password, hash, caller) => {

@@ -111,7 +111,7 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     const uploaded = withResolvers()
     const often = withResolvers()
     const scanned: string[] = []
-    const { filesPlace } = service.chat.context
+    const { place: filesPlace } = service.chat.context.files
     const { assertThere } = filesPlace
     let tries = 0
     filesPlace.assertThere = () => {

@@ -18,7 +18,7 @@ function capturedLog() {
 }
 
 /** Every node looks at the place of the files, as each does every 30 seconds. */
-const lookAll = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.context.filesPlace.inspect()))
+const lookAll = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.context.files.place.inspect()))
 
 /** A service with one file in a message, and what a test does with it. */
 async function begin<S extends TestService>(service: S) {
@@ -251,7 +251,7 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
       const next = await startService(url, { config })
       onTestFinished(() => next.close())
       await lookAll(service)
-      states.push(await next.chat.context.filesPlace.inspect())
+      states.push(await next.chat.context.files.place.inspect())
       expect((await read()).status).toBe(200)
       await send('since')
     }
@@ -262,7 +262,7 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
     for (const { service } of stories) await sweepFiles(service.chat.context, { after: '' })
     for (const { read, content } of stories)
       expect(Buffer.from(await (await read()).arrayBuffer()).equals(content)).toBe(true)
-    expect(owner!.service.chat.context.filesPlace.isMissing()).toBe(false)
+    expect(owner!.service.chat.context.files.place.isMissing()).toBe(false)
   })
 })
 
@@ -315,7 +315,7 @@ describeOnEachDatabase('a storage of files of the host, and a bucket', (openUrl)
     expect([...kept.keys()]).toContain(`files/${MARKER}`)
     bucket.trouble = () => 403
     await expect(lookAll(service)).rejects.toMatchObject({ code: 'unavailable' })
-    expect(service.chat.context.filesPlace.isMissing()).toBe(false)
+    expect(service.chat.context.files.place.isMissing()).toBe(false)
     bucket.trouble = () => undefined
     bucket.objects.clear()
     await lookAll(service)

@@ -286,7 +286,7 @@ describeOnEachDatabase('uploads', (openUrl) => {
       }),
     )
     // Each of the three has all of its places.
-    const held = () => service.nodes.reduce((sum, { context }) => sum + context.partSlots.bytes(), 0)
+    const held = () => service.nodes.reduce((sum, { context }) => sum + context.files.partSlots.bytes(), 0)
     await expect.poll(held).toBe(3 * 12 * service.nodes.length * 64 * 1024)
     const id = await upload(grace, ofGrace, place)
     expect((await grace.attachments.get(id)).attachment.status).toBe('ready')

@@ -87,7 +87,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
     const payload = { conversation_id: id, settings: before }
     const late = { conversation_id: '', user_ids: [ada.id], event: { type: 'settings.update' as const, payload } }
     // One of them has the stream.
-    for (const { context } of service.nodes) context.hub.receive([late])
+    for (const { context } of service.nodes) context.streams.hub.receive([late])
     expect((await own.until('settings.update')).at(-1)!.event.payload).toEqual({ conversation_id: id, settings })
     await ada.conversations.setSettings(id, { level: 'mentions' })
   })

@@ -57,7 +57,8 @@ async function readAll({ ada, conversation_id }: Engines) {
 
 /** The lines of a conversation, with the bytes of its files in a folder. */
 async function copyOf({ chat }: TestService, id: string) {
-  const { db, files } = contextOf(chat)
+  const { db } = contextOf(chat)
+  const { open: files } = contextOf(chat).files
   let text = ''
   const { blob_ids } = (await exportConversation(db, id, (lines) => {
     text += lines

@@ -44,7 +44,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
   beforeEach(async () => {
     verdict = admit = () => undefined
     hooks.failure = 'refuse'
-    await service.chat.context.afterEvents.idle()
+    await service.chat.context.host.afterEvents.idle()
     for (const seen of [messages, joins, events, elsewhere]) seen.length = 0
   })
   afterAll(() => Promise.all([service.close(), node.close()]))
@@ -215,7 +215,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     await ada.messages.remove(root.message_id)
     await ada.messages.postRoot(id, { content: 'why?', role: 'assistant' })
     await service.chat.context.answers.idle()
-    await Promise.all([service, node].map(({ chat }) => chat.context.afterEvents.idle()))
+    await Promise.all([service, node].map(({ chat }) => chat.context.host.afterEvents.idle()))
     const log = await service.chat.context.db.all<{ seq: number; type: string }>(
       'SELECT seq, type FROM events WHERE conversation_id = ? ORDER BY seq',
       id,
@@ -239,7 +239,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     const person = await slow.signIn('ada')
     const { conversation_id: id } = await person.conversations.create()
     await person.messages.postRoot(id, { content: 'hello' })
-    await slow.chat.context.afterEvents.idle()
+    await slow.chat.context.host.afterEvents.idle()
     await slow.close()
   })
 

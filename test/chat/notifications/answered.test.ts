@@ -127,11 +127,11 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
       const { cookie } = await signInByHand(base_url, grace.email, PASSWORD)
       const stream = await openStream(base_url, undefined, { cookie })
       await stream.until('notifications.count')
-      await expect.poll(() => service.chat.context.presence.hasStream(grace.id)).toBe(true)
+      await expect.poll(() => service.chat.context.streams.presence.hasStream(grace.id)).toBe(true)
       await askAndHear(because)
       expect(await kinds()).toEqual([])
       await stream.close()
-      await expect.poll(() => service.chat.context.presence.hasStream(grace.id)).toBe(false)
+      await expect.poll(() => service.chat.context.streams.presence.hasStream(grace.id)).toBe(false)
     }
     await askAndHear(because)
     expect(await kinds()).toEqual(['reply'])

@@ -81,7 +81,8 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
         await insertSilently(tx, { id: `${n}`, at: now() - 100 * DAY - n, read_at: now(), hidden: 0 }, [grace.id])
     })
     let asked = 0
-    const hub = { ...service.chat.context.hub, isDraining: () => asked++ > 0 }
-    expect(await pruneInboxes({ ...service.chat.context, hub })).toBe(500)
+    const { streams } = service.chat.context
+    const hub = { ...streams.hub, isDraining: () => asked++ > 0 }
+    expect(await pruneInboxes({ ...service.chat.context, streams: { ...streams, hub } })).toBe(500)
   })
 })

@@ -30,7 +30,7 @@ describeOnEachDatabase('presence in a conversation with many participants', (ope
 
   /** The events up to two messages from now on. */
   async function soFar(stream: TestStream): Promise<ReceivedEvent[]> {
-    await service.chat.context.presence.sweep()
+    await service.chat.context.streams.presence.sweep()
     const seen: ReceivedEvent[] = []
     for (const content of ['so', 'far']) {
       const { message_id } = await ada.messages.postRoot(large, { content })

@@ -36,7 +36,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     for (const _ of times(3, () => {})) expect(await follow(node, person)).toBe(200)
   }
   const seenBy = ({ chat }: TestService, { id }: Person) =>
-    expect.poll(() => chat.context.presence.countRemote(id), { timeout: 10_000 })
+    expect.poll(() => chat.context.streams.presence.countRemote(id), { timeout: 10_000 })
 
   /** A process, and another one that has all places of Ada. */
   async function startFull<There extends { base_url: string }>(startThere: (url: string) => Promise<There>) {
@@ -103,7 +103,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     closings.push(async () => leave())
     return state
   }
-  const look = ({ chat }: TestService, count: number) => times(count, () => chat.context.hub.stalled.look())
+  const look = ({ chat }: TestService, count: number) => times(count, () => chat.context.streams.hub.stalled.look())
 
   it('gets the place of the oldest stream whose client reads nothing', async () => {
     const here = await start(await openUrl())

@@ -79,7 +79,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
     const actor = await here.chat.users.actor(person.id)
     await here.chat.threads.markRead(actor, root_id, message_id === undefined ? {} : { message_id })
   }
-  const flush = () => here.chat.context.receipts.flush()
+  const flush = () => here.chat.context.streams.receipts.flush()
 
   it('reach the streams of those who share what they read, on every node, with the latest place', async () => {
     const own = await Promise.all([follow(here, ada, conversation_id), follow(here, ada)])
@@ -119,7 +119,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
     await flush()
     await payloadOf(stream)
     const place = { is_direct: 0, policy: '{"receipts":"on"}', receipts: 1 }
-    for (let i = 0; i < 1000; i++) here.chat.context.receipts.moved(place, root_id, grace.id)
+    for (let i = 0; i < 1000; i++) here.chat.context.streams.receipts.moved(place, root_id, grace.id)
     await flush()
     await ada.messages.postRoot(conversation_id, { content: 'after' })
     const seen = await stream.until('message.new', (event) => JSON.stringify(event).includes('"after"'))

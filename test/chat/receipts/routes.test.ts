@@ -111,7 +111,7 @@ describeOnEachDatabase('read receipts', (openUrl) => {
     const before = await countRows()
     for (const reply of replies)
       for (const person of [grace, alan]) await person.threads.markRead(root_id, { message_id: reply })
-    await service.chat.context.receipts.flush()
+    await service.chat.context.streams.receipts.flush()
     expect(await countRows()).toEqual(before)
     for (const reply of replies) expect(await readersOf(reply)).toHaveLength(2)
   })

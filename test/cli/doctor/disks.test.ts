@@ -44,7 +44,7 @@ describeOnEachDatabase('the doctor looks for the storage of files', (openUrl) =>
 
     renameSync(folder, `${folder}-away`)
     onTestFinished(() => renameSync(`${folder}-away`, folder))
-    await chat.context.filesPlace.inspect()
+    await chat.context.files.place.inspect()
     await untilNoted(chat, 'missing')
     const nowhere = await doctor(`fs:${newFolder()}`)
     expect(nowhere.get('attachments.missing')?.message).toMatch(/Reads and uploads are 503\.$/)
@@ -55,7 +55,7 @@ describeOnEachDatabase('the doctor looks for the storage of files', (openUrl) =>
     expect([...(await doctor()).keys()]).not.toContain('attachments.missing_elsewhere')
     renameSync(folder, `${folder}-away`)
     onTestFinished(() => renameSync(`${folder}-away`, folder))
-    await chat.context.filesPlace.inspect()
+    await chat.context.files.place.inspect()
     await untilNoted(chat, 'missing')
     const found = await doctor(`fs:${folder}-away`)
     expect(found.get('attachments.missing_elsewhere')).toMatchObject({

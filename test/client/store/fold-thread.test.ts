@@ -170,7 +170,7 @@ it('folds any history, through lost connections and positions, into what the API
 /** Waits until the page shows what the API reads. */
 async function settle(world: World): Promise<void> {
   world.network.isOffline = false
-  await contextOf(world.test.chat).receipts.flush()
+  await contextOf(world.test.chat).streams.receipts.flush()
   await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 20_000, interval: 10 })
 }
 

@@ -25,7 +25,7 @@ async function startReceipts({ config = {}, receipts = 'on' as 'on' | 'off' } = 
     alan: world.client('alan'),
     id: { ada: actor('ada').user_id, grace: actor('grace').user_id, alan: actor('alan').user_id },
     /** Sends the markers that have moved, which the service gathers for a second. */
-    flush: () => contextOf(chat).receipts.flush(),
+    flush: () => contextOf(chat).streams.receipts.flush(),
     stop: () => stops.map((end) => end()),
   }
 }

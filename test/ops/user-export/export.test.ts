@@ -155,7 +155,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
       'SELECT blob_id FROM attachments WHERE id = ?',
       lost,
     )
-    await (await service.chat.context.files()).remove(`${row!.blob_id}/1`)
+    await (await service.chat.context.files.open()).remove(`${row!.blob_id}/1`)
     const folder = join(newFolder(), 'ada')
     expect(await exportUser(service.chat.context, ada.id, folder)).toMatchObject({ files: 1, missing: 1 })
     expect(JSON.parse(readFileSync(join(folder, 'files.json'), 'utf8'))).toMatchObject([
