@@ -54,9 +54,9 @@ it('every relative link leads to a file of the packed archive', () => {
   expect(outside).toEqual([])
 })
 
-it('the page of frameworks shows their examples as they are, all of them', () => {
-  const page = textOf('docs/embedding/frameworks.md')
-  const shown = [...page.matchAll(/^```tsx?\n(.*?)^```/gms)].map(([, code]) => code!)
+it('the pages of frameworks show their examples as they are, all of them', () => {
+  const pages = listPages().filter((path) => /embedding\/frameworks/.test(path))
+  const shown = pages.flatMap((page) => [...textOf(page).matchAll(/^```tsx?\n(.*?)^```/gms)].map(([, code]) => code!))
   const single = readdirSync(join(ROOT, 'examples/frameworks')).map((name) => `examples/frameworks/${name}`)
   const files = [...single, ...['next', 'nitro'].flatMap((folder) => filesBelow(`examples/${folder}`))]
   // The pages of Next that have nothing of the chat are left out.

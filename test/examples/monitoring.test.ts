@@ -29,6 +29,7 @@ interface Alerts {
 
 let dashboard: Dashboard
 let alerts: Alerts['groups'][0]['rules']
+/** The pages of metrics and of alerts. */
 let guide: string
 /** The metrics of the service, and all names of series. */
 let exported: { families: Set<string>; series: Set<string> }
@@ -36,7 +37,8 @@ let exported: { families: Set<string>; series: Set<string> }
 beforeAll(async () => {
   dashboard = JSON.parse(await readFile(join(FOLDER, 'grafana-dashboard.json'), 'utf8'))
   alerts = parseYAML<Alerts>(await readFile(join(FOLDER, 'alerts.yaml'), 'utf8')).groups.flatMap(({ rules }) => rules)
-  guide = await readFile(join(FOLDER, '../../docs/guides/monitoring.md'), 'utf8')
+  const pages = ['metrics', 'alerts'].map((name) => readFile(join(FOLDER, `../../docs/guides/${name}.md`), 'utf8'))
+  guide = (await Promise.all(pages)).join('\n')
   const service = await startService('sqlite::memory:')
   await startThread(service)
   const lines = (await service.client().ops.metrics()).split('\n')
