@@ -140,6 +140,11 @@ export interface Route<
   method: Method
   /** It also decides the API group of the route: the maximum size of a body, and the format of failures. */
   path: Path
+  /**
+   * The schemas of those parameters of the path that are neither ids nor names without escapes. One that is a text is
+   * decoded.
+   */
+  params?: { readonly [Name in ParamNames<Path>]?: v.GenericSchema }
   /** Whether the last parameter of the path takes the rest of it, with slashes. */
   takes_rest?: true
   tag: Tag

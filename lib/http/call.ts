@@ -9,6 +9,7 @@ import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import { assertStarted } from '../core/lifecycle.ts'
+import { nodeOf } from '../core/schema-nodes.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
 import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
@@ -108,7 +109,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, foun
   return route.handler({
     chat,
     actor: caller?.actor,
-    params: withTexts(request.params),
+    params: route.params ? withTexts(route.params, request.params) : request.params,
     query,
     body,
     readBytes: (_, buffer, signal, onBytes) =>
@@ -148,14 +149,14 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
 }
 
 /**
- * The parameters of a path, those that are texts decoded. All others are ids, which have no escapes.
+ * The parameters of a path, those that are texts by these schemas decoded.
  *
  * @throws ChatError `not_found` for a broken escape
  */
-function withTexts(params: Record<string, string>): Record<string, string> {
-  if (params.emoji === undefined) return params
+function withTexts(schemas: NonNullable<AnyRoute['params']>, params: Record<string, string>): Record<string, string> {
+  const texts = Object.entries(schemas).flatMap(([name, schema]) => (nodeOf(schema!).type === 'string' ? name : []))
   try {
-    return { ...params, emoji: decodeURIComponent(params.emoji) }
+    return { ...params, ...Object.fromEntries(texts.map((name) => [name, decodeURIComponent(params[name]!)])) }
   } catch (cause) {
     throw new ChatError('not_found', { cause })
   }

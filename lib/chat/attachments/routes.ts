@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { route } from '../../endpoint.ts'
 import {
   AttachmentState,
@@ -49,6 +50,7 @@ export const create = route({
 export const putPart = route({
   method: 'PUT',
   path: '/api/attachments/{attachment_id}/parts/{n}',
+  params: { n: v.pipe(v.number(), v.integer(), v.minValue(1)) },
   tag: 'Attachments',
   summary: 'Upload a part of a file',
   description:

@@ -1,10 +1,11 @@
 import { route } from '../../endpoint.ts'
-import { ReactionPage } from './schema.ts'
+import { Emoji, ReactionPage } from './schema.ts'
 import * as service from './service.ts'
 
 export const add = route({
   method: 'PUT',
   path: '/api/messages/{message_id}/reactions/{emoji}',
+  params: { emoji: Emoji },
   tag: 'Threads and messages',
   summary: 'React to a message',
   description:
@@ -17,6 +18,7 @@ export const add = route({
 export const remove = route({
   method: 'DELETE',
   path: '/api/messages/{message_id}/reactions/{emoji}',
+  params: { emoji: Emoji },
   tag: 'Threads and messages',
   summary: 'Remove your reaction from a message',
   description:

@@ -1,5 +1,4 @@
 import type * as v from 'valibot'
-import { Emoji } from '../../chat/reactions/schema.ts'
 import type { Config } from '../../config/parse.ts'
 import type { AnyRoute } from '../../endpoint.ts'
 import { responsesOf } from './answers.ts'
@@ -63,25 +62,21 @@ function securityOf(each: AnyRoute, { security }: Config): Json[] {
 
 function pathParameters(each: AnyRoute): Json[] {
   return [...each.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    const isId = name === 'id' || name!.endsWith('_id')
     return {
       name,
       in: 'path',
       required: true,
       description: PARAMETERS[name as keyof typeof PARAMETERS],
-      schema: schemaOfParameter(name!, isId),
+      schema: schemaOfParameter(each, name!),
     }
   })
 }
 
-function schemaOfParameter(name: string, isId: boolean): Json {
-  if (name === 'emoji') return schemaOfEmoji()
-  if (name === 'n') return { type: 'integer', minimum: 1 }
-  return { type: 'string', ...(isId && { format: 'uuid' }) }
-}
-
-function schemaOfEmoji(): Json {
-  const { description: _, ...schema } = convert(Emoji)
+function schemaOfParameter({ params = {} }: AnyRoute, name: string): Json {
+  const isId = name === 'id' || name.endsWith('_id')
+  const described = Object.hasOwn(params, name) ? params[name] : undefined
+  if (!described) return { type: 'string', ...(isId && { format: 'uuid' }) }
+  const { description: _, ...schema } = convert(described)
   return schema
 }
 
