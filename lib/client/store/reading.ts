@@ -1,3 +1,5 @@
+import { repeatIfCalled } from '../../core/scheduling/once.ts'
+import { createTimer } from '../../core/scheduling/timer.ts'
 import { createBackoff } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 
@@ -18,40 +20,28 @@ export type Read = (
 
 /** One reading at a time, with the events that arrive in it; all readings requested in that time are one more. */
 export function createReading(read: Read, refresh_ms: number) {
-  let current: Promise<void> | undefined
-  let [isWanted, isMore, isCurrent] = [false, false, false]
+  let events: ConversationStreamEvent[] = []
+  let isMore = false
   const causes = createCauses()
   const timer = createTimer(start)
-  let events: ConversationStreamEvent[] = []
   const backoff = createBackoff(refresh_ms)
 
-  async function run(): Promise<void> {
-    do {
-      isWanted = false
-      events = []
-      const reading = read(isMore, isMore && isCurrent, causes.take())
-      isMore = false
-      isCurrent = true
-      await reading
-    } while (isWanted)
-    current = undefined
-  }
-
-  function doubt(): void {
-    isCurrent = false
-    causes.add()
-  }
+  const run = repeatIfCalled(async () => {
+    events = []
+    const news = causes.take()
+    const reading = read(isMore, isMore && news?.length === 0, news)
+    isMore = false
+    await reading
+  })
 
   function start(): Promise<void> {
     timer.cancel()
-    isWanted = current !== undefined
-    current ??= run()
-    return current
+    return run()
   }
 
   return {
     now() {
-      doubt()
+      causes.add()
       return start()
     },
     /** Further only, unless what is known is in doubt. */
@@ -60,20 +50,20 @@ export function createReading(read: Read, refresh_ms: number) {
       return start()
     },
     /** What is known has to be read again. */
-    doubt,
+    doubt: () => causes.add(),
     /** Reads later, together with others requested until then; after each failure it waits longer. */
     later(cause?: ConversationStreamEvent, { hasFailed = false } = {}) {
-      isCurrent = false
       causes.add(cause)
       if (!hasFailed) backoff.opened()
       timer.set(hasFailed ? backoff.next() : refresh_ms)
     },
     note(event: ConversationStreamEvent) {
-      if (current && events.length < MAX_MISSED) events.push(event)
-      else if (current) isWanted = true
+      if (!run.current()) return
+      if (events.length < MAX_MISSED) events.push(event)
+      else void run()
     },
     missed: () => events,
-    isIdle: () => !current && !timer.isSet(),
+    isIdle: () => !run.current() && !timer.isSet(),
     cancel: timer.cancel,
   }
 }
@@ -86,26 +76,11 @@ function createCauses() {
       if (cause) causes?.push(cause)
       else causes = undefined
     },
-    /** @returns `undefined` if all of it may have changed */
+    /** @returns `undefined` if all of it may have changed; none if nothing has since the last call */
     take() {
       const taken = causes
       causes = []
       return taken
-    },
-  }
-}
-
-/** Calls `fire` after the time that was set first. */
-function createTimer(fire: () => void) {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  return {
-    set(ms: number) {
-      timer ??= setTimeout(fire, ms)
-    },
-    isSet: () => timer !== undefined,
-    cancel() {
-      clearTimeout(timer)
-      timer = undefined
     },
   }
 }

@@ -1,3 +1,5 @@
+import { createTimer } from './timer.ts'
+
 /** The maximum number of items per batch, and of their lengths together, so that a burst does not block the event loop for long. */
 const MAX_BATCH = 256
 const MAX_LENGTH = 1024 * 1024
@@ -33,22 +35,16 @@ export function createBatches<Item>(
   }: { lengthOf?: (item: Item) => number; gathering?: Gathering; defer?: (run: () => void) => unknown } = {},
 ) {
   const waiting: Item[] = []
+  const timer = createTimer(() => void run())
   let running = false
-  let timer: NodeJS.Timeout | undefined
   let last: number[] = []
 
   async function run(): Promise<void> {
-    stopGathering()
     running = true
     last = [Math.min(waiting.length, MAX_BATCH), ...last].slice(0, batches)
     await commit(take)
     running = false
     schedule()
-  }
-
-  function stopGathering(): void {
-    clearTimeout(timer)
-    timer = undefined
   }
 
   function take(): Item[] {
@@ -67,12 +63,12 @@ export function createBatches<Item>(
       most,
     )
     if (expected >= SIBLINGS && waiting.length < expected) {
-      timer ??= setTimeout(run, ms)
+      timer.set(ms)
       return
     }
     running = true
     // The timer may be due before setImmediate: a second batch would then run beside this one.
-    stopGathering()
+    timer.cancel()
     defer(run)
   }
 

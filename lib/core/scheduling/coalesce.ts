@@ -1,3 +1,5 @@
+import { createTimer } from './timer.ts'
+
 /** Keys that are gathered for a while, and then handled together. */
 export interface Coalescer {
   add(key: string): void
@@ -19,13 +21,15 @@ export function createCoalescer(
   most = Number.POSITIVE_INFINITY,
 ): Coalescer {
   const keys_waiting = new Set<string>()
-  let timer: NodeJS.Timeout | undefined
+  const timer = createTimer(
+    () => void flush(),
+    (run, ms) => setTimeout(run, ms).unref(),
+  )
   let running = Promise.resolve()
   let isClosed = false
 
   function flush(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
+    timer.cancel()
     running = running.then(() => {
       const keys = [...keys_waiting]
       keys_waiting.clear()
@@ -37,12 +41,12 @@ export function createCoalescer(
   return {
     add(key) {
       if (keys_waiting.size < most) keys_waiting.add(key)
-      if (!isClosed) timer ??= setTimeout(() => void flush(), ms).unref()
+      if (!isClosed) timer.set(ms)
     },
     flush,
     close() {
       isClosed = true
-      clearTimeout(timer)
+      timer.cancel()
       return running
     },
   }

@@ -18,6 +18,36 @@ export function singleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
   return Object.assign(run, { current: () => current })
 }
 
+/**
+ * Makes a call of `work` during a run repeat it, once for all such calls: whatever changed before a call, a whole run
+ * follows. A call ends with the last of these runs.
+ *
+ * @param work calls this only after its first `await`; its failure ends the run for all calls that wait for it
+ */
+export function repeatIfCalled(work: () => Promise<void>): SingleFlight<void> {
+  let isCalled = false
+  let current: Promise<void> | undefined
+
+  async function runAll(): Promise<void> {
+    try {
+      while (isCalled) {
+        isCalled = false
+        await work()
+      }
+    } finally {
+      // Nothing is awaited after the last check of `isCalled`: a call in between would join a run that has ended.
+      current = undefined
+    }
+  }
+
+  const run = () => {
+    isCalled = true
+    current ??= runAll()
+    return current
+  }
+  return Object.assign(run, { current: () => current })
+}
+
 /** A warning that is reported once until `reset`. */
 export interface WarnOnce<Args extends unknown[]> {
   (...args: Args): void

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { repeatIfCalled } from './once.ts'
 
 /** Work that runs on request, but not too often. */
 export interface Throttle {
@@ -15,30 +16,23 @@ export interface Throttle {
  * @param work must not reject
  */
 export function createThrottle(ms: number, work: () => Promise<void>): Throttle {
-  let isAsked = false
-  let isClosed = false
-  let started = Number.NEGATIVE_INFINITY
-  let running: Promise<void> | undefined
-
-  async function runAll(): Promise<void> {
-    while (isAsked && !isClosed) {
-      const pause = started + ms - performance.now()
-      if (pause > 0) await sleep(pause, undefined, { ref: false })
-      isAsked = false
-      started = performance.now()
-      await work()
-    }
-    running = undefined
-  }
+  const closing = new AbortController()
+  const { signal } = closing
+  const run = repeatIfCalled(async () => {
+    if (signal.aborted) return
+    // It rejects when it is aborted, before it is awaited too.
+    const pause = sleep(ms, undefined, { ref: false, signal }).catch(() => {})
+    await work()
+    await pause
+  })
 
   return {
     ask() {
-      isAsked = true
-      if (!isClosed) running ??= runAll()
+      if (!signal.aborted) void run()
     },
     async close() {
-      isClosed = true
-      await running
+      closing.abort()
+      await run.current()
     },
   }
 }
