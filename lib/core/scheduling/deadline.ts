@@ -3,16 +3,29 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** A deadline is counted in ticks. A busy event loop misses ticks, in which no result could have arrived either. */
 const STEPS = 8
 
-/** The result of `work`, or `late` when there is none within `ms`. The work continues. */
-export function withDeadline<T, const Late>(work: Promise<T>, ms: number, late: Late): Promise<T | Late> {
+/** The result of `work`, or `late` when there is none within `ms` or before `signal` aborts. The work continues. */
+export function withDeadline<T, const Late>(
+  work: Promise<T>,
+  ms: number,
+  late: Late,
+  signal?: AbortSignal,
+): Promise<T | Late> {
   return new Promise((resolve, reject) => {
     let left = STEPS
     const timer = setInterval(() => {
-      if (--left > 0) return
-      clearInterval(timer)
-      resolve(late)
+      if (--left === 0) giveUp()
     }, ms / STEPS)
-    work.then(resolve, reject).finally(() => clearInterval(timer))
+    const stop = () => {
+      clearInterval(timer)
+      signal?.removeEventListener('abort', giveUp)
+    }
+    const giveUp = () => {
+      stop()
+      resolve(late)
+    }
+    signal?.addEventListener('abort', giveUp)
+    if (signal?.aborted) giveUp()
+    work.then(resolve, reject).finally(stop)
   })
 }
 

@@ -13,6 +13,14 @@ it('returns the other value once the time is over', async () => {
   expect(await withDeadline(new Promise(() => {}), 8, 'late')).toBe('late')
 })
 
+it('returns the other value as soon as its signal aborts, also before the call', async () => {
+  const abort = new AbortController()
+  const waits = withDeadline(new Promise(() => {}), 60_000, 'late', abort.signal)
+  abort.abort()
+  expect(await waits).toBe('late')
+  expect(await withDeadline(new Promise(() => {}), 60_000, 'late', abort.signal)).toBe('late')
+})
+
 it('does not count the time for which the event loop was busy', async () => {
   const begin = performance.now()
   const busy = new Promise((resolve) => {
