@@ -115,7 +115,6 @@ const TO_DIVIDE: readonly string[] = [
   'lib/chat/events/service.ts: iterate',
   'lib/chat/messages/batch.ts: createBatch',
   'lib/chat/messages/erase-author.ts: createAuthorEraser',
-  'lib/chat/notifications/host-queue.ts: createHostQueue',
   'lib/client/store/search.ts: createMessageSearch',
   'lib/http/node/requests-in-flight.ts: trackInFlight',
   'lib/storage/sqlite/signals-file.ts: createSignalsFile',

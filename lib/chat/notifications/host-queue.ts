@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
 import { warnOnce } from '../../core/scheduling/once.ts'
+import { createWorkers } from '../../core/scheduling/workers.ts'
 
 /** The maximum number of notifications and messages that wait. Further ones are dropped: a slow host costs no memory. */
 const MAX_WAITING = 100_000
@@ -16,7 +18,6 @@ const TIMEOUT_MS = 10_000
 const CLOSE_MS = 2_000
 
 const LATE = Symbol('late')
-const CLOSED = Symbol('closed')
 
 /** Calls of the host, outside of requests and transactions. */
 export interface HostQueue<T> {
@@ -44,86 +45,70 @@ export function createHostQueue<T>(deps: {
 }): HostQueue<T> {
   const { name, callsOf, sizeOf, onEnd, log } = deps
   const waiting: T[] = []
-  const emptied: (() => void)[] = []
   let size = 0
-  let working = 0
-  let isClosed = false
-  const { call, failed, abandon } = createCalling(name, onEnd, log)
+  const closing = new AbortController()
+  const { signal } = closing
+  // Each call in progress listens.
+  setMaxListeners(CONCURRENCY, signal)
+  const { call, failed } = createCalling({ name, onEnd, log, signal })
   const dropped = warnOnce(() => log.warn(`${name} is too slow: ${MAX_WAITING} wait, new ones are dropped`))
+  const workers = createWorkers({ concurrency: CONCURRENCY, next: () => waiting.shift(), work, onIdle: dropped.reset })
 
-  async function work(): Promise<void> {
-    working++
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
-      size -= sizeOf(item)
-      try {
-        for await (const step of callsOf(item)) {
-          if (!isClosed) await call(step)
-          // Before the next step is looked up: the storage may be closed.
-          if (isClosed) break
-        }
-      } catch (error) {
-        failed(error)
+  async function work(item: T): Promise<void> {
+    size -= sizeOf(item)
+    try {
+      for await (const step of callsOf(item)) {
+        if (!signal.aborted) await call(step)
+        // Before the next step is looked up: the storage may be closed.
+        if (signal.aborted) break
       }
+    } catch (error) {
+      failed(error)
     }
-    working--
-    if (working > 0) return
-    dropped.reset()
-    for (const resolve of emptied.splice(0)) resolve()
   }
-
-  const idle = () => (working === 0 ? Promise.resolve() : new Promise<void>((resolve) => emptied.push(resolve)))
 
   return {
     add(item) {
-      if (isClosed) return
+      if (signal.aborted) return
       if (size + sizeOf(item) > MAX_WAITING) return dropped()
       waiting.push(item)
       size += sizeOf(item)
-      if (working < CONCURRENCY) void work()
+      workers.wake()
     },
-    idle,
+    idle: workers.idle,
     async close() {
-      await withDeadline(idle(), CLOSE_MS, undefined)
-      isClosed = true
+      await withDeadline(workers.idle(), CLOSE_MS, undefined)
       waiting.length = size = 0
-      abandon()
+      closing.abort()
     },
   }
 }
 
-/** Calls the host, and counts how the calls end. Of several failures in a row the log has the first. */
-function createCalling(name: string, onEnd: (isDone: boolean) => void, log: Log) {
+/**
+ * Calls the host, and counts how the calls end. Of several failures in a row the log has the first.
+ *
+ * @param deps.signal ends the wait for the calls in progress
+ */
+function createCalling(deps: { name: string; onEnd: (isDone: boolean) => void; log: Log; signal: AbortSignal }) {
+  const { name, onEnd, log, signal } = deps
   const warn = warnOnce((cause: string) => log.warn(`${name} has failed`, { cause }))
-  const inProgress = new Set<() => void>()
 
   function failed(error: unknown): void {
     onEnd(false)
     warn(causeText(error))
   }
 
-  return {
-    failed,
-    /** Ends the waiting for the calls in progress. */
-    abandon(): void {
-      for (const end of inProgress) end()
-    },
-    async call(step: () => unknown): Promise<void> {
-      let end = () => {}
-      const closed = new Promise<typeof CLOSED>((resolve) => {
-        end = () => resolve(CLOSED)
-      })
-      inProgress.add(end)
-      try {
-        const answer = await withDeadline(Promise.race([Promise.resolve().then(step), closed]), TIMEOUT_MS, LATE)
-        if (answer === CLOSED) return failed(new Error('the service was closed before it ended'))
-        if (answer === LATE) return failed(new Error(`it took longer than ${TIMEOUT_MS} ms`))
-        onEnd(true)
-        warn.reset()
-      } catch (error) {
-        failed(error)
-      } finally {
-        inProgress.delete(end)
-      }
-    },
+  async function call(step: () => unknown): Promise<void> {
+    try {
+      const answer = await withDeadline(Promise.resolve().then(step), TIMEOUT_MS, LATE, signal)
+      if (answer === LATE && signal.aborted) return failed(new Error('the service was closed before it ended'))
+      if (answer === LATE) return failed(new Error(`it took longer than ${TIMEOUT_MS} ms`))
+      onEnd(true)
+      warn.reset()
+    } catch (error) {
+      failed(error)
+    }
   }
+
+  return { call, failed }
 }
