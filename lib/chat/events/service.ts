@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
 import type { NamesOf } from '../../core/known-names.ts'
+import { createCondition } from '../../core/scheduling/condition.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/reader.ts'
@@ -126,44 +127,60 @@ export async function* followAll(ctx: Context, actor: Actor, options: FollowOpti
 }
 
 async function* iterate(opening: Opening, signal?: AbortSignal): AsyncGenerator<Delivered> {
-  const queue: Delivery[] = []
-  let size = 0
-  let ended = false
-  let wake = () => {}
-  let emptied = () => {}
-  const leave = opening.connect({
-    write(delivery) {
-      queue.push(delivery)
-      size += delivery.bytes.length
-      wake()
-    },
-    pending: () => size,
-    drained: () => (queue.length === 0 || ended ? Promise.resolve() : new Promise((resolve) => (emptied = resolve))),
-    end() {
-      ended = true
-      wake()
-      emptied()
-    },
-  })
+  const queue = createDeliveryQueue()
+  const leave = opening.connect(queue.sink)
   // An open stream keeps the process alive; the service's own timers do not.
   const alive = setInterval(() => {}, 2 ** 30)
   signal?.addEventListener('abort', leave)
   if (signal?.aborted) leave()
   try {
-    while (queue.length > 0 || !ended) {
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        for (const delivered of next.events) {
-          if (signal?.aborted) return
-          yield delivered
-        }
-        size -= next.bytes.length
+    for await (const { events } of queue.read())
+      for (const delivered of events) {
+        if (signal?.aborted) return
+        yield delivered
       }
-      emptied()
-      if (!ended) await new Promise<void>((resolve) => (wake = resolve))
-    }
   } finally {
     clearInterval(alive)
     signal?.removeEventListener('abort', leave)
     leave()
+  }
+}
+
+/** What is sent to a stream, until it is read. A delivery counts as pending until the next one is read. */
+function createDeliveryQueue() {
+  const queue: Delivery[] = []
+  let size = 0
+  let ended = false
+  const arrived = createCondition()
+  const emptied = createCondition()
+
+  const sink: Sink = {
+    write(delivery) {
+      queue.push(delivery)
+      size += delivery.bytes.length
+      arrived.changed()
+    },
+    pending: () => size,
+    drained: () => (queue.length === 0 || ended ? Promise.resolve() : emptied.wait()),
+    end() {
+      ended = true
+      arrived.changed()
+      emptied.changed()
+    },
+  }
+
+  return {
+    sink,
+    /** Yields all deliveries until the end. */
+    async *read(): AsyncGenerator<Delivery> {
+      while (queue.length > 0 || !ended) {
+        for (let next = queue.shift(); next; next = queue.shift()) {
+          yield next
+          size -= next.bytes.length
+        }
+        emptied.changed()
+        if (!ended) await arrived.wait()
+      }
+    },
   }
 }
