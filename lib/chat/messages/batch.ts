@@ -46,17 +46,15 @@ interface Decisions {
 export function createBatch(ctx: PostContext) {
   const threads: NewThread[] = []
   const messages: MessageRow[] = []
-  const advance = createClocks(ctx.now)
-  const replies = new Map<string, ReplyCount>()
-  const contributions = new Map<string, Contribution>()
-  const activities = new Map<string, Activity>()
   const seen = new Map<string, Seen>()
+  const counts = createCounts()
+  const advance = createClocks(ctx.now)
 
   function addRoot({ actor, input }: NewPost, target: LockedTarget): MessageRow {
     const { conversation_id } = target
     const [at, id] = [advance(target), ctx.id()]
     threads.push({ root_id: id, conversation_id, at })
-    contributions.set(id, { root_id: id, user_id: actor.user_id, added: 1 })
+    counts.addRoot(id, actor.user_id)
     const place = { id, conversation_id, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
     return newMessage(actor, input, at, place)
   }
@@ -68,15 +66,9 @@ export function createBatch(ctx: PostContext) {
 
     const { root_id } = parent
     const { conversation_id } = target
-    const { user_id } = actor
     const at = advance(target)
-    const counted = entry(replies, parentId, { parent_id: parentId, added: 0 })
-    const activity = entry(activities, root_id, { root_id, at, added: 0, joined: 0 })
-    const written = entry(contributions, `${root_id}/${user_id}`, { root_id, user_id, added: 0 })
-    const path = childPath(parent.path, parent.reply_count + counted.added)
-    if (parent.live_count + written.added === 0) activity.joined++
-    for (const each of [counted, activity, written]) each.added++
-    activity.at = at
+    const earlier = counts.addReply(actor.user_id, parentId, parent, at)
+    const path = childPath(parent.path, parent.reply_count + earlier)
     return newMessage(actor, input, at, { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth })
   }
 
@@ -84,9 +76,7 @@ export function createBatch(ctx: PostContext) {
     additions: (): Additions => ({
       threads,
       messages,
-      replies: [...replies.values()],
-      contributions: [...contributions.values()],
-      activities: [...activities.values()],
+      ...counts.additions(),
       seen: [...seen.values()],
     }),
 
@@ -107,6 +97,33 @@ export function createBatch(ctx: PostContext) {
       const { user_id } = post.actor
       entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
       return { row, message: toMessage(row) }
+    },
+  }
+}
+
+/** What new messages add to the counts of their threads, parents and authors. */
+function createCounts() {
+  const replies = new Map<string, ReplyCount>()
+  const contributions = new Map<string, Contribution>()
+  const activities = new Map<string, Activity>()
+  return {
+    additions: () => ({
+      replies: [...replies.values()],
+      contributions: [...contributions.values()],
+      activities: [...activities.values()],
+    }),
+    addRoot(root_id: string, user_id: string): void {
+      contributions.set(root_id, { root_id, user_id, added: 1 })
+    },
+    /** @returns how many replies to the parent were added before */
+    addReply(user_id: string, parent_id: string, { root_id, live_count }: Parent, at: Micros): number {
+      const counted = entry(replies, parent_id, { parent_id, added: 0 })
+      const activity = entry(activities, root_id, { root_id, at, added: 0, joined: 0 })
+      const written = entry(contributions, `${root_id}/${user_id}`, { root_id, user_id, added: 0 })
+      if (live_count + written.added === 0) activity.joined++
+      for (const count of [counted, activity, written]) count.added++
+      activity.at = at
+      return counted.added - 1
     },
   }
 }

@@ -25,6 +25,14 @@ interface TracedThread {
   conversation_id: string
 }
 
+/** How far a run has come: after the threads up to `after_root`, and up to `path` in the thread `root`. */
+interface Progress {
+  after_root: string
+  root: string
+  path: string
+  removed: number
+}
+
 /** The end of a batch: the number of finished threads, and the path at which it stopped in the next one. */
 interface BatchEnd {
   threads: number
@@ -40,41 +48,33 @@ interface BatchEnd {
  * @param from the progress of an earlier run
  */
 export function createAuthorEraser(ctx: Context, author: ErasedAuthor, from: TaskDetail) {
-  let { after_root = '', root = '', path = '' } = from as Record<string, string>
-  let removed = Number(from.removed ?? 0)
-  let threads: TracedThread[] = []
-  let isLastPage = false
-  let pageEnd = ''
+  const progress = { after_root: '', root: '', path: '', removed: 0, ...(from as Partial<Progress>) }
+  let page: { traces: TracedThread[]; last?: string } = { traces: [], last: progress.after_root }
 
-  async function loadThreads(): Promise<number> {
+  async function loadPage(): Promise<number> {
     const began = performance.now()
-    const page = await listTraces(ctx.db, author.user_id, after_root, THREADS_PAGE)
-    threads = page.traces
-    isLastPage = page.last === undefined
-    pageEnd = page.last ?? ''
-    if (threads.length === 0 && !isLastPage) after_root = pageEnd
+    page = await listTraces(ctx.db, author.user_id, progress.after_root, THREADS_PAGE)
+    if (page.traces.length === 0) progress.after_root = page.last ?? progress.after_root
     return performance.now() - began
   }
 
   return {
     /** Runs the next batch, for {@link inBatches}. */
     async next(size: number): Promise<number | undefined> {
-      if (threads.length === 0) {
-        if (isLastPage) return undefined
-        return loadThreads()
-      }
-      const these = threads.slice(0, THREADS_BATCH)
+      const { traces, last } = page
+      if (traces.length === 0) return last === undefined ? undefined : loadPage()
+      const threads = traces.slice(0, THREADS_BATCH)
       // The thread in which an earlier run stopped may have been deleted since.
-      const start = these[0]!.root_id === root ? path : ''
-      const end = await ctx.write((tx) => eraseIn(ctx, tx, author, { threads: these, path: start, size }))
-      removed += end.messages
-      const done = threads.splice(0, end.threads)
-      after_root = threads.length === 0 ? pageEnd || after_root : (done.at(-1)?.root_id ?? after_root)
-      root = threads[0]?.root_id ?? ''
-      path = end.path
+      const path = threads[0]!.root_id === progress.root ? progress.path : ''
+      const end = await ctx.write((tx) => eraseIn(ctx, tx, author, { threads, path, size }))
+      const done = traces.splice(0, end.threads)
+      progress.removed += end.messages
+      progress.after_root = (traces.length === 0 ? last : done.at(-1)?.root_id) ?? progress.after_root
+      progress.root = traces[0]?.root_id ?? ''
+      progress.path = end.path
       return end.ms
     },
-    progress: (): TaskDetail => ({ after_root, root, path, removed }),
+    progress: (): TaskDetail => ({ ...progress }),
   }
 }
 
