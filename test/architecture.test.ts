@@ -112,7 +112,6 @@ const TO_DIVIDE: readonly string[] = [
   'lib/live/logins.ts: createLogins',
   'lib/live/tail.ts: createTail',
   'lib/live/transaction.ts: collect',
-  'lib/client/store/search.ts: createMessageSearch',
   'lib/http/node/requests-in-flight.ts: trackInFlight',
   'lib/storage/sqlite/signals-file.ts: createSignalsFile',
   'cli/doctor/stream.ts: open',

@@ -17,7 +17,7 @@ export async function* followStream(
     let wait = 0
     try {
       const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-      const response = await request('GET', path, { headers, ...(signal && { signal }) })
+      const response = await request('GET', path, { headers, signal })
       wasOpen = true
       backoff.opened()
       for await (const { id, data } of readEvents(response.body!, backoff.setPause)) {

@@ -71,7 +71,7 @@ export async function readList<Name extends string, Item>(
   let { next_after } = from
   const items = new Map(from.items.map((item) => [keyOf(item), item]))
   do {
-    const page: Page<Name, Item> = await read({ limit: PAGE, ...(next_after !== undefined && { after: next_after }) })
+    const page: Page<Name, Item> = await read({ limit: PAGE, after: next_after })
     for (const item of page[name]) if (!items.has(keyOf(item))) items.set(keyOf(item), item)
     next_after = page.next_after
     const rest = known.items.filter((item) => !items.has(keyOf(item)))

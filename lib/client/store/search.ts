@@ -79,17 +79,14 @@ async function* pagesOf(
 ): AsyncGenerator<SearchPage, void> {
   let next = cursor
   do {
-    const page = await client.search.messages(
-      { ...query, limit, ...(next !== undefined && { cursor: next }) },
-      { ...(signal && { signal }) },
-    )
+    const page = await client.search.messages({ ...query, limit, cursor: next }, { signal })
     yield page
     next = page.next_cursor
-    if (page.partial) await pause(signal)
+    if (page.partial) await pause(PAUSE_MS, signal)
   } while (next !== undefined)
 }
 
-function pause(signal: AbortSignal | undefined): Promise<void> {
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
@@ -97,7 +94,7 @@ function pause(signal: AbortSignal | undefined): Promise<void> {
       if (signal?.aborted) reject(signal.reason)
       else resolve()
     }
-    const timer = setTimeout(end, PAUSE_MS)
+    const timer = setTimeout(end, ms)
     signal?.addEventListener('abort', end)
     if (signal?.aborted) end()
   })
@@ -115,64 +112,65 @@ export function createMessageSearch(client: SearchClient, options: SearchOptions
   refuseUnknown('createMessageSearch', options, SEARCH_OPTIONS)
   const { debounce_ms = 250, limit = PAGE } = options
   const cell = createCell(IDLE)
-  let query: MessageQuery | undefined
-  let cursor: string | undefined
-  let abort = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let search: ReturnType<typeof start> | undefined
 
-  function cancel(): void {
-    clearTimeout(timer)
-    abort.abort()
-    abort = new AbortController()
-  }
-
-  /** Reads until there is a page more of results, or the end. */
-  async function read(wanted: MessageQuery): Promise<void> {
+  /** Searches for one query, a moment later, until it is cancelled. */
+  function start(query: MessageQuery) {
+    const abort = new AbortController()
     const { signal } = abort
-    let left = limit
-    const show = (change: Partial<SearchView>) => {
+    let cursor: string | undefined
+
+    function show(change: Partial<SearchView>): void {
       if (!signal.aborted) cell.set({ ...cell.getSnapshot(), error: undefined, ...change })
     }
-    show({ status: 'loading' })
-    try {
-      for await (const page of pagesOf(client, wanted, { signal, limit, cursor })) {
-        if (signal.aborted) return
-        cursor = page.next_cursor
-        left -= page.results.length
-        const isOn = page.partial === true && cursor !== undefined && left > 0
-        show({
-          status: isOn ? 'loading' : 'ready',
-          results: [...cell.getSnapshot().results, ...page.results],
-          has_more: cursor !== undefined,
-          is_incomplete: page.incomplete === true,
-          unknown_filters: page.unknown_filters ?? [],
-        })
-        if (!isOn) return
+
+    /** Reads until there is a page more of results, or the end. */
+    async function read(): Promise<void> {
+      let left = limit
+      show({ status: 'loading' })
+      try {
+        for await (const page of pagesOf(client, query, { signal, limit, cursor })) {
+          cursor = page.next_cursor
+          left -= page.results.length
+          const has_more = cursor !== undefined
+          const isOn = page.partial === true && has_more && left > 0
+          show({
+            status: isOn ? 'loading' : 'ready',
+            results: [...cell.getSnapshot().results, ...page.results],
+            has_more,
+            is_incomplete: page.incomplete === true,
+            unknown_filters: page.unknown_filters ?? [],
+          })
+          if (!isOn) return
+        }
+      } catch (error) {
+        show({ status: 'failed', error })
       }
-    } catch (error) {
-      show({ status: 'failed', error })
     }
+
+    pause(debounce_ms, signal).then(read, () => {})
+    return { query, read, abort }
+  }
+
+  function cancel(): void {
+    search?.abort.abort()
+    search = undefined
   }
 
   return {
     ...cell,
-    set(next) {
-      const wanted = next && isWanted(next) ? next : undefined
-      if (JSON.stringify(wanted) === JSON.stringify(query)) return
+    set(query) {
+      const wanted = query && isWanted(query) ? query : undefined
+      if (JSON.stringify(wanted) === JSON.stringify(search?.query)) return
       cancel()
-      query = wanted
-      cursor = undefined
       cell.set(wanted ? { ...IDLE, status: 'loading' } : IDLE)
-      if (wanted) timer = setTimeout(() => void read(wanted), debounce_ms)
+      search = wanted && start(wanted)
     },
     async more() {
       const { status, has_more } = cell.getSnapshot()
-      if (query && (status === 'failed' || (status === 'ready' && has_more))) await read(query)
+      if (status === 'failed' || (status === 'ready' && has_more)) await search?.read()
     },
-    cancel() {
-      cancel()
-      query = undefined
-    },
+    cancel,
   }
 }
 

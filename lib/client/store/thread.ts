@@ -41,7 +41,7 @@ export function threadPlan(
 /** The thread with its next page. */
 async function readPage(client: StoreClient, root_id: string, known: ThreadData): Promise<ThreadData> {
   const { next_cursor: cursor_path } = known
-  const page = await client.threads.tree(root_id, { limit: PAGE, ...(cursor_path !== undefined && { cursor_path }) })
+  const page = await client.threads.tree(root_id, { limit: PAGE, cursor_path })
   const chunks = new Map(known.chunks)
   const messages = await Promise.all(
     page.messages.map(async (message) => {
