@@ -29,19 +29,10 @@ export function createDiskPacer(callsAnswered: () => number): DiskPacer {
   const waiting: (() => void)[] = []
   let running = 0
   let resumeAt = 0
-  let answered = callsAnswered()
-  let withoutCalls = 0
-
-  /** Notices calls that were answered since it last looked. */
-  function noticeCalls(): void {
-    const count = callsAnswered()
-    if (count !== answered) withoutCalls = 0
-    answered = count
-  }
+  const idleness = createIdleness(callsAnswered)
 
   function startNext(): void {
-    noticeCalls()
-    const most = withoutCalls >= IDLE_AFTER ? WRITE_CONCURRENCY : 1
+    const most = idleness.isIdle() ? WRITE_CONCURRENCY : 1
     while (running < most && waiting.length > 0) {
       running++
       waiting.shift()!()
@@ -59,7 +50,7 @@ export function createDiskPacer(callsAnswered: () => number): DiskPacer {
       const ended = performance.now()
       const times = Math.min(MAX_PAUSE_FACTOR, callsAnswered() - before)
       resumeAt = Math.max(resumeAt, ended + Math.min(MAX_PAUSE_MS, times * (ended - began)))
-      withoutCalls++
+      idleness.written()
     }
   }
 
@@ -75,6 +66,23 @@ export function createDiskPacer(callsAnswered: () => number): DiskPacer {
         running--
         startNext()
       }
+    },
+  }
+}
+
+/** Whether the service responds to no other calls, by the number of writes since the last response to one. */
+function createIdleness(callsAnswered: () => number) {
+  let answered = callsAnswered()
+  let writes = 0
+  return {
+    isIdle(): boolean {
+      const count = callsAnswered()
+      if (count !== answered) writes = 0
+      answered = count
+      return writes >= IDLE_AFTER
+    },
+    written(): void {
+      writes++
     },
   }
 }

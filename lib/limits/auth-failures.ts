@@ -50,8 +50,7 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
   let networks = createLocalBuckets(MAX_NETWORKS)
   let latest = 0
   let counted_by = perMinute()
-  /** In the order of their last use. */
-  const good = new Set<string>()
+  const good = createRecent(MAX_GOOD_CREDENTIALS)
 
   /**
    * After a clock has stepped back the count restarts, so that no network is refused until the clock has caught up; and under
@@ -81,10 +80,23 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
       if (credential !== undefined) good.delete(credential)
     },
     remember({ credential }) {
-      if (credential === undefined) return
-      good.delete(credential)
-      good.add(credential)
-      if (good.size > MAX_GOOD_CREDENTIALS) for (const oldest of good.keys()) return void good.delete(oldest)
+      if (credential !== undefined) good.add(credential)
+    },
+  }
+}
+
+/** The values that were added last, up to `maximum`. */
+function createRecent(maximum: number) {
+  const values = new Set<string>()
+  return {
+    has: (value: string) => values.has(value),
+    delete: (value: string) => values.delete(value),
+    add(value: string): void {
+      // A set has its values in the order in which they were added.
+      values.delete(value)
+      values.add(value)
+      const [oldest] = values
+      if (values.size > maximum) values.delete(oldest!)
     },
   }
 }

@@ -25,16 +25,13 @@ export interface InFlightTracker {
  */
 export function trackInFlight(handler: RequestListener): InFlightTracker {
   const inFlight = new Set<ServerResponse>()
-  /** The response that will be sent last on each connection: several requests may have arrived one behind another. */
-  const lastOf = new WeakMap<Socket, ServerResponse>()
-  let held: (() => void)[] | undefined
   let lastEnd = 0
-  let isLeaving = false
+  const gate = createGate(handler)
+  const keepAlive = createKeepAlive(inFlight)
 
   function add(response: ServerResponse): void {
     const { socket } = response.req
     inFlight.add(response)
-    lastOf.set(socket, response)
     // Requests may wait one behind another, as many as a client sends: a listener for each is no leak.
     socket.setMaxListeners(0)
     const onEnd = () => {
@@ -49,31 +46,59 @@ export function trackInFlight(handler: RequestListener): InFlightTracker {
 
   return {
     handle(request, response) {
-      const before = lastOf.get(request.socket)
-      if (isLeaving) {
-        // The response that was to close the connection would leave this one unsent.
-        if (before && inFlight.has(before) && !before.headersSent) before.shouldKeepAlive = true
-        response.shouldKeepAlive = false
-      }
+      keepAlive.add(response)
       add(response)
-      if (held) held.push(() => handler(request, response))
-      else handler(request, response)
+      gate.handle(request, response)
     },
-    endKeepAlive() {
-      isLeaving = true
+    endKeepAlive: keepAlive.end,
+    hold: gate.hold,
+    release: gate.release,
+    count: () => inFlight.size,
+    waiting: gate.waiting,
+    lastEnd: () => lastEnd,
+  }
+}
+
+/** Decides which response is the last one of its connection. */
+function createKeepAlive(inFlight: ReadonlySet<ServerResponse>) {
+  /** The response that will be sent last on each connection: several requests may have arrived one behind another. */
+  const lastOf = new WeakMap<Socket, ServerResponse>()
+  let isEnding = false
+  return {
+    add(response: ServerResponse): void {
+      const { socket } = response.req
+      const before = lastOf.get(socket)
+      lastOf.set(socket, response)
+      if (!isEnding) return
+      // The response that was to close the connection would leave this one unsent.
+      if (before && inFlight.has(before) && !before.headersSent) before.shouldKeepAlive = true
+      response.shouldKeepAlive = false
+    },
+    end(): void {
+      isEnding = true
       for (const response of inFlight)
         if (lastOf.get(response.req.socket) === response && !response.headersSent) response.shouldKeepAlive = false
     },
-    hold() {
+  }
+}
+
+/** Passes requests to `handler`, unless they are held back. */
+function createGate(handler: RequestListener) {
+  let held: (() => void)[] | undefined
+  const handle: RequestListener = (request, response) => {
+    if (held) held.push(() => handler(request, response))
+    else handler(request, response)
+  }
+  return {
+    handle,
+    hold(): void {
       held ??= []
     },
-    release() {
+    release(): void {
       const waiting = held ?? []
       held = undefined
       for (const begin of waiting) begin()
     },
-    count: () => inFlight.size,
     waiting: () => held?.length ?? 0,
-    lastEnd: () => lastEnd,
   }
 }

@@ -57,35 +57,36 @@ export interface SignalsFile extends Database {
  */
 export function createSignalsFile(path: string, connect: Connect): SignalsFile {
   let opening: Promise<Database> | undefined
-  let failure: { error: unknown; until: number } | undefined
-  let isDamaged = false
+  let failure: Failure | undefined
   let openings = 0
-  let isClosed = false
 
   async function open(): Promise<Database> {
-    if (isDamaged) removeAll(path)
-    isDamaged = false
+    if (failure?.isDamaged) removeAll(path)
+    failure = undefined
     openings++
     return openFile(path, connect)
   }
 
-  function forget(error: unknown): void {
+  async function close(why: Failure): Promise<void> {
     const opened = opening
     opening = undefined
-    failure = { error, until: performance.now() + RETRY_MS }
-    isDamaged ||= isDamage((error as Error).cause ?? error)
-    opened?.then((db) => db.close()).catch(() => {})
+    failure = why
+    await opened?.then((db) => db.close()).catch(() => {})
+  }
+
+  function fail(error: unknown): void {
+    const isDamaged = failure?.isDamaged || isDamage((error as Error).cause ?? error)
+    void close({ error, until: performance.now() + RETRY_MS, isDamaged })
   }
 
   async function use<T>(call: (db: Database) => Promise<T>): Promise<T> {
     if (failure && performance.now() < failure.until) throw failure.error
-    if (isClosed) throw new Error('The file of signals is closed')
     opening ??= open()
     const used = opening
     try {
       return await call(await used)
     } catch (error) {
-      if (used === opening && !isBusy((error as Error).cause)) forget(error)
+      if (used === opening && !isBusy((error as Error).cause)) fail(error)
       throw error
     }
   }
@@ -101,11 +102,21 @@ export function createSignalsFile(path: string, connect: Connect): SignalsFile {
     purge: (tables, signal) => use((db) => db.purge(tables, signal)),
     // A file that was opened again counts from the start.
     changeToken: () => use(async (db) => `${openings} ${await db.changeToken()}`),
-    async close() {
-      isClosed = true
-      await opening?.then((db) => db.close()).catch(() => {})
-    },
+    close: () =>
+      close({
+        error: new Error('The file of signals is closed'),
+        until: Number.POSITIVE_INFINITY,
+        isDamaged: false,
+      }),
   }
+}
+
+/** Why the file is not open, and until when it stays closed. */
+interface Failure {
+  error: unknown
+  /** By `performance.now()`. */
+  until: number
+  isDamaged: boolean
 }
 
 async function openFile(path: string, connect: Connect): Promise<Database> {
