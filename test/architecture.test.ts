@@ -110,8 +110,6 @@ const TO_DIVIDE: readonly string[] = [
   'lib/live/logins.ts: createLogins',
   'lib/live/tail.ts: createTail',
   'lib/live/transaction.ts: collect',
-  'cli/doctor/stream.ts: open',
-  'cli/logging/sink.ts: createLogSink',
 ]
 
 /** A docblock, a run of lines that begin with `//`, or a `//` behind code. */

@@ -1,6 +1,7 @@
 import { readEvents } from '../../lib/client/event-stream.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
+import { createCondition } from '../../lib/core/scheduling/condition.ts'
 import { withDeadline } from '../../lib/core/scheduling/deadline.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
@@ -148,32 +149,31 @@ interface StreamReader {
 function open(url: string, init: RequestInit): StreamReader {
   const seen = new Set<string>()
   let response: Response | undefined
-  let ended = false
-  let failed: unknown
-  let wake = () => {}
+  let end: { failure?: unknown } | undefined
+  const progress = createCondition()
   const read = async () => {
     response = await fetch(url, init)
     if (response.status !== 200) return
     for await (const { type } of readEvents(response.body!)) {
       seen.add(type)
-      wake()
+      progress.changed()
     }
   }
-  read()
-    .catch((error: unknown) => {
-      failed = error
-    })
-    .finally(() => {
-      ended = true
-      wake()
-    })
+  const finish = (result: { failure?: unknown }) => {
+    end = result
+    progress.changed()
+  }
+  read().then(
+    () => finish({}),
+    (failure: unknown) => finish({ failure }),
+  )
   return {
     async until(type) {
-      while (!seen.has(type) && !ended) await new Promise<void>((resolve) => (wake = resolve))
+      while (!seen.has(type) && !end) await progress.wait()
       return seen.has(type) ? 'arrived' : 'ended'
     },
     async status() {
-      if (!response && failed) throw failed
+      if (!response && end?.failure) throw end.failure
       return response?.status
     },
     headers: () => response?.headers ?? new Headers(),

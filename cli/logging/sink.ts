@@ -36,23 +36,22 @@ const MAX_BUFFERED_LENGTH = 64 * 1024
 export function createLogSink(stream: LogStream, toNotice: (lost: number) => string): LogSink {
   let buffered = ''
   let lines = 0
-  let dropped = 0
-  let reported = 0
   let waiting: NodeJS.Immediate | undefined
+  const losses = createLosses(toNotice)
   const writeLines = stream.writeSome && createFileWriter((bytes) => stream.writeSome!(bytes))
 
   function flush(): void {
     clearImmediate(waiting)
     waiting = undefined
     if (lines === 0) return
-    const notice = dropped > reported ? `${toNotice(dropped - reported)}\n` : ''
+    const notice = losses.notice()
     if (writeLines) {
       const written = writeLines(notice, buffered)
-      if (written.notice) reported = dropped
-      dropped += lines - written.lines
-    } else if ((stream.writableLength ?? 0) > MAX_PENDING_BYTES) dropped += lines
+      if (written.notice) losses.noticed()
+      losses.add(lines - written.lines)
+    } else if ((stream.writableLength ?? 0) > MAX_PENDING_BYTES) losses.add(lines)
     else {
-      reported = dropped
+      losses.noticed()
       keepNonBlocking(stream)
       stream.write(notice + buffered)
     }
@@ -69,7 +68,25 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
       if (urgent || buffered.length > MAX_BUFFERED_LENGTH) flush()
       else waiting ??= setImmediate(flush)
     },
-    dropped: () => dropped,
+    dropped: losses.count,
+  }
+}
+
+/** Counts dropped lines, and those of them that a line of the log has not reported yet. */
+function createLosses(toNotice: (lost: number) => string) {
+  let dropped = 0
+  let reported = 0
+  return {
+    count: () => dropped,
+    add(lines: number): void {
+      dropped += lines
+    },
+    /** The line that reports them; empty if there is nothing to report. */
+    notice: () => (dropped > reported ? `${toNotice(dropped - reported)}\n` : ''),
+    /** The notice has been written. */
+    noticed(): void {
+      reported = dropped
+    },
   }
 }
 
