@@ -1,10 +1,10 @@
 import { type Config, ConfigError } from '../../lib/config/parse.ts'
 import { isLoopback, isThisMachine } from '../../lib/core/addresses.ts'
+import type { FindingCode } from '../doctor/findings.ts'
 
 /** A setting that is allowed but seldom intended. */
 export interface ConfigWarning {
-  /** Stable, for programs that read it. */
-  code: string
+  code: FindingCode
   message: string
   remedy: string
 }

@@ -4,6 +4,7 @@ import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
 import type { ConnectionLimit } from '../../lib/storage/postgres/connections.ts'
 import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
+import type { FindingCode } from './findings.ts'
 
 const OLDEST_POSTGRES = 130_000
 
@@ -96,7 +97,7 @@ function describeLimit({ free, by, name }: ConnectionLimit): [limit: string, rai
 
 function judgeDurability(settings: Record<string, string>, durability: 'full' | 'os'): Finding[] {
   const found: Finding[] = []
-  const switches = { fsync: 'database.fsync_off', synchronous_commit: 'database.synchronous_commit_off' }
+  const switches = { fsync: 'database.fsync_off', synchronous_commit: 'database.synchronous_commit_off' } as const
   for (const [name, code] of Object.entries(switches)) {
     if (settings[name] !== 'off') continue
     const message = `PostgreSQL runs with ${name} = off and may lose acknowledged messages.`
@@ -126,7 +127,7 @@ function judgeDurability(settings: Record<string, string>, durability: 'full' | 
 }
 
 /** Compares a clock with the clock of this machine. No finding if the difference is unknown. */
-export function judgeClock(code: string, aheadMs: number | undefined): Finding[] {
+export function judgeClock(code: FindingCode, aheadMs: number | undefined): Finding[] {
   if (aheadMs === undefined) return []
   if (Math.abs(aheadMs) <= CLOCK_MS) return [ok(code, 'Its clock agrees with the clock of this machine.')]
   return [
