@@ -22,7 +22,7 @@ export async function runDoctor(config: object, options = { readOnly: false }): 
 
 /**
  * The codes of its warnings and errors, without those of nodes with another configuration: services of tests have settings
- * of their own, and `doctor-nodes.test.ts` has these findings.
+ * of their own, and `doctor/nodes.test.ts` has these findings.
  */
 export function wrong(findings: Iterable<Finding>): string[] {
   return [...findings].flatMap(({ severity, code }) =>

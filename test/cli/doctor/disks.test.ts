@@ -33,8 +33,8 @@ function untilNoted({ context }: OpenChat, files: string): Promise<void> {
   return expect.poll(async () => (await read())?.files).toBe(files)
 }
 
-describeOnEachDatabase('the doctor looks for the storage of files', (openUrl) => {
-  it('which is missing, and names the node that does find it', LONG, async () => {
+describeOnEachDatabase('the doctor, of the storage of files,', (openUrl) => {
+  it('reports a storage of files that is missing, and names the node that does find it', LONG, async () => {
     const { chat, folder, doctor } = await start(await openUrl())
     await untilNoted(chat, 'own')
     const found = await doctor(`fs:${newFolder()}`)
@@ -50,7 +50,7 @@ describeOnEachDatabase('the doctor looks for the storage of files', (openUrl) =>
     expect(nowhere.get('attachments.missing')?.message).toMatch(/Reads and uploads are 503\.$/)
   })
 
-  it('which another node misses', LONG, async () => {
+  it('reports a storage of files that another node misses', LONG, async () => {
     const { chat, folder, doctor } = await start(await openUrl())
     expect([...(await doctor()).keys()]).not.toContain('attachments.missing_elsewhere')
     renameSync(folder, `${folder}-away`)
@@ -65,7 +65,7 @@ describeOnEachDatabase('the doctor looks for the storage of files', (openUrl) =>
     expect(found.get('attachments.storage')).toMatchObject({ severity: 'ok' })
   })
 
-  it('which belongs to another database', LONG, async () => {
+  it('reports a storage of files that belongs to another database', LONG, async () => {
     const { chat, doctor } = await start(await openUrl())
     expect([...(await doctor()).keys()]).not.toContain('attachments.shared')
     await chat.context.db.run("UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'")
@@ -76,8 +76,8 @@ describeOnEachDatabase('the doctor looks for the storage of files', (openUrl) =>
   })
 })
 
-describeOnEachDatabase('the doctor looks for the place of the backups', (openUrl) => {
-  it('which is missing once its disk is not mounted', LONG, async () => {
+describeOnEachDatabase('the doctor, of the place of the backups,', (openUrl) => {
+  it('reports a place of the backups that is missing once its disk is not mounted', LONG, async () => {
     const url = await openUrl()
     const target = join(newFolder(), 'backups')
     const backup = { schedule: '1d', target }
@@ -99,8 +99,8 @@ describeOnEachDatabase('the doctor looks for the place of the backups', (openUrl
   })
 })
 
-describeOnEachDatabase('the doctor looks at the disks', (openUrl) => {
-  it('of files and of backups, each once, whatever the database', LONG, async ({ skip }) => {
+describeOnEachDatabase('the doctor, of the disks,', (openUrl) => {
+  it('reports the disks of files and of backups, each once, whatever the database', LONG, async ({ skip }) => {
     const mount = mountSmall(20)
     if (!mount) return skip('This user may mount no disk')
     onTestFinished(mount.remove)

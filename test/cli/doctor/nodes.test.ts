@@ -26,7 +26,7 @@ async function start(url: string, config: object = {}) {
 }
 
 describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
-  it('finds them, by host, process and port, and no difference', LONG, async () => {
+  it('reports the running nodes by host, process and port, and no difference', LONG, async () => {
     const url = await openUrl()
     const service = await start(url, QUIET)
     await service.chat.context.cluster.details.listensOn(4711)
@@ -41,7 +41,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
     expect(JSON.stringify(nodes)).not.toContain('values')
   })
 
-  it('finds what was changed and not reloaded, another storage and another address', LONG, async () => {
+  it('reports what was changed and not reloaded, another storage and another address', LONG, async () => {
     const url = await openUrl()
     const service = await start(url, { ...QUIET, attachments: await filesInFolder() })
     const config: Record<string, object> = { ...configOf(service), database: { url } }
@@ -70,7 +70,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
     })
   })
 
-  it('finds nodes that differ, and two without a delay of their drain', LONG, async () => {
+  it('reports nodes that differ, and two without a delay of their drain', LONG, async () => {
     const url = await openUrl()
     const here = await start(url, QUIET)
     const there = await start(url, { ...QUIET, limits: { message_bytes: 1000 } })

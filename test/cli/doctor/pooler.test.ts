@@ -62,13 +62,13 @@ describe.skipIf(why)(`a pooler${why && `: skipped, ${why}`}`, () => {
     },
   )
 
-  it('that keeps a connection for each client carries names', LONG, async () => {
+  it('reports that a pooler with a connection for each client carries names', LONG, async () => {
     const { url } = await startPooler(await createDatabase(), 'session')
     const found = await examine(url)
     expect(found.get('database.pooler')?.message).toContain('It can carry names of statements')
   })
 
-  it('that looks like the server is found by the names that fail', LONG, async () => {
+  it('reports a pooler that looks like the server, by the names that fail', LONG, async () => {
     const pooler = await startPooler(await createDatabase(), 'transaction', 1)
     const url = await disguise(pooler)
     const found = await examine(url)

@@ -36,7 +36,7 @@ describe.skipIf(!isInstalled())('the connections of PostgreSQL', () => {
     return found.get('database.connections') ?? found.get('database.few_connections')
   }
 
-  it('in use by nodes with other names count as those of the service, and those of other programs do not', async () => {
+  it('connections of nodes with other names count as those of the service, those of other programs do not', async () => {
     await connect(5, url, 'machine-a')
     await connect(7, url, 'machine-b')
     // Of the 200, three are reserved for superusers.
@@ -50,7 +50,7 @@ describe.skipIf(!isInstalled())('the connections of PostgreSQL', () => {
     expect((await judged())?.message).toContain('The server has 188 connections')
   })
 
-  it('are as many as the role may have, if that is less', async () => {
+  it('connections are as many as the role may have, if that is less', async () => {
     await run(cluster.url, 'ALTER ROLE chat CONNECTION LIMIT 40')
     onTestFinished(() => run(cluster.url, 'ALTER ROLE chat CONNECTION LIMIT -1'))
     await connect(20, url, 'machine-a')
@@ -68,7 +68,7 @@ describe.skipIf(!isInstalled())('the connections of PostgreSQL', () => {
     })
   })
 
-  it('are as many as the database may have, if that is less', async () => {
+  it('connections are as many as the database may have, if that is less', async () => {
     await run(cluster.url, 'ALTER ROLE chat CONNECTION LIMIT 40', 'ALTER DATABASE chat CONNECTION LIMIT 15')
     onTestFinished(() =>
       run(cluster.url, 'ALTER ROLE chat CONNECTION LIMIT -1', 'ALTER DATABASE chat CONNECTION LIMIT -1'),
@@ -80,7 +80,7 @@ describe.skipIf(!isInstalled())('the connections of PostgreSQL', () => {
     })
   })
 
-  it('are not limited for a superuser by its role', async () => {
+  it('connections of a superuser are not limited by its role', async () => {
     await run(cluster.url, 'ALTER ROLE postgres CONNECTION LIMIT 5')
     onTestFinished(() => run(cluster.url, 'ALTER ROLE postgres CONNECTION LIMIT -1'))
     const found = await runDoctor({ server: { port: 9 }, database: { url: cluster.databaseUrl('chat') } })
