@@ -81,7 +81,7 @@ nor in the configuration file. This includes \`database.url\`, \`mail.smtp.url\`
 
 The file has the value and nothing else, in UTF-8, at most 64 KiB; a line end at its end does not count. A list has an item on each
 line. Environment variables win over credentials, and these over the configuration file; a value and its file in the same place
-are an error. \`doctor\` warns of a file that every user can read. A [reload](../guides/running.md#reload-the-configuration)
+are an error. \`doctor\` warns of a file that every user can read. A [reload](../guides/stopping.md#reload-the-configuration)
 reads the files again.
 
 ## Write and check
