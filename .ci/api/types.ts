@@ -7,6 +7,7 @@ import { createDrafts, fileOf, folderOf, USE_CASE_FILE } from './drafts.ts'
 import { entitiesIn, reExport } from './entities.ts'
 import { formatted } from './format.ts'
 import { clientMember, functionMember, isAdministration, useCaseMember } from './members.ts'
+import { textOf } from './project.ts'
 import { type Direction, loadSchemas, typeText } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import { loadUseCases } from './use-cases.ts'
@@ -44,7 +45,7 @@ export async function apiTypes(): Promise<Record<string, string>> {
     const ofService = drafts.scopeOf(`${feature}${USE_CASE_FILE}`)
     const routes = (endpoints as ByFeature<AnyRoute>)[feature] ?? {}
     const members = [
-      ...entries<AnyUseCase>(USE_CASES, feature).map(([verb, useCase]) =>
+      ...asWritten(entries<AnyUseCase>(USE_CASES, feature), sources).map(([verb, useCase]) =>
         useCaseMember(verb, useCase, sources.get(useCase)!, routes[verb], ofService),
       ),
       ...[...entries(FUNCTIONS, feature), ...entries(LOOPS, feature)].map(([verb, value]) =>
@@ -85,8 +86,23 @@ function entries<T>(table: object, feature: string): [string, T][] {
   return Object.entries((table as ByFeature<T>)[feature] ?? {})
 }
 
+/** Where each use-case is written. */
+type Sources = ReadonlyMap<unknown, { file: string; name: string }>
+
+/** Use-cases file by file, and in the order of each: a module lists its exports by the alphabet. */
+function asWritten(useCases: [verb: string, AnyUseCase][], sources: Sources): [verb: string, AnyUseCase][] {
+  const placed = useCases.map(([verb, useCase]) => {
+    const { file, name } = sources.get(useCase)!
+    return { verb, useCase, file, position: textOf(file).indexOf(`export const ${name} `) }
+  })
+  const files = [...new Set(placed.map(({ file }) => file))]
+  return placed
+    .sort((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.position - b.position)
+    .map(({ verb, useCase }) => [verb, useCase])
+}
+
 /** The feature of each folder that has use-cases. */
-function homesOf(sources: ReadonlyMap<unknown, { file: string }>): Map<string, string> {
+function homesOf(sources: Sources): Map<string, string> {
   const homes = new Map([['lib/config', 'config']])
   for (const [feature, useCases] of Object.entries(USE_CASES))
     for (const useCase of Object.values(useCases)) {

@@ -74,6 +74,15 @@ export function useCase<
   return { errors: [], ...spec, input: spec.input as Schema }
 }
 
+/** The use-cases that a module exports, by their names. Sorted, since a bundled module lists its exports in another order. */
+export function useCasesOf<Module extends object>(
+  module: Module,
+): { [Name in keyof Module as Module[Name] extends AnyUseCase ? Name : never]: Module[Name] } {
+  const isUseCase = (value: unknown) => value instanceof Object && 'takes' in value && 'run' in value
+  const names = Object.keys(module).sort() as (keyof Module)[]
+  return Object.fromEntries(names.flatMap((name) => (isUseCase(module[name]) ? [[name, module[name]]] : []))) as never
+}
+
 const CLIENT: NamesOf<Client> = { ip: 0, user_agent: 0, token: 0, binding: 0, device: 0, isGone: 0 }
 
 /** A use-case as a function of a service: without the context, its input validated. */

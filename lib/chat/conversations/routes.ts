@@ -2,7 +2,7 @@ import { route } from '../../endpoint.ts'
 import { Conversation, ConversationPage, CreatedConversation, OpenedConversation } from './schema.ts'
 import { ConversationSettings } from './schema-settings.ts'
 import * as service from './service.ts'
-import * as ofDirect from './service-direct.ts'
+import * as ofClient from './service-client.ts'
 import * as ofSettings from './service-settings.ts'
 
 export const create = route({
@@ -16,7 +16,7 @@ export const create = route({
   example: { title: 'Engines' },
   status: 201,
   output: CreatedConversation,
-  run: service.createByClient,
+  run: ofClient.createByClient,
 })
 
 export const direct = route({
@@ -31,7 +31,7 @@ export const direct = route({
   status: 201,
   status_unless_created: 200,
   output: OpenedConversation,
-  run: ofDirect.directByClient,
+  run: ofClient.directByClient,
 })
 
 export const get = route({
@@ -68,7 +68,7 @@ export const rename = route({
   example: { title: 'Difference engines' },
   response_headers: { 'Stream-Position': 'always' },
   output: Conversation,
-  run: service.renameByClient,
+  run: ofClient.renameByClient,
 })
 
 export const remove = route({

@@ -10,7 +10,7 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { pairKeyOf } from './rules.ts'
-import { AnyDirectInput, DirectInput, type OpenedConversation } from './schema.ts'
+import { AnyDirectInput, type OpenedConversation } from './schema.ts'
 import { get } from './service.ts'
 import { setSettings } from './service-settings.ts'
 import { findPair, haveCommon } from './store-direct.ts'
@@ -46,9 +46,6 @@ export const direct = useCase({
     return { conversation_id, created: created !== undefined, conversation }
   },
 })
-
-/** {@link direct} for a client of the service, which names no subject. */
-export const directByClient = useCase({ ...direct, input: DirectInput })
 
 /** @throws ChatError `not_found`, also for a disabled user and a system actor */
 async function findPartner(db: Queries, input: AnyDirectInput): Promise<HostUser> {

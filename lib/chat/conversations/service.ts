@@ -85,21 +85,7 @@ export const create = useCase({
   },
 })
 
-/** {@link create} for a client of the service: only administrators set a `ref`: no user takes one before the host. */
-export const createByClient = useCase({
-  ...create,
-  run: (ctx, actor, input): Promise<CreatedConversation> => {
-    assertMayRef(actor, input)
-    return create.run(ctx, actor, input)
-  },
-})
-
 const REF_TAKEN = { message: 'Another conversation has this ref.' }
-
-function assertMayRef(actor: Actor, { ref }: { ref?: string | undefined }): void {
-  if (ref !== undefined && !actor.roles.includes('admin'))
-    throw new ChatError('forbidden', { message: 'Only an administrator sets the ref of a conversation over HTTP.' })
-}
 
 /**
  * The conversation with a ref: the same at every call. The first call creates it, with the actor as its owner; later ones
@@ -248,15 +234,6 @@ async function changePolicy(tx: Tx, actor: Actor, conversationId: string, policy
   tx.audit({ act: 'conversation.policy_changed', ...byActor(actor), ...about, detail: { ...policy } })
   return JSON.stringify({ ...JSON.parse(before ?? '{}'), ...policy })
 }
-
-/** {@link rename} for a client of the service: only administrators set a `ref`, as for {@link createByClient}. */
-export const renameByClient = useCase({
-  ...rename,
-  run: (ctx, actor, conversationId, input): Promise<Conversation> => {
-    assertMayRef(actor, input)
-    return rename.run(ctx, actor, conversationId, input)
-  },
-})
 
 /**
  * Deletes a conversation: it is hidden at once, and its streams close. A background task removes its content.

@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { AddedParticipant, ChangedParticipant, ParticipantPage } from '../conversations/schema.ts'
 import * as service from './service.ts'
+import * as ofClient from './service-client.ts'
 
 export const list = route({
   method: 'GET',
@@ -24,7 +25,7 @@ export const add = route({
   example: { username: 'grace' },
   status: 201,
   output: AddedParticipant,
-  run: service.addNamed,
+  run: ofClient.addByClient,
 })
 
 export const remove = route({

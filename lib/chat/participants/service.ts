@@ -16,7 +16,6 @@ import {
   type AddedParticipant,
   AnyParticipantInput,
   type ChangedParticipant,
-  ParticipantInput,
   type ParticipantRole,
   RoleChange,
 } from '../conversations/schema.ts'
@@ -46,9 +45,6 @@ export const add = useCase({
   errors: ['not_found', 'forbidden', 'already_participant', 'conflict'],
   run: (ctx, actor, conversationId, input): Promise<AddedParticipant> => addTo(ctx, actor, conversationId, input),
 })
-
-/** {@link add} for a client of the service, which names no subject. */
-export const addNamed = useCase({ ...add, input: ParticipantInput })
 
 async function addTo(
   ctx: Context,
