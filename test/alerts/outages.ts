@@ -9,7 +9,7 @@ import { mountSmall } from '../fault/storage/mounts.ts'
 import { serve } from '../fault/storage/serving.ts'
 import { openHandle } from '../storage/handles.ts'
 import { clockOf, interrupt, post, sqliteIn, stopServer } from './means.ts'
-import { Missing, type Stage, until } from './stage.ts'
+import { Missing, type Stage, waitUntil } from './stage.ts'
 
 /** What goes wrong, and the alerts that must fire then. It throws {@link Missing} where it cannot be tried. */
 export interface Outage {
@@ -71,7 +71,7 @@ export const OUTAGES: Record<string, Outage> = {
         CHAT_BACKUP__SCHEDULE: '1h',
         CHAT_BACKUP__TARGET: target,
       })
-      await until(async () => service.log().includes('A backup failed'))
+      await waitUntil(async () => service.log().includes('A backup failed'))
       set('+2d')
     },
   },

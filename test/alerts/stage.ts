@@ -62,7 +62,7 @@ export async function openStage(second = 1): Promise<Stage> {
     writeFileSync(path, shortened(text, second))
   const prometheus = startPrometheus(folder, own)
   ends.push(() => end(prometheus))
-  await until(async () => (await fetch(`http://127.0.0.1:${own}/-/ready`)).ok)
+  await waitUntil(async () => (await fetch(`http://127.0.0.1:${own}/-/ready`)).ok)
 
   const firing = async (): Promise<string[]> => {
     const response = await fetch(`http://127.0.0.1:${own}/api/v1/alerts`)
@@ -79,7 +79,7 @@ export async function openStage(second = 1): Promise<Stage> {
     async serve(url, env = {}) {
       const service = await serve(url, port, env)
       ends.push(() => service.isAlive() && service.kill())
-      await until(isScraped)
+      await waitUntil(isScraped)
       return service
     },
     async postgres(parent) {
@@ -102,7 +102,7 @@ export async function openStage(second = 1): Promise<Stage> {
     onClose: (end) => void ends.push(end),
     firing,
     async fires(alert) {
-      await until(async () => (await firing()).includes(alert)).catch(async () => {
+      await waitUntil(async () => (await firing()).includes(alert)).catch(async () => {
         throw new Error(`${alert} does not fire, but: ${(await firing()).join(', ') || 'none'}`)
       })
     },
@@ -142,7 +142,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Waits for a fact outside this process, and looks again a few times a second. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
+export async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!(await isSo().catch(() => false))) {
     if (performance.now() > deadline) throw new Error('It takes too long')

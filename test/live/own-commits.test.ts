@@ -130,7 +130,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     nodes[node]!.chat.events.followAll(ada, last_event_id === undefined ? {} : { last_event_id })
 
   /** The contents of the next messages, up to one of them, and the id of each. */
-  async function until(stream: ReturnType<typeof follow>, last: string): Promise<[content: string, id: string][]> {
+  async function readUntil(stream: ReturnType<typeof follow>, last: string): Promise<[content: string, id: string][]> {
     const seen: [string, string][] = []
     for (;;) {
       const { value } = await stream.next()
@@ -144,11 +144,11 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     const stream = follow(0)
     await stream.next()
     await post(0, rooms[0]!, 'first')
-    await until(stream, 'first')
+    await readUntil(stream, 'first')
     const before = held.count(readsNews)
     const contents = times(20, String)
     for (const content of contents) await post(0, rooms[0]!, content)
-    expect((await until(stream, '19')).map(([content]) => content)).toEqual(contents)
+    expect((await readUntil(stream, '19')).map(([content]) => content)).toEqual(contents)
     // Some reads are due to presence, and on PostgreSQL to the transactions of other tests.
     expect(held.count(readsNews) - before).toBeLessThan(contents.length)
     await stream.return(undefined)
@@ -160,7 +160,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     const contents = times(20, String)
     for (const content of contents) await post(Number(content) % 3 === 1 ? 1 : 0, rooms[0]!, content)
     await post(0, rooms[0]!, 'end')
-    expect((await until(stream, 'end')).map(([content]) => content)).toEqual([...contents, 'end'])
+    expect((await readUntil(stream, 'end')).map(([content]) => content)).toEqual([...contents, 'end'])
     await stream.return(undefined)
   })
 
@@ -180,7 +180,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     })
     await isOpen
     await post(0, rooms[0]!, 'passed')
-    const [, id] = (await until(stream, 'passed')).at(-1)!
+    const [, id] = (await readUntil(stream, 'passed')).at(-1)!
     release()
     await late
     await post(0, rooms[0]!, 'after')

@@ -40,7 +40,7 @@ async function probe(base_url: string): Promise<string[]> {
 }
 
 /** Waits for that result. */
-async function until(base_url: string, expected: string[]): Promise<void> {
+async function waitForFailures(base_url: string, expected: string[]): Promise<void> {
   await expect.poll(() => probe(base_url), { timeout: 15_000, interval: 100 }).toEqual(expected)
 }
 
@@ -121,16 +121,16 @@ describe('/readyz on SQLite', () => {
     const { service, file } = await start()
     expect(await probe(service.base_url)).toEqual([])
     const mend = harm(file)
-    await until(service.base_url, ['database'])
+    await waitForFailures(service.base_url, ['database'])
     mend()
-    await until(service.base_url, [])
+    await waitForFailures(service.base_url, [])
     await service.signIn('ada')
   })
 
   it('names a database whose file was deleted', async () => {
     const { service, file } = await start()
     rmSync(file)
-    await until(service.base_url, ['database'])
+    await waitForFailures(service.base_url, ['database'])
   })
 
   it('stays ready while another process holds the write lock: reads continue', async () => {
@@ -172,9 +172,9 @@ describe('/readyz on SQLite', () => {
     expect(await probe(base_url)).toEqual([])
     for (const mode of [0o400, 0o000]) {
       chmodSync(file, mode)
-      await until(base_url, ['database'])
+      await waitForFailures(base_url, ['database'])
       chmodSync(file, 0o600)
-      await until(base_url, [])
+      await waitForFailures(base_url, [])
     }
   })
 })
@@ -189,7 +189,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     await cluster.restart(async () => {
       expect(await probe(service.base_url)).toContain('database')
     })
-    await until(service.base_url, [])
+    await waitForFailures(service.base_url, [])
     await service.signIn('ada')
   })
 
@@ -221,10 +221,10 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
   it('names the exchange with other processes while another one hears, and this one does not', async () => {
     const { one, two, unresponsive, of } = await startPair()
     unresponsive.is = true
-    await until(one.base_url, ['bus'])
+    await waitForFailures(one.base_url, ['bus'])
     expect(await probe(two.base_url)).toEqual([])
     unresponsive.is = false
-    await until(one.base_url, [])
+    await waitForFailures(one.base_url, [])
     expect(of('Other processes cannot be heard')).toHaveLength(1)
   })
 
@@ -291,7 +291,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
       for (const failing of probes) expect(failing).toContain('database')
     }
     way.open()
-    await until(service.base_url, [])
+    await waitForFailures(service.base_url, [])
     await service.signIn('ada')
   })
 })

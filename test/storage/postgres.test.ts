@@ -50,7 +50,10 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     ])('fails %s that runs on it, and nothing later', async (_, use) => {
       const { db, ended } = await openItems()
       const code = codeOf(use(db))
-      await until("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = $1 AND query LIKE 'SELECT pg_sl%'", ended)
+      await waitForRow(
+        "SELECT count(*) AS n FROM pg_stat_activity WHERE datname = $1 AND query LIKE 'SELECT pg_sl%'",
+        ended,
+      )
       await endBackends(ended)
       expect(await code).toBe('unavailable')
       expect(await countItems(db)).toBe(0)
@@ -292,9 +295,9 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       ['there is no socket', { search: '?host=/nowhere' }],
       ['there is no database', { pathname: '/nothing' }],
       ['the password is wrong', { username: 'guarded' }],
-    ])('when %s', async (_, spoilt) => {
+    ])('when %s', async (_, invalid) => {
       await guard()
-      const url = Object.assign(new URL(cluster.url), { password: 'hunter2' }, spoilt)
+      const url = Object.assign(new URL(cluster.url), { password: 'hunter2' }, invalid)
       expect(await errorText(url.href)).not.toContain('hunter2')
     })
 
@@ -339,7 +342,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     await admin.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [database])
   }
 
-  async function until(query: string, ...params: string[]): Promise<void> {
+  async function waitForRow(query: string, ...params: string[]): Promise<void> {
     while (Number((await admin.query(query, params)).rows[0].n) === 0);
   }
 
@@ -347,7 +350,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
   async function setEverywhere(setting: string, value: string): Promise<void> {
     await admin.query(`ALTER SYSTEM SET ${setting} = ${value}`)
     await admin.query('SELECT pg_reload_conf()')
-    await until(`SELECT count(*) AS n FROM pg_settings WHERE name = '${setting}' AND setting = '${value}'`)
+    await waitForRow(`SELECT count(*) AS n FROM pg_settings WHERE name = '${setting}' AND setting = '${value}'`)
   }
 
   /** Requires a password for the user `guarded`. */
@@ -359,7 +362,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const lines = "('local all guarded scram-sha-256'), ('local all all trust')"
     await admin.query(`COPY (VALUES ${lines}) TO '${files[0].hba_file}'`)
     await admin.query('SELECT pg_reload_conf()')
-    await until('SELECT count(*) AS n FROM pg_hba_file_rules WHERE auth_method = $1', 'scram-sha-256')
+    await waitForRow('SELECT count(*) AS n FROM pg_hba_file_rules WHERE auth_method = $1', 'scram-sha-256')
   }
 })
 

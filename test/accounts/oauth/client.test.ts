@@ -11,13 +11,13 @@ const CANARY = /canary-/
 
 describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
   let service: TestService
-  let there: PlainProvider
+  let provider: PlainProvider
   let original: PlainProvider['answers']
   const lines: string[] = []
 
   beforeAll(async () => {
-    there = await startPlain()
-    original = { ...there.answers }
+    provider = await startPlain()
+    original = { ...provider.answers }
     const line = (message: string, fields?: object) => void lines.push(JSON.stringify({ message, ...fields }))
     service = await startService(await openUrl(), {
       config: {
@@ -25,12 +25,12 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
         session: { max_sessions_per_user: false },
         oauth: {
           manual_enabled: true,
-          plain: there.plain,
-          openid: there.openid,
-          github: there.plain,
+          plain: provider.plain,
+          openid: provider.openid,
+          github: provider.plain,
           // A privileged port, which no other test listens on.
-          nowhere: { ...there.openid, issuer: 'http://127.0.0.1:2' },
-          pending: { issuer: there.url },
+          nowhere: { ...provider.openid, issuer: 'http://127.0.0.1:2' },
+          pending: { issuer: provider.url },
         },
       },
       ports: { log: { debug: line, info: line, warn: line, error: line } },
@@ -38,13 +38,13 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     await service.signIn('admin')
   })
   beforeEach(() => {
-    there.answers = { ...original }
-    there.asked.length = 0
+    provider.answers = { ...original }
+    provider.asked.length = 0
     lines.length = 0
   })
   afterAll(async () => {
     await service.close()
-    there.close()
+    provider.close()
   })
 
   /** Signs in with the provider's current answers. */
@@ -68,8 +68,8 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     header = {}
   })
   function setIdToken(more: object) {
-    const id_token = there.idToken({ ...more, ...claims }, header)
-    there.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
+    const id_token = provider.idToken({ ...more, ...claims }, header)
+    provider.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
   }
 
   async function failureOf(response: Response): Promise<[number, string]> {
@@ -96,18 +96,18 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     expect(body).toMatchObject({ user: { username: 'ada', display_name: 'Ada Lovelace', email: 'ada@example.org' } })
     expect(JSON.stringify(body)).not.toMatch(CANARY)
     expect(searchParams.has('nonce')).toBe(false)
-    expect(there.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /token', 'GET /user'])
-    expect(there.asked[0]!.form).toEqual({
+    expect(provider.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /token', 'GET /user'])
+    expect(provider.asked[0]!.form).toEqual({
       grant_type: 'authorization_code',
       client_id: 'plain-client',
-      client_secret: there.plain.client_secret,
+      client_secret: provider.plain.client_secret,
       redirect_uri: `${PUBLIC_URL}/api/oauth/plain/callback`,
       code: 'canary-code-0123456789',
       code_verifier: expect.stringMatching(/^[\w-]{43}$/),
     })
-    expect(there.asked[1]!.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`)
+    expect(provider.asked[1]!.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`)
     const rows = await service.chat.context.db.all('SELECT * FROM identities')
-    expect(rows).toMatchObject([{ provider: 'plain', issuer: there.url, subject: '1' }])
+    expect(rows).toMatchObject([{ provider: 'plain', issuer: provider.url, subject: '1' }])
     const tables = await Promise.all(
       ['users', 'identities', 'oauth_states', 'sessions', 'audit_log'].map((table) =>
         service.chat.context.db.all(`SELECT * FROM ${table}`),
@@ -117,23 +117,23 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
   })
 
   it('reads the verified primary address from GitHub', async () => {
-    there.answers['/user'] = { id: 42, login: 'Octo', name: null, email: 'public@example.org' }
+    provider.answers['/user'] = { id: 42, login: 'Octo', name: null, email: 'public@example.org' }
     const emails = [
       { email: 'old@example.org', primary: false, verified: true, visibility: null },
       { email: 'octo@example.org', primary: true, verified: true, visibility: 'public' },
     ]
-    there.answers['/user/emails'] = emails
+    provider.answers['/user/emails'] = emails
     const { response } = await signIn('github')
     expect(await response.json()).toMatchObject({ user: { username: 'Octo', email: 'octo@example.org' } })
 
-    there.answers['/user'] = { id: 43, login: 'Other' }
-    there.answers['/user/emails'] = [{ email: 'octo2@example.org', primary: true, verified: false }]
+    provider.answers['/user'] = { id: 43, login: 'Other' }
+    provider.answers['/user/emails'] = [{ email: 'octo2@example.org', primary: true, verified: false }]
     expect(await failureOf((await signIn('github')).response)).toEqual([502, 'oauth_provider_error'])
   })
 
   it('keeps equal subjects of different providers apart', async () => {
-    there.answers['/user'] = { sub: '1', email: 'one@example.org' }
-    there.answers['/user/emails'] = []
+    provider.answers['/user'] = { sub: '1', email: 'one@example.org' }
+    provider.answers['/user/emails'] = []
     claims = { sub: '1', email: 'two@example.org' }
     const bodies = await Promise.all(
       ['plain', 'openid'].map(
@@ -147,7 +147,7 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     claims = { sub: 'right', email: 'right@example.org' }
     const { response } = await signIn('openid')
     expect(response.status).toBe(200)
-    const token = there.asked.find(({ path }) => path === '/token')!
+    const token = provider.asked.find(({ path }) => path === '/token')!
     expect(token.form.client_secret).toBeUndefined()
     expect(token.headers.authorization).toMatch(/^Basic /)
   })
@@ -176,24 +176,24 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     const browser = createBrowser(service.base_url)
     const authUrl = await browser.begin('openid')
     const nonce = new URL(authUrl).searchParams.get('nonce')
-    const [head, , signature] = there.idToken({ nonce }).split('.')
-    const [, body] = there.idToken({ nonce, sub: 'somebody-else' }).split('.')
+    const [head, , signature] = provider.idToken({ nonce }).split('.')
+    const [, body] = provider.idToken({ nonce, sub: 'somebody-else' }).split('.')
     const id_token = [head, body, signature].join('.')
-    there.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
+    provider.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
     expect(await failureOf(await browser.ask(returnFrom(authUrl)))).toEqual([502, 'oauth_provider_error'])
   })
 
   it('refuses userinfo of another user', async () => {
     claims = { email: undefined }
-    there.answers['/user'] = { sub: 'somebody-else', email: 'ada@example.org', email_verified: true }
+    provider.answers['/user'] = { sub: 'somebody-else', email: 'ada@example.org', email_verified: true }
     expect(await failureOf((await signIn('openid')).response)).toEqual([502, 'oauth_provider_error'])
   })
 
   it('checks the issuer of a callback, also without discovery', async () => {
     const mixed = await signIn('plain', { more: { iss: 'https://evil.example' } })
     expect(await failureOf(mixed.response)).toEqual([400, 'oauth_state_invalid'])
-    expect(there.asked).toEqual([])
-    expect((await signIn('plain', { more: { iss: `${there.url}/login` } })).response.status).toBe(200)
+    expect(provider.asked).toEqual([])
+    expect((await signIn('plain', { more: { iss: `${provider.url}/login` } })).response.status).toBe(200)
   })
 
   const status =
@@ -226,11 +226,11 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     ['returns a profile without an address', '/user', { id: 7, login: 'hermit', email: 'not an address' }],
     ['redirects the request for the profile', '/user', status(302, '', { location: '/elsewhere' })],
   ])('is a failure of the provider when it %s', async (_, path, answer) => {
-    there.answers[path] = answer
-    there.answers['/elsewhere'] = original['/token']!
+    provider.answers[path] = answer
+    provider.answers['/elsewhere'] = original['/token']!
     const { response } = await signIn('plain')
     expect(await failureOf(response)).toEqual([502, 'oauth_provider_error'])
-    expect(there.asked.map((each) => each.path)).not.toContain('/elsewhere')
+    expect(provider.asked.map((each) => each.path)).not.toContain('/elsewhere')
   })
 
   it('gives up a slow provider within five seconds', async () => {
@@ -242,8 +242,8 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     const answers = [() => {}, drip]
     const browser = createBrowser(service.base_url)
     const authUrls = [await browser.begin('plain'), await browser.begin('plain')]
-    there.answers['/token'] = (response, asked) => {
-      const turn = there.asked.filter(({ path }) => path === '/token').indexOf(asked)
+    provider.answers['/token'] = (response, asked) => {
+      const turn = provider.asked.filter(({ path }) => path === '/token').indexOf(asked)
       answers[turn]!(response)
     }
     const failures = await Promise.all(authUrls.map((url) => browser.ask(returnFrom(url))))
@@ -283,7 +283,7 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
   })
 
   it('writes the reason of a failure to the audit log and the log', async () => {
-    there.answers['/token'] = status(400, '{"error":"invalid_grant"}')
+    provider.answers['/token'] = status(400, '{"error":"invalid_grant"}')
     await signIn('plain')
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { message: 'A sign-in provider failed', provider: 'plain', reason: 'it answered with status 400, invalid_grant' },
@@ -297,6 +297,6 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     const state = new URL(await browser.begin('plain')).searchParams.get('state')
     const response = await browser.ask(`/api/oauth/plain/callback?error=<script>&state=${state}`)
     expect(await failureOf(response)).toEqual([502, 'oauth_provider_error'])
-    expect(there.asked).toEqual([])
+    expect(provider.asked).toEqual([])
   })
 })

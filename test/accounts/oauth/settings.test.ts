@@ -6,12 +6,12 @@ import { returnFrom, startPlain } from './plain.ts'
 
 describeOnEachDatabase('settings of sign-in through providers', (openUrl) => {
   async function start(oauth: object) {
-    const there = await startPlain()
-    const config = { server: { public_url: PUBLIC_URL }, oauth: { plain: there.plain, ...oauth } }
+    const provider = await startPlain()
+    const config = { server: { public_url: PUBLIC_URL }, oauth: { plain: provider.plain, ...oauth } }
     const service = await startService(await openUrl(), { config })
     await service.signIn('admin')
     const signIn = async (user: object) => {
-      there.answers['/user'] = user
+      provider.answers['/user'] = user
       const browser = createBrowser(service.base_url)
       const response = await browser.ask(returnFrom(await browser.begin('plain')), {
         headers: { accept: 'application/json' },
@@ -21,7 +21,7 @@ describeOnEachDatabase('settings of sign-in through providers', (openUrl) => {
     }
     const close = async () => {
       await service.close()
-      there.close()
+      provider.close()
     }
     return { service, signIn, close }
   }
@@ -57,17 +57,24 @@ describeOnEachDatabase('settings of sign-in through providers', (openUrl) => {
   })
 
   it('sends the client secret to no other site from discovery, unless it is configured', async () => {
-    const there = await startPlain()
-    const document = there.answers['/.well-known/openid-configuration'] as object
-    there.answers['/.well-known/openid-configuration'] = { ...document, token_endpoint: 'https://token.example/token' }
-    const openid = { issuer: there.url, client_id: 'c', client_secret: 's' }
+    const provider = await startPlain()
+    const document = provider.answers['/.well-known/openid-configuration'] as object
+    provider.answers['/.well-known/openid-configuration'] = {
+      ...document,
+      token_endpoint: 'https://token.example/token',
+    }
+    const openid = { issuer: provider.url, client_id: 'c', client_secret: 's' }
     const allowed = { ...openid, token_hosts: ['token.example'] }
-    const { service, close } = await start({ openid, allowed, known: { ...openid, token_url: `${there.url}/token` } })
+    const { service, close } = await start({
+      openid,
+      allowed,
+      known: { ...openid, token_url: `${provider.url}/token` },
+    })
     const begin = async (provider: string) =>
       (await createBrowser(service.base_url).ask(`/api/oauth/${provider}`)).status
     expect([await begin('openid'), await begin('allowed'), await begin('known')]).toEqual([502, 200, 200])
     await close()
-    there.close()
+    provider.close()
   })
 
   it('finds a username for every person', async () => {
@@ -90,11 +97,11 @@ describeOnEachDatabase('settings of sign-in through providers', (openUrl) => {
 })
 
 it('sets a cookie that no neighbouring host can set when HTTPS is used', async () => {
-  const there = await startPlain()
+  const provider = await startPlain()
   const config = {
     server: { public_url: PUBLIC_URL },
     security: { cookie: { secure: true, domain: 'example.org' }, password: { bcrypt_cost: 4 } },
-    oauth: { plain: there.plain },
+    oauth: { plain: provider.plain },
   }
   const service = await startService('sqlite::memory:', { config })
   await service.chat.setup.run({ email: 'admin@example.org', password: 'correct horse battery' })
@@ -103,5 +110,5 @@ it('sets a cookie that no neighbouring host can set when HTTPS is used', async (
     expect.stringMatching(/^__Host-OAUTH_BINDING=[\w-.]{87}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/),
   ])
   await service.close()
-  there.close()
+  provider.close()
 })

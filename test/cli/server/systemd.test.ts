@@ -22,7 +22,7 @@ const missing = ['systemd-notify', 'python3'].filter((program) => spawnSync(prog
 if (missing.length > 0) console.log(`Tests of notifications to systemd skipped: ${missing.join(', ')} not found`)
 
 /** What systemd would receive. */
-async function startReceiver(path: string): Promise<{ seen: string[]; until(text: string): Promise<void> }> {
+async function startReceiver(path: string): Promise<{ seen: string[]; waitFor(text: string): Promise<void> }> {
   const child: ChildProcess = spawn('python3', ['-c', RECEIVER, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const seen: string[] = []
@@ -34,10 +34,10 @@ async function startReceiver(path: string): Promise<{ seen: string[]; until(text
     seen.push(...lines.map((line) => JSON.parse(line) as string).filter((each) => !each.startsWith('BARRIER')))
   })
   await once(child.stdout!, 'data')
-  const until = async (text: string) => {
+  const waitFor = async (text: string) => {
     await expect.poll(() => seen.some((each) => each.includes(text)), { timeout: 60_000 }).toBe(true)
   }
-  return { seen, until }
+  return { seen, waitFor }
 }
 
 it.skipIf(missing.length > 0)(
@@ -48,12 +48,12 @@ it.skipIf(missing.length > 0)(
     const NOTIFY_SOCKET = join(cwd, 'notify')
     const receiver = await startReceiver(NOTIFY_SOCKET)
     const server = await serve({ cwd, env: { ...env, NOTIFY_SOCKET, WATCHDOG_USEC: '2000000' } })
-    await receiver.until('READY=1')
-    await receiver.until('WATCHDOG=1')
+    await receiver.waitFor('READY=1')
+    await receiver.waitFor('WATCHDOG=1')
     const reloaded = logged(server, 'Reloaded the configuration.')
     server.child.kill('SIGHUP')
     await reloaded
-    await receiver.until('RELOADING=1')
+    await receiver.waitFor('RELOADING=1')
     server.child.kill('SIGTERM')
     expect((await server.end).code).toBe(0)
     const states = receiver.seen

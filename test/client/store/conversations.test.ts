@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationsView } from '../../../lib/client/store/index.ts'
-import { isReady, startThread, until } from './world.ts'
+import { isReady, startThread, waitForView } from './world.ts'
 
 /** Ada's lists of conversations; `engines` is one of them. */
 async function startLists(options?: Parameters<typeof startThread>[0]) {
   const world = await startThread(options)
   const { store } = world
   const stops = [store.conversations, store.archived].map((list) => list.subscribe(() => {}))
-  await until(store.conversations, isReady)
-  await until(store.archived, isReady)
-  await until(store.connection, ({ status }) => status === 'online')
+  await waitForView(store.conversations, isReady)
+  await waitForView(store.archived, isReady)
+  await waitForView(store.connection, ({ status }) => status === 'online')
   return { ...world, engines: world.conversation_id, stop: () => stops.map((stop) => stop()) }
 }
 
@@ -20,14 +20,14 @@ describe('the conversations of a store', () => {
   it('move between the lists when they are archived, here or on another device', async () => {
     const { store, ada, engines, stop } = await startLists()
     expect(await store.setSettings(engines, { archived: true })).toMatchObject({ archived: true })
-    expect(await until(store.archived, has('Engines'))).toMatchObject({
+    expect(await waitForView(store.archived, has('Engines'))).toMatchObject({
       conversations: [{ archived: true, unread: 1 }],
     })
-    await until(store.conversations, ({ conversations }) => conversations.length === 0)
-    await until(store.unread, (unread) => unread === 0)
+    await waitForView(store.conversations, ({ conversations }) => conversations.length === 0)
+    await waitForView(store.unread, (unread) => unread === 0)
     await ada.conversations.setSettings(engines, { archived: false })
-    await until(store.conversations, has('Engines'))
-    await until(store.archived, ({ conversations }) => conversations.length === 0)
+    await waitForView(store.conversations, has('Engines'))
+    await waitForView(store.archived, ({ conversations }) => conversations.length === 0)
     stop()
   })
 
@@ -36,12 +36,12 @@ describe('the conversations of a store', () => {
     const settings = store.settings(engines)
     const end = settings.subscribe(() => {})
     await store.setSettings(engines, { archived: true })
-    await until(store.archived, has('Engines'))
-    await until(settings, (view) => view.settings?.archived === true)
+    await waitForView(store.archived, has('Engines'))
+    await waitForView(settings, (view) => view.settings?.archived === true)
     await store.post({ ...reply, content: 'It runs.' })
-    await until(store.conversations, has('Engines'))
-    await until(store.archived, ({ conversations }) => conversations.length === 0)
-    await until(settings, (view) => view.settings?.archived === false)
+    await waitForView(store.conversations, has('Engines'))
+    await waitForView(store.archived, ({ conversations }) => conversations.length === 0)
+    await waitForView(settings, (view) => view.settings?.archived === false)
     end()
     stop()
   })
@@ -49,10 +49,10 @@ describe('the conversations of a store', () => {
   it('are not read again for messages of others in archived ones', async () => {
     const { store, grace, network, engines, root_id, stop } = await startLists()
     await store.setSettings(engines, { archived: true })
-    await until(store.archived, has('Engines'))
+    await waitForView(store.archived, has('Engines'))
     await grace.messages.reply(root_id, { content: 'Anyone?' })
     network.calls.length = 0
-    await until(store.archived, ({ conversations }) => conversations[0]?.unread === 2)
+    await waitForView(store.archived, ({ conversations }) => conversations[0]?.unread === 2)
     expect(network.calls).toEqual([])
     stop()
   })
@@ -66,19 +66,21 @@ describe('the conversations of a store', () => {
     const isWhole = ({ conversations, has_more }: ConversationsView) => conversations.length === 112 && !has_more
     await store.conversations.reload()
     while (!isWhole(store.conversations.getSnapshot())) await store.conversations.loadMore()
-    await until(store.conversations, ({ conversations }) => conversations[0]?.unread === 1)
+    await waitForView(store.conversations, ({ conversations }) => conversations[0]?.unread === 1)
     const pages = () => network.calls.filter((call) => call === 'GET /api/conversations').length
 
     network.calls.length = 0
     await ada.threads.markRead(latest_root)
-    expect(isWhole(await until(store.conversations, ({ conversations }) => conversations[0]?.unread === 0))).toBe(true)
+    expect(isWhole(await waitForView(store.conversations, ({ conversations }) => conversations[0]?.unread === 0))).toBe(
+      true,
+    )
     // Once for each event about it.
     expect(pages()).toBeLessThan(3)
 
     network.calls.length = 0
     await ada.threads.markRead(root_id)
     const unreadOf = ({ conversations }: ConversationsView) => conversations.find(({ id }) => id === engines)?.unread
-    const view = await until(store.conversations, (each) => unreadOf(each) === 0)
+    const view = await waitForView(store.conversations, (each) => unreadOf(each) === 0)
     expect(isWhole(view)).toBe(true)
     const { conversations } = await ada.conversations.list({ limit: 200 })
     expect(view.conversations).toEqual(conversations)
@@ -92,11 +94,11 @@ describe('the conversations of a store', () => {
   it('are in the order of their activity', async () => {
     const { store, ada, grace, engines, root_id, stop } = await startLists()
     await ada.conversations.create({ title: 'Ships' })
-    await until(store.conversations, (view) => titlesOf(view).join() === 'Ships,Engines')
+    await waitForView(store.conversations, (view) => titlesOf(view).join() === 'Ships,Engines')
     await grace.messages.reply(root_id, { content: 'It runs.' })
-    await until(store.conversations, (view) => titlesOf(view).join() === 'Engines,Ships')
+    await waitForView(store.conversations, (view) => titlesOf(view).join() === 'Engines,Ships')
     await store.setSettings(engines, { level: 'none', muted_until: 'forever' })
-    const { conversations } = await until(store.conversations, (view) => view.conversations[0]!.level === 'none')
+    const { conversations } = await waitForView(store.conversations, (view) => view.conversations[0]!.level === 'none')
     expect(conversations[0]).toMatchObject({ title: 'Engines', muted_until: 'forever' })
     stop()
   })
@@ -106,13 +108,13 @@ describe('the conversations of a store', () => {
     const first = () => store.conversations.getSnapshot().conversations[0]!
     await grace.messages.reply(root_id, { content: '@ada' })
     const other = await grace.messages.reply(root_id, { content: '@ada?' })
-    await until(store.conversations, () => first().mentions === 2)
+    await waitForView(store.conversations, () => first().mentions === 2)
     await grace.messages.edit(other.message_id, { content: 'never mind' })
-    await until(store.conversations, () => first().mentions === 1)
+    await waitForView(store.conversations, () => first().mentions === 1)
     await ada.notifications.markRead({ ids: [(await ada.notifications.list()).notifications[0]!.id] })
-    await until(store.conversations, () => first().mentions === 0)
+    await waitForView(store.conversations, () => first().mentions === 0)
     await grace.conversations.rename(engines, { policy: { receipts: 'on' } })
-    await until(store.conversations, () => first().policy.receipts === 'on')
+    await waitForView(store.conversations, () => first().policy.receipts === 'on')
     stop()
   })
 
@@ -120,7 +122,7 @@ describe('the conversations of a store', () => {
     const { store, grace, actor, stop } = await startLists()
     const { conversation_id, created } = await store.openDirect({ username: 'grace' })
     expect(created).toBe(true)
-    const { conversations } = await until(store.conversations, ({ conversations }) => conversations.length === 2)
+    const { conversations } = await waitForView(store.conversations, ({ conversations }) => conversations.length === 2)
     expect(conversations[0]).toMatchObject({ id: conversation_id, direct: true, with: { username: 'grace' } })
     expect(await store.openDirect({ user_id: actor('grace').user_id })).toMatchObject({
       conversation_id,
@@ -139,13 +141,13 @@ describe('the settings for a conversation', () => {
     expect(store.settings(engines)).toBe(settings)
     expect(settings.getSnapshot()).toEqual({ status: 'loading' })
     const stop = settings.subscribe(() => {})
-    expect(await until(settings, isReady)).toEqual({
+    expect(await waitForView(settings, isReady)).toEqual({
       status: 'ready',
       settings: { level: 'mentions', archived: false, receipts: true },
     })
     network.calls.length = 0
     await ada.conversations.setSettings(engines, { level: 'none' })
-    await until(settings, (view) => view.settings?.level === 'none')
+    await waitForView(settings, (view) => view.settings?.level === 'none')
     expect(network.calls.filter((call) => call.endsWith('/settings'))).toEqual([
       `PATCH /api/conversations/${engines}/settings`,
     ])
@@ -159,9 +161,9 @@ describe('the settings for a conversation', () => {
     const { store, ada, actor, engines, stop } = await startLists()
     const settings = store.settings(engines)
     const end = settings.subscribe(() => {})
-    await until(settings, isReady)
+    await waitForView(settings, isReady)
     await ada.participants.remove(engines, actor('ada').user_id)
-    const view = await until(settings, ({ status }) => status === 'failed')
+    const view = await waitForView(settings, ({ status }) => status === 'failed')
     expect(view).toMatchObject({ error: { code: 'not_found' } })
     expect(view).not.toHaveProperty('settings')
     end()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Notification } from '../../../lib/client/index.ts'
 import { inboxOf, type NotificationsView } from '../../../lib/client/store/parts.ts'
-import { isReady, startThread, until } from './world.ts'
+import { isReady, startThread, waitForView } from './world.ts'
 
 /** Ada's inbox, and Grace, who mentions her. */
 async function startInbox() {
@@ -21,9 +21,9 @@ describe('the inbox of a store', () => {
     await mention()
     const stop = store.unreadNotifications.subscribe(() => {})
     // Grace has added Ada to the conversation, too.
-    await until(store.unreadNotifications, (unread) => unread === 2)
+    await waitForView(store.unreadNotifications, (unread) => unread === 2)
     await mention()
-    await until(store.unreadNotifications, (unread) => unread === 3)
+    await waitForView(store.unreadNotifications, (unread) => unread === 3)
     expect(network.calls).toEqual(['GET /api/auth/me', 'GET /api/stream'])
     stop()
   })
@@ -32,8 +32,8 @@ describe('the inbox of a store', () => {
     const { store, mention } = await startInbox()
     await mention()
     const stop = store.conversations.subscribe(() => {})
-    await until(store.conversations, isReady)
-    await until(store.unreadNotifications, (unread) => unread === 2)
+    await waitForView(store.conversations, isReady)
+    await waitForView(store.unreadNotifications, (unread) => unread === 2)
     stop()
   })
 
@@ -54,18 +54,18 @@ describe('the inbox of a store', () => {
     const all = inbox.notifications()
     const mentions = inbox.notifications({ kind: 'mention' })
     const stops = [all, mentions].map((list) => list.subscribe(() => {}))
-    await until(all, isReady)
-    await until(mentions, isReady)
+    await waitForView(all, isReady)
+    await waitForView(mentions, isReady)
     const message_id = await mention('@ada look')
-    expect((await until(mentions, ({ notifications }) => notifications.length === 1)).notifications).toMatchObject([
-      { kind: 'mention', message_id, excerpt: '@ada look' },
-    ])
+    expect(
+      (await waitForView(mentions, ({ notifications }) => notifications.length === 1)).notifications,
+    ).toMatchObject([{ kind: 'mention', message_id, excerpt: '@ada look' }])
     const { conversation_id } = await grace.conversations.direct({ username: 'ada' })
     const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'one' })
-    await until(all, ({ notifications: [first] }) => first?.excerpt === 'one')
+    await waitForView(all, ({ notifications: [first] }) => first?.excerpt === 'one')
     await mention()
     await grace.messages.reply(root_id, { content: 'two' })
-    const { notifications } = await until(all, ({ notifications: [first] }) => first?.excerpt === 'two')
+    const { notifications } = await waitForView(all, ({ notifications: [first] }) => first?.excerpt === 'two')
     expect(notifications.map(({ kind, count }) => [kind, count])).toEqual([
       ['direct', 2],
       ['mention', undefined],
@@ -80,15 +80,15 @@ describe('the inbox of a store', () => {
     const all = inbox.notifications()
     const stop = all.subscribe(() => {})
     const message_id = await mention()
-    await until(all, (view) => unreadIn(view) === 2)
+    await waitForView(all, (view) => unreadIn(view) === 2)
     await grace.messages.edit(message_id, { content: '@ada again' })
-    await until(all, ({ notifications }) => notifications[0]?.excerpt === '@ada again')
+    await waitForView(all, ({ notifications }) => notifications[0]?.excerpt === '@ada again')
     await grace.messages.remove(message_id)
-    await until(all, ({ notifications }) => notifications.length === 1)
-    await until(store.unreadNotifications, (unread) => unread === 1)
+    await waitForView(all, ({ notifications }) => notifications.length === 1)
+    await waitForView(store.unreadNotifications, (unread) => unread === 1)
     await grace.messages.restore(message_id)
-    await until(all, ({ notifications }) => notifications.length === 2)
-    await until(store.unreadNotifications, (unread) => unread === 2)
+    await waitForView(all, ({ notifications }) => notifications.length === 2)
+    await waitForView(store.unreadNotifications, (unread) => unread === 2)
     stop()
   })
 
@@ -98,9 +98,9 @@ describe('the inbox of a store', () => {
       await chat.messages.reply(actor('grace'), root_id, { content: `@ada ${index}` })
     const all = inbox.notifications()
     const stop = all.subscribe(() => {})
-    expect(await until(all, isReady)).toMatchObject({ has_more: true, notifications: { length: 50 } })
+    expect(await waitForView(all, isReady)).toMatchObject({ has_more: true, notifications: { length: 50 } })
     await chat.messages.reply(actor('grace'), root_id, { content: '@ada 52' })
-    await until(all, ({ notifications }) => notifications.length === 51)
+    await waitForView(all, ({ notifications }) => notifications.length === 51)
     await all.loadMore()
     expect(all.getSnapshot()).toMatchObject({ has_more: false, notifications: { length: 54 } })
     stop()
@@ -113,9 +113,9 @@ describe('marking notifications as read', () => {
     const [all, unread] = [inbox.notifications(), inbox.notifications({ unread: true })]
     const stops = [all, unread].map((list) => list.subscribe(() => {}))
     await mention()
-    const [id] = idsOf(await until(all, (view) => unreadIn(view) === 2)) as [string]
-    await until(unread, (view) => unreadIn(view) === 2)
-    await until(store.unreadNotifications, (number) => number === 2)
+    const [id] = idsOf(await waitForView(all, (view) => unreadIn(view) === 2)) as [string]
+    await waitForView(unread, (view) => unreadIn(view) === 2)
+    await waitForView(store.unreadNotifications, (number) => number === 2)
     await Promise.all([all.reload(), unread.reload()])
     network.before = (call) => {
       if (!call.startsWith('POST')) return
@@ -126,7 +126,7 @@ describe('marking notifications as read', () => {
     await inbox.markRead({ ids: [id] })
     expect(unreadIn(all.getSnapshot())).toBe(1)
     const { notifications } = await ada.notifications.list()
-    await until(all, (view) => view.notifications[0]!.read_at === notifications[0]!.read_at)
+    await waitForView(all, (view) => view.notifications[0]!.read_at === notifications[0]!.read_at)
     expect(unread.getSnapshot().notifications).toEqual(notifications.filter(isUnread))
     expect(store.unreadNotifications.getSnapshot()).toBe(1)
     for (const stop of stops) stop()
@@ -138,14 +138,14 @@ describe('marking notifications as read', () => {
       await chat.messages.reply(actor('grace'), root_id, { content: `@ada ${index}` })
     const all = inbox.notifications()
     const stop = all.subscribe(() => {})
-    const ids = idsOf(await until(all, isReady))
-    await until(store.unreadNotifications, (number) => number === 61)
+    const ids = idsOf(await waitForView(all, isReady))
+    await waitForView(store.unreadNotifications, (number) => number === 61)
     await all.reload()
     const seen: number[] = []
     network.before = (call) => call.startsWith('POST') && seen.push(store.unreadNotifications.getSnapshot())
     await inbox.markRead({ up_to: ids[1]! })
     expect(seen).toEqual([1])
-    await until(store.unreadNotifications, (number) => number === 1)
+    await waitForView(store.unreadNotifications, (number) => number === 1)
     expect(unreadIn(all.getSnapshot())).toBe(1)
     await all.loadMore()
     expect(unreadIn(all.getSnapshot())).toBe(1)
@@ -157,8 +157,8 @@ describe('marking notifications as read', () => {
     const unread = inbox.notifications({ unread: true })
     const stop = unread.subscribe(() => {})
     await mention()
-    const before = await until(unread, (view) => unreadIn(view) === 2)
-    await until(store.unreadNotifications, (number) => number === 2)
+    const before = await waitForView(unread, (view) => unreadIn(view) === 2)
+    await waitForView(store.unreadNotifications, (number) => number === 2)
     await unread.reload()
     network.before = (call) => {
       if (call.startsWith('POST')) throw new TypeError('fetch failed')
@@ -177,18 +177,18 @@ describe('marking notifications as read', () => {
     const all = inbox.notifications()
     const stop = all.subscribe(() => {})
     await mention()
-    const [id] = idsOf(await until(all, (view) => unreadIn(view) === 2)) as [string]
-    await until(store.unreadNotifications, (number) => number === 2)
+    const [id] = idsOf(await waitForView(all, (view) => unreadIn(view) === 2)) as [string]
+    await waitForView(store.unreadNotifications, (number) => number === 2)
     await all.reload()
     let goOn = () => {}
     const held = new Promise<void>((resolve) => (goOn = resolve))
     network.before = (call) => (call.startsWith('GET') ? held : undefined)
     await ada.notifications.markRead({ ids: [id] })
-    await until(store.unreadNotifications, (number) => number === 1)
+    await waitForView(store.unreadNotifications, (number) => number === 1)
     expect(unreadIn(all.getSnapshot())).toBe(2)
     await inbox.markRead({ ids: [id] })
     goOn()
-    await until(all, (view) => unreadIn(view) === 1)
+    await waitForView(all, (view) => unreadIn(view) === 1)
     expect(store.unreadNotifications.getSnapshot()).toBe(1)
     stop()
   })
@@ -197,13 +197,13 @@ describe('marking notifications as read', () => {
     const { store, inbox, network, mention } = await startInbox()
     const unread = inbox.notifications({ unread: true })
     const stop = unread.subscribe(() => {})
-    const [id] = idsOf(await until(unread, (view) => unreadIn(view) === 1)) as [string]
-    await until(store.unreadNotifications, (number) => number === 1)
+    const [id] = idsOf(await waitForView(unread, (view) => unreadIn(view) === 1)) as [string]
+    await waitForView(store.unreadNotifications, (number) => number === 1)
     await unread.reload()
     network.before = async (call) => {
       if (!call.startsWith('POST')) return
       await mention()
-      await until(store.unreadNotifications, (number) => number === 2)
+      await waitForView(store.unreadNotifications, (number) => number === 2)
       throw Object.assign(new Error('refused'), { code: 'rate_limited' })
     }
     await expect(inbox.markRead({ ids: [id] })).rejects.toThrow('refused')
@@ -217,13 +217,13 @@ describe('marking notifications as read', () => {
     const unread = inbox.notifications({ unread: true })
     const stop = unread.subscribe(() => {})
     await mention()
-    await until(unread, (view) => unreadIn(view) === 2)
+    await waitForView(unread, (view) => unreadIn(view) === 2)
     await store.markRead(root_id)
-    const { notifications } = await until(unread, (view) => unreadIn(view) === 1)
+    const { notifications } = await waitForView(unread, (view) => unreadIn(view) === 1)
     expect(notifications).toMatchObject([{ kind: 'added' }])
     await ada.notifications.markRead({ up_to: notifications[0]!.id })
-    await until(unread, (view) => unreadIn(view) === 0)
-    await until(store.unreadNotifications, (number) => number === 0)
+    await waitForView(unread, (view) => unreadIn(view) === 0)
+    await waitForView(store.unreadNotifications, (number) => number === 0)
     stop()
   })
 
@@ -231,15 +231,15 @@ describe('marking notifications as read', () => {
     const { store, inbox, network, grace, ada, root_id } = await startInbox()
     const all = inbox.notifications()
     const stop = all.subscribe(() => {})
-    await until(all, (view) => unreadIn(view) === 1)
-    await until(store.connection, ({ status }) => status === 'online')
+    await waitForView(all, (view) => unreadIn(view) === 1)
+    await waitForView(store.connection, ({ status }) => status === 'online')
     network.isOffline = true
     network.cut()
-    await until(store.connection, ({ status }) => status === 'offline')
+    await waitForView(store.connection, ({ status }) => status === 'offline')
     await grace.messages.reply(root_id, { content: '@ada' })
     network.isOffline = false
-    await until(all, (view) => unreadIn(view) === 2)
-    await until(store.unreadNotifications, (number) => number === 2)
+    await waitForView(all, (view) => unreadIn(view) === 2)
+    await waitForView(store.unreadNotifications, (number) => number === 2)
     expect(all.getSnapshot().notifications).toEqual((await ada.notifications.list()).notifications)
     stop()
   })
@@ -249,12 +249,12 @@ describe('marking notifications as read', () => {
     const all = inbox.notifications()
     const stop = all.subscribe(() => {})
     await mention()
-    await until(all, (view) => unreadIn(view) === 2)
+    await waitForView(all, (view) => unreadIn(view) === 2)
     signIn('grace')
     store.restart()
     expect(store.unreadNotifications.getSnapshot()).toBe(0)
     expect(all.getSnapshot()).toMatchObject({ status: 'loading', notifications: [] })
-    expect((await until(all, isReady)).notifications).toEqual([])
+    expect((await waitForView(all, isReady)).notifications).toEqual([])
     stop()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { presenceOf } from '../../../lib/client/store/parts.ts'
-import { isReady, startThread, textsOf, until } from './world.ts'
+import { isReady, startThread, textsOf, waitForView } from './world.ts'
 
 describe('a store', () => {
   it('sends nothing without a subscriber, and keeps a snapshot until it changes', async () => {
@@ -12,7 +12,7 @@ describe('a store', () => {
     expect(presenceOf(store).typing(conversation_id).getSnapshot()).toEqual([])
     expect(store.unreadNotifications.getSnapshot()).toBe(0)
     expect(network.calls).toEqual([])
-    const ready = await until(thread, isReady)
+    const ready = await waitForView(thread, isReady)
     expect(thread.getSnapshot()).toBe(ready)
     expect(textsOf(ready.messages)).toEqual(['Does it run?'])
   })
@@ -22,7 +22,7 @@ describe('a store', () => {
     const first = thread.subscribe(() => {})
     first()
     const second = thread.subscribe(() => {})
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     second()
     const third = thread.subscribe(() => {})
     expect(network.calls.filter((call) => call === 'GET /api/stream')).toHaveLength(1)
@@ -32,16 +32,16 @@ describe('a store', () => {
 
   it('shows a post at once, in its place, and once', async () => {
     const { store, network, thread, reply } = await startThread()
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const seen: string[][] = []
     const stop = thread.subscribe(() => seen.push(textsOf(thread.getSnapshot().messages)))
     // The response comes after the event.
     network.after = (call) =>
-      call.endsWith('/reply') && until(thread, ({ messages }) => messages.length === 2 && !messages[1]!.pending)
+      call.endsWith('/reply') && waitForView(thread, ({ messages }) => messages.length === 2 && !messages[1]!.pending)
     const posted = store.post({ ...reply, content: 'It runs.' })
     expect(thread.getSnapshot().messages.at(-1)).toMatchObject({ content: 'It runs.', pending: { status: 'sending' } })
     const { message_id } = (await posted)!
-    const { messages } = await until(thread, ({ messages }) => messages.at(-1)!.pending === undefined)
+    const { messages } = await waitForView(thread, ({ messages }) => messages.at(-1)!.pending === undefined)
     expect(messages.map(({ id }) => id)).toEqual([reply.root_id, message_id])
     expect(seen.every((texts) => texts.filter((text) => text === 'It runs.').length === 1)).toBe(true)
     stop()
@@ -49,7 +49,7 @@ describe('a store', () => {
 
   it('keeps a failed post, and stores it once however often it is retried', async () => {
     const { store, network, thread, reply, grace } = await startThread()
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const stop = thread.subscribe(() => {})
     let answer = 0
     network.before = (call) => {
@@ -77,7 +77,7 @@ describe('a store', () => {
   it('keeps a refused post until it is discarded', async () => {
     const { store, thread, reply, grace } = await startThread()
     await grace.messages.remove(reply.root_id)
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const stop = thread.subscribe(() => {})
     await store.post({ ...reply, content: 'It runs.' })
     const { pending } = thread.getSnapshot().messages.at(-1)!
@@ -90,13 +90,13 @@ describe('a store', () => {
   it('keeps a post that is refused after an equal message of the user has arrived from another page', async () => {
     const { store, network, thread, reply, ada } = await startThread()
     const stop = thread.subscribe(() => {})
-    await until(thread, isReady)
-    await until(store.connection, ({ status }) => status === 'online')
+    await waitForView(thread, isReady)
+    await waitForView(store.connection, ({ status }) => status === 'online')
     network.before = async (call) => {
       if (!call.endsWith('/reply')) return
       network.before = () => {}
       await ada.messages.reply(reply.root_id, { content: 'ok' })
-      await until(thread, ({ messages }) => messages.some(({ content, pending }) => content === 'ok' && !pending))
+      await waitForView(thread, ({ messages }) => messages.some(({ content, pending }) => content === 'ok' && !pending))
       throw Object.assign(new Error('refused'), { code: 'forbidden' })
     }
     expect(await store.post({ ...reply, content: 'ok' })).toBeUndefined()
@@ -108,15 +108,15 @@ describe('a store', () => {
 
   it('sends what was posted offline when the connection is back', async () => {
     const { store, network, thread, reply } = await startThread()
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const stop = thread.subscribe(() => {})
     network.isOffline = true
     network.cut()
     await store.post({ ...reply, content: 'It runs.' })
-    await until(store.connection, ({ status }) => status === 'offline')
+    await waitForView(store.connection, ({ status }) => status === 'offline')
     expect(thread.getSnapshot().messages.at(-1)!.pending?.status).toBe('failed')
     network.isOffline = false
-    await until(thread, ({ messages }) => messages.length === 2 && !messages[1]!.pending)
+    await waitForView(thread, ({ messages }) => messages.length === 2 && !messages[1]!.pending)
     expect(store.connection.getSnapshot()).toEqual({ status: 'online' })
     stop()
   })
@@ -133,15 +133,15 @@ describe('a store', () => {
         yield 'runs.'
       },
     })
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const stop = thread.subscribe(() => {})
     await store.post({ ...reply, role: 'assistant', content: 'Does it?' })
-    await until(thread, ({ messages }) => messages.at(-1)!.content === 'It ')
+    await waitForView(thread, ({ messages }) => messages.at(-1)!.content === 'It ')
     // Read in the middle of an answer, and followed from there.
     await thread.reload()
     expect(thread.getSnapshot().messages.at(-1)).toMatchObject({ content: 'It ', status: 'streaming' })
     release()
-    const { messages } = await until(thread, ({ messages }) => messages.at(-1)!.status === 'complete')
+    const { messages } = await waitForView(thread, ({ messages }) => messages.at(-1)!.status === 'complete')
     expect(messages.at(-1)).toMatchObject({ content: 'It runs.', prompt: 'Does it?' })
     stop()
   })
@@ -150,11 +150,11 @@ describe('a store', () => {
     const { store, grace, conversation_id } = await startThread()
     const typing = presenceOf(store).typing(conversation_id)
     const stop = typing.subscribe(() => {})
-    await until(store.connection, ({ status }) => status === 'online')
+    await waitForView(store.connection, ({ status }) => status === 'online')
     await grace.presence.setTyping({ conversation_id })
-    expect(await until(typing, (typists) => typists.length > 0)).toMatchObject([{ user_id: expect.any(String) }])
+    expect(await waitForView(typing, (typists) => typists.length > 0)).toMatchObject([{ user_id: expect.any(String) }])
     await grace.messages.postRoot(conversation_id, { content: 'Here' })
-    await until(typing, (typists) => typists.length === 0)
+    await waitForView(typing, (typists) => typists.length === 0)
     stop()
   })
 
@@ -164,21 +164,21 @@ describe('a store', () => {
     const presence = presenceOf(store).presence([user_id])
     const stop = store.conversations.subscribe(() => {})
     await grace.presence.sendHeartbeat({ status: 'away' })
-    await until(presence, (users) => users[user_id]?.status === 'away')
-    await until(store.conversations, ({ conversations }) => conversations.length === 1)
+    await waitForView(presence, (users) => users[user_id]?.status === 'away')
+    await waitForView(store.conversations, ({ conversations }) => conversations.length === 1)
     await ada.participants.remove(conversation_id, actor('ada').user_id)
-    await until(store.conversations, ({ conversations }) => conversations.length === 0)
+    await waitForView(store.conversations, ({ conversations }) => conversations.length === 0)
     stop()
   })
 
   it('reports that the session has ended, and begins anew', async () => {
     const { store, network, ada } = await startThread()
     const stop = store.conversations.subscribe(() => {})
-    await until(store.conversations, isReady)
+    await waitForView(store.conversations, isReady)
     await ada.auth.logout()
-    expect(await until(store.connection, ({ status }) => status === 'ended')).toMatchObject({ status: 'ended' })
+    expect(await waitForView(store.connection, ({ status }) => status === 'ended')).toMatchObject({ status: 'ended' })
     store.restart()
-    const { error } = await until(store.conversations, ({ status }) => status === 'failed')
+    const { error } = await waitForView(store.conversations, ({ status }) => status === 'failed')
     expect(error).toMatchObject({ code: 'unauthenticated' })
     expect(store.conversations.getSnapshot().conversations).toEqual([])
     const sent = network.calls.length
@@ -192,21 +192,21 @@ describe('a store', () => {
     const { store, network, chat, actor, conversation_id, root_id, thread } = await startThread()
     for (let index = 0; index < 210; index++)
       await chat.messages.reply(actor('grace'), root_id, { content: `reply ${index}` })
-    expect((await until(thread, isReady)).messages).toHaveLength(200)
+    expect((await waitForView(thread, isReady)).messages).toHaveLength(200)
     const stop = thread.subscribe(() => {})
     await thread.loadMore()
     expect(thread.getSnapshot()).toMatchObject({ has_more: false, messages: { length: 211 } })
     expect(network.calls.filter((call) => call.endsWith('/tree'))).toHaveLength(2)
     stop()
     const threads = store.threads(conversation_id)
-    expect(await until(threads, isReady)).toMatchObject({ has_more: false, threads: [{ message_count: 211 }] })
+    expect(await waitForView(threads, isReady)).toMatchObject({ has_more: false, threads: [{ message_count: 211 }] })
   })
 
   it('reads all pages again if its place in the stream is lost while the next page is read', async () => {
     const { store, network, chat, actor, root_id, thread, grace } = await startThread()
     for (let index = 0; index < 210; index++)
       await chat.messages.reply(actor('grace'), root_id, { content: `reply ${index}` })
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const stop = thread.subscribe(() => {})
     let isLost = false
     network.before = async (call) => {
@@ -215,10 +215,10 @@ describe('a store', () => {
       network.forget()
       network.cut()
       await grace.messages.edit(root_id, { content: 'Edited meanwhile' })
-      await until(store.connection, ({ status }) => status === 'offline')
+      await waitForView(store.connection, ({ status }) => status === 'offline')
     }
     const more = thread.loadMore()
-    await until(thread, ({ messages }) => messages[0]!.content === 'Edited meanwhile')
+    await waitForView(thread, ({ messages }) => messages[0]!.content === 'Edited meanwhile')
     await more
     await thread.loadMore()
     const { messages } = thread.getSnapshot()

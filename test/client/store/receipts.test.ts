@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { receiptsOf } from '../../../lib/client/store/parts.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
-import { isReady, startThread, until } from './world.ts'
+import { isReady, startThread, waitForView } from './world.ts'
 
 /** Ada's store in a conversation with receipts; Grace began its thread, and Alan reads it. */
 async function startReceipts({ config = {}, receipts = 'on' as 'on' | 'off' } = {}) {
@@ -14,8 +14,8 @@ async function startReceipts({ config = {}, receipts = 'on' as 'on' | 'off' } = 
   const of = receiptsOf(store)
   const [readers, markers] = [of.readers(root_id), of.threadReaders(root_id)]
   const stops = [readers, markers].map((part) => part.subscribe(() => {}))
-  const ends = [await until(readers, isReady), await until(markers, isReady)] as const
-  await until(store.connection, ({ status }) => status === 'online')
+  const ends = [await waitForView(readers, isReady), await waitForView(markers, isReady)] as const
+  await waitForView(store.connection, ({ status }) => status === 'online')
   return {
     ...world,
     root_id,
@@ -42,20 +42,20 @@ describe('the receipts of a store', () => {
     network.calls.length = 0
     await alan.threads.markRead(root_id)
     await flush()
-    expect((await until(readers, ({ count }) => count === 1)).readers).toEqual([
+    expect((await waitForView(readers, ({ count }) => count === 1)).readers).toEqual([
       { user_id: id.alan, read_at: (await ada.messages.get(root_id)).created_at },
     ])
     await grace.messages.reply(root_id, { content: 'It runs.' })
     await grace.threads.markRead(root_id)
     await flush()
     // Latest first; the author of a message is none of its readers.
-    await until(markers, ({ readers }) => readers.length === 2)
+    await waitForView(markers, ({ readers }) => readers.length === 2)
     expect(idsOf(markers.getSnapshot())).toEqual([id.grace, id.alan])
     expect(idsOf(readers.getSnapshot())).toEqual([id.alan])
     await alan.threads.markUnread(root_id, { message_id: root_id })
     await flush()
-    await until(readers, ({ count }) => count === 0)
-    await until(markers, (view) => idsOf(view).join() === id.grace)
+    await waitForView(readers, ({ count }) => count === 0)
+    await waitForView(markers, (view) => idsOf(view).join() === id.grace)
     expect(network.calls.filter((call) => call.startsWith('GET'))).toEqual([`GET /api/messages/${root_id}`])
     expect(markers.getSnapshot().readers).toEqual((await ada.receipts.ofThread(root_id)).readers)
     stop()
@@ -67,10 +67,10 @@ describe('the receipts of a store', () => {
     const { message_id } = await grace.messages.reply(root_id, { content: 'It runs.' })
     const later = receiptsOf(store).readers(message_id)
     const end = later.subscribe(() => {})
-    expect((await until(later, isReady)).readers).toEqual([])
+    expect((await waitForView(later, isReady)).readers).toEqual([])
     await alan.threads.markRead(root_id)
     await flush()
-    expect(idsOf(await until(later, ({ count }) => count === 1))).toEqual([id.alan])
+    expect(idsOf(await waitForView(later, ({ count }) => count === 1))).toEqual([id.alan])
     end()
     stop()
   })
@@ -79,12 +79,12 @@ describe('the receipts of a store', () => {
     const { store, network, readers, markers, alan, root_id, id, flush, stop } = await startReceipts()
     network.isOffline = true
     network.cut()
-    await until(store.connection, ({ status }) => status === 'offline')
+    await waitForView(store.connection, ({ status }) => status === 'offline')
     await alan.threads.markRead(root_id)
     await flush()
     network.isOffline = false
-    expect(idsOf(await until(readers, ({ count }) => count === 1))).toEqual([id.alan])
-    await until(markers, ({ readers }) => readers.length === 1)
+    expect(idsOf(await waitForView(readers, ({ count }) => count === 1))).toEqual([id.alan])
+    await waitForView(markers, ({ readers }) => readers.length === 1)
     stop()
   })
 
@@ -92,10 +92,10 @@ describe('the receipts of a store', () => {
     const { readers, markers, grace, alan, root_id, conversation_id, id, flush, stop } = await startReceipts()
     await alan.threads.markRead(root_id)
     await flush()
-    await until(readers, ({ count }) => count === 1)
+    await waitForView(readers, ({ count }) => count === 1)
     await grace.participants.remove(conversation_id, id.alan)
-    await until(readers, ({ count }) => count === 0)
-    await until(markers, ({ readers }) => readers.length === 0)
+    await waitForView(readers, ({ count }) => count === 0)
+    await waitForView(markers, ({ readers }) => readers.length === 0)
     stop()
   })
 
@@ -109,13 +109,13 @@ describe('the receipts of a store', () => {
     ])
     await alan.threads.markRead(root_id)
     await grace.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
-    await until(readers, ({ is_off, count }) => !is_off && count === 1)
-    await until(markers, ({ is_off, readers }) => !is_off && readers.length === 1)
+    await waitForView(readers, ({ is_off, count }) => !is_off && count === 1)
+    await waitForView(markers, ({ is_off, readers }) => !is_off && readers.length === 1)
     await ada.conversations.setSettings(conversation_id, { receipts: false })
-    await until(readers, ({ is_off, count }) => is_off && count === 0)
-    await until(markers, ({ is_off }) => is_off)
+    await waitForView(readers, ({ is_off, count }) => is_off && count === 0)
+    await waitForView(markers, ({ is_off }) => is_off)
     await store.setSettings(conversation_id, { receipts: true })
-    await until(readers, ({ is_off }) => !is_off)
+    await waitForView(readers, ({ is_off }) => !is_off)
     await ada.auth.changeProfile({ receipts: false })
     await readers.reload()
     expect(readers.getSnapshot()).toMatchObject({ status: 'ready', is_off: true, readers: [] })
@@ -129,16 +129,16 @@ describe('the receipts of a store', () => {
     const world = await startReceipts()
     const { readers, grace, ada, root_id, conversation_id, store } = world
     await grace.messages.remove(root_id)
-    await until(readers, ({ is_off }) => is_off)
+    await waitForView(readers, ({ is_off }) => is_off)
     await grace.messages.restore(root_id)
-    await until(readers, ({ is_off }) => !is_off)
+    await waitForView(readers, ({ is_off }) => !is_off)
     await ada.participants.remove(conversation_id, world.id.ada)
-    await until(readers, ({ is_off }) => is_off)
+    await waitForView(readers, ({ is_off }) => is_off)
     await grace.participants.add(conversation_id, { username: 'ada' })
-    await until(readers, ({ is_off }) => !is_off)
+    await waitForView(readers, ({ is_off }) => !is_off)
     const unknown = receiptsOf(store).threadReaders('01980a3c-8000-7a10-8b20-0c4f1d2e3a44')
     const end = unknown.subscribe(() => {})
-    expect(await until(unknown, isReady)).toMatchObject({ is_off: true, readers: [] })
+    expect(await waitForView(unknown, isReady)).toMatchObject({ is_off: true, readers: [] })
     end()
     world.stop()
   })
@@ -151,7 +151,9 @@ describe('the receipts of a store', () => {
     }
     const readers = receiptsOf(store).readers(message_id)
     const end = readers.subscribe(() => {})
-    expect(await until(readers, ({ status }) => status === 'failed')).toMatchObject({ error: { code: 'internal' } })
+    expect(await waitForView(readers, ({ status }) => status === 'failed')).toMatchObject({
+      error: { code: 'internal' },
+    })
     end()
     stop()
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
-import { isReady, startThread, textsOf, until } from './world.ts'
+import { isReady, startThread, textsOf, waitForView } from './world.ts'
 
 /** A promise that the test resolves. */
 function gate() {
@@ -23,21 +23,21 @@ describe('a store whose session was ended elsewhere', () => {
     const world = await startThread()
     const { store, thread, reply, grace } = world
     const stop = thread.subscribe(() => {})
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     await endFormer(world, 'ada')
-    await until(store.connection, ({ status }) => status === 'offline')
-    await until(store.connection, ({ status }) => status === 'online')
+    await waitForView(store.connection, ({ status }) => status === 'offline')
+    await waitForView(store.connection, ({ status }) => status === 'online')
     await grace.messages.reply(reply.parent_id, { content: 'Still there?' })
-    await until(thread, ({ messages }) => textsOf(messages).includes('Still there?'))
+    await waitForView(thread, ({ messages }) => textsOf(messages).includes('Still there?'))
     stop()
   })
 
   it('ends if the session is that of another user', async () => {
     const world = await startThread()
     const stop = world.thread.subscribe(() => {})
-    await until(world.thread, isReady)
+    await waitForView(world.thread, isReady)
     await endFormer(world, 'grace')
-    expect(await until(world.store.connection, ({ status }) => status === 'ended')).toEqual({ status: 'ended' })
+    expect(await waitForView(world.store.connection, ({ status }) => status === 'ended')).toEqual({ status: 'ended' })
     stop()
   })
 })
@@ -47,7 +47,7 @@ describe('a store after a restart', () => {
     const { store, network, signIn, thread, reply, grace } = await startThread()
     const { open, opened } = gate()
     const stop = thread.subscribe(() => {})
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     const arrival = gate()
     network.after = (call) => {
       if (!call.endsWith('/reply')) return undefined
@@ -70,7 +70,7 @@ describe('a store after a restart', () => {
     const { store, network, thread, reply } = await startThread()
     const { open, opened } = gate()
     const stop = thread.subscribe(() => {})
-    await until(thread, isReady)
+    await waitForView(thread, isReady)
     network.before = (call) => call.endsWith('/reply') && opened
     const posted = ['first', 'discarded'].map((content) => store.post({ ...reply, content }))
     store.discard(thread.getSnapshot().messages.at(-1)!.pending!.key)
@@ -100,7 +100,7 @@ describe('a store after a restart', () => {
     signIn('grace')
     store.restart()
     open()
-    await until(conversations, isReady)
+    await waitForView(conversations, isReady)
     expect(new Set(seen)).toEqual(new Set(['Engines']))
     stop()
   })
@@ -108,11 +108,11 @@ describe('a store after a restart', () => {
   it('forgets what has no subscribers any more, also in a part that the page still holds', async () => {
     const { store, thread } = await startThread()
     const ends = [store.conversations.subscribe(() => {}), thread.subscribe(() => {})]
-    await until(store.conversations, isReady)
-    await until(thread, isReady)
+    await waitForView(store.conversations, isReady)
+    await waitForView(thread, isReady)
     for (const end of ends) end()
     // Beyond the second in which a part without subscribers follows the stream.
-    await until(store.connection, ({ status }) => status === 'idle')
+    await waitForView(store.connection, ({ status }) => status === 'idle')
     store.restart()
     expect(store.conversations.getSnapshot()).toEqual({ status: 'loading', conversations: [], has_more: false })
     expect(thread.getSnapshot()).toEqual({ status: 'loading', messages: [], has_more: false })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SearchPage, SearchResult } from '../../../lib/client/index.ts'
 import { createMessageSearch, searchMessages, searchOf } from '../../../lib/client/store/parts.ts'
-import { startThread, until } from './world.ts'
+import { startThread, waitForView } from './world.ts'
 
 const resultOf = (content: string) => ({ message: { content } }) as SearchResult
 const contentsOf = (results: readonly SearchResult[]) => results.map(({ message }) => message.content)
@@ -30,7 +30,7 @@ describe('a search of a service', () => {
     onTestFinished(search.cancel)
     network.calls.length = 0
     for (const q of ['s', 'st', 'steam', 'steam']) search.set({ q })
-    const first = await until(search, ({ status }) => status === 'ready')
+    const first = await waitForView(search, ({ status }) => status === 'ready')
     expect([contentsOf(first.results), first.has_more]).toEqual([['steam 3', 'steam 2'], true])
     expect(network.calls.filter((call) => call.endsWith('/api/search'))).toHaveLength(1)
     await search.more()

@@ -4,7 +4,7 @@ import { createChatStore } from '../../../lib/client/store/index.ts'
 import { inboxOf } from '../../../lib/client/store/parts.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, startService, type TestService } from '../../support/service.ts'
-import { createNetwork, until } from './world.ts'
+import { createNetwork, waitForView } from './world.ts'
 
 describeOnEachDatabase('two people who write to each other', (openUrl) => {
   let service: TestService
@@ -33,51 +33,51 @@ describeOnEachDatabase('two people who write to each other', (openUrl) => {
 
     // She writes to Grace, who answers.
     const { conversation_id } = await store.openDirect({ username: 'grace' })
-    await until(store.conversations, () => find(conversation_id)?.with?.username === 'grace')
+    await waitForView(store.conversations, () => find(conversation_id)?.with?.username === 'grace')
     const hello = await store.post({ conversation_id, content: 'Hello, Grace.' })
     const settings = store.settings(conversation_id)
     stops.push(settings.subscribe(() => {}))
-    expect((await until(settings, ({ status }) => status === 'ready')).settings).toMatchObject({ level: 'all' })
+    expect((await waitForView(settings, ({ status }) => status === 'ready')).settings).toMatchObject({ level: 'all' })
     await grace.messages.reply(hello!.message_id, { content: 'Hello, Ada.' })
-    await until(badge, (count) => count === 1)
-    await until(unread, ({ notifications }) => notifications.length === 1)
+    await waitForView(badge, (count) => count === 1)
+    await waitForView(unread, ({ notifications }) => notifications.length === 1)
     expect(kinds()).toEqual([['reply', 'Hello, Ada.']])
 
     // Grace mentions her while the connection is lost.
     network.isOffline = true
     network.cut()
-    await until(store.connection, ({ status }) => status === 'offline')
+    await waitForView(store.connection, ({ status }) => status === 'offline')
     await grace.messages.reply(root_id, { content: '@ada It runs.' })
     await grace.messages.postRoot(conversation_id, { content: 'Have you seen it?' })
     expect(badge.getSnapshot()).toBe(1)
     network.isOffline = false
-    await until(badge, (count) => count === 3)
-    await until(unread, ({ notifications }) => notifications.length === 3)
+    await waitForView(badge, (count) => count === 3)
+    await waitForView(unread, ({ notifications }) => notifications.length === 3)
     expect(kinds()).toEqual([
       ['direct', 'Have you seen it?'],
       ['mention', '@ada It runs.'],
       ['reply', 'Hello, Ada.'],
     ])
-    await until(store.conversations, () => find(engines)?.mentions === 1 && find(conversation_id)?.unread === 2)
+    await waitForView(store.conversations, () => find(engines)?.mentions === 1 && find(conversation_id)?.unread === 2)
 
     // She reads the thread.
     await store.markRead(root_id)
-    await until(badge, (count) => count === 2)
-    await until(store.conversations, () => find(engines)?.mentions === 0)
+    await waitForView(badge, (count) => count === 2)
+    await waitForView(store.conversations, () => find(engines)?.mentions === 0)
     await store.markRead(hello!.message.root_id)
-    await until(badge, (count) => count === 1)
-    await until(unread, () => kinds().length === 1)
+    await waitForView(badge, (count) => count === 1)
+    await waitForView(unread, () => kinds().length === 1)
 
     // She archives the conversation; the next message of Grace brings it back.
     await store.setSettings(conversation_id, { archived: true })
-    await until(store.archived, ({ conversations }) => conversations[0]?.id === conversation_id)
-    await until(store.conversations, () => find(conversation_id) === undefined)
-    await until(settings, (view) => view.settings?.archived === true)
+    await waitForView(store.archived, ({ conversations }) => conversations[0]?.id === conversation_id)
+    await waitForView(store.conversations, () => find(conversation_id) === undefined)
+    await waitForView(settings, (view) => view.settings?.archived === true)
     await grace.messages.postRoot(conversation_id, { content: 'Still there?' })
-    await until(store.conversations, ({ conversations }) => conversations[0]?.id === conversation_id)
-    await until(store.archived, ({ conversations }) => conversations.length === 0)
-    await until(settings, (view) => view.settings?.archived === false)
-    await until(badge, (count) => count === 2)
+    await waitForView(store.conversations, ({ conversations }) => conversations[0]?.id === conversation_id)
+    await waitForView(store.archived, ({ conversations }) => conversations.length === 0)
+    await waitForView(settings, (view) => view.settings?.archived === false)
+    await waitForView(badge, (count) => count === 2)
     for (const stop of stops) stop()
     store.close()
   })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { uploadsOf } from '../../../lib/client/store/parts.ts'
-import { startThread, until } from './world.ts'
+import { startThread, waitForView } from './world.ts'
 
 async function startUploads() {
   const folder = mkdtempSync(join(tmpdir(), 'chat-uploads-'))
@@ -32,13 +32,13 @@ it('files are uploaded one after another, and leave with the post that takes the
     { name: 'one.txt', size: 10, sent: 0, status: 'waiting' },
     { name: 'two.txt', size: 20, sent: 0, status: 'waiting' },
   ])
-  await until(list, areReady)
+  await waitForView(list, areReady)
   expect(seen).not.toContain('uu')
   expect(seen.at(-1)).toBe('rr')
   const attachments = uploads.take(conversation_id)
   expect(attachments.map(({ name }) => name)).toEqual(['one.txt', 'two.txt'])
   expect([list.getSnapshot(), uploads.take(conversation_id)]).toEqual([[], []])
-  const shown = until(thread, ({ messages }) => messages.some(({ attachments = [] }) => attachments.length === 2))
+  const shown = waitForView(thread, ({ messages }) => messages.some(({ attachments = [] }) => attachments.length === 2))
   await store.post({ ...reply, content: '', attachments })
   await shown
   const { messages } = await grace.threads.tree(root_id)
@@ -48,7 +48,7 @@ it('files are uploaded one after another, and leave with the post that takes the
 it('a file whose name has characters that no name may have is uploaded without them, and shown so', async () => {
   const { uploads, list, conversation_id } = await startUploads()
   uploads.add(conversation_id, [fileOf('inv\u202Egpj.exe')])
-  await until(list, areReady)
+  await waitForView(list, areReady)
   expect(list.getSnapshot()).toMatchObject([{ name: 'invgpj.exe', attachment: { name: 'invgpj.exe' } }])
 })
 
@@ -59,7 +59,7 @@ it('an upload that fails stays, and goes on when it is retried; drafts are apart
     if (call.startsWith('PUT')) network.isOffline = true
   }
   uploads.add(conversation_id, [fileOf('one.txt')])
-  const [failed] = await until(list, ([upload]) => upload?.status === 'failed')
+  const [failed] = await waitForView(list, ([upload]) => upload?.status === 'failed')
   expect(failed).toMatchObject({
     name: 'one.txt',
     attachment: { status: 'uploading' },
@@ -71,10 +71,10 @@ it('an upload that fails stays, and goes on when it is retried; drafts are apart
   uploads.add(conversation_id, [fileOf('two.txt')], 'other')
   uploads.retry(failed!.key)
   uploads.retry(failed!.key)
-  const [ready] = await until(list, areReady)
+  const [ready] = await waitForView(list, areReady)
   expect(ready).toMatchObject({ attachment: { id: failed!.attachment!.id, status: 'ready' } })
   expect(ready!.error).toBeUndefined()
-  await until(other, areReady)
+  await waitForView(other, areReady)
   expect(uploads.take(conversation_id, 'other').map(({ name }) => name)).toEqual(['two.txt'])
   expect(list.getSnapshot().length).toBe(1)
 })
@@ -82,7 +82,7 @@ it('an upload that fails stays, and goes on when it is retried; drafts are apart
 it('a removed file is removed from the service, and those of another user are forgotten', async () => {
   const { uploads, list, ada, store, conversation_id } = await startUploads()
   uploads.add(conversation_id, [fileOf('one.txt'), fileOf('two.txt')])
-  const [one, two] = await until(list, areReady)
+  const [one, two] = await waitForView(list, areReady)
   uploads.remove(one!.key)
   uploads.remove(one!.key)
   expect(list.getSnapshot()).toEqual([two])
@@ -100,5 +100,5 @@ it('a message has at most ten files', async () => {
   )
   expect(() => uploads.add(conversation_id, [fileOf('a'), fileOf('b')])).toThrow(RangeError)
   expect(list.getSnapshot().length).toBe(9)
-  await until(list, areReady)
+  await waitForView(list, areReady)
 })

@@ -112,7 +112,7 @@ export function connect(test: TestChat, name: string) {
 }
 
 /** Waits for a snapshot that passes. */
-export async function until<T>(part: Readable<T>, isReached: (snapshot: T) => boolean): Promise<T> {
+export async function waitForView<T>(part: Readable<T>, isReached: (snapshot: T) => boolean): Promise<T> {
   return new Promise((resolve) => {
     const look = () => {
       if (!isReached(part.getSnapshot())) return

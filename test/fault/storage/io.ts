@@ -1,5 +1,5 @@
 import { inconsistenciesIn } from '../invariants.ts'
-import { startLoad, until } from './load.ts'
+import { startLoad, waitUntil } from './load.ts'
 import { type Serving, serve } from './serving.ts'
 import type { Figures } from './stage.ts'
 import { attach, whyNoStrace } from './strace.ts'
@@ -33,7 +33,7 @@ export async function failEachCall(file: string, calls: 'pwrite64' | 'fsync', up
         '-o',
         '/dev/null',
       ])
-      await until('a call fails', () => load.failures() > failures || load.acknowledged.size > successes + POSTS)
+      await waitUntil('a call fails', () => load.failures() > failures || load.acknowledged.size > successes + POSTS)
       await server.kill()
       await detach()
       faults.push(...(await inconsistenciesIn(url)).map((fault) => `${calls} ${nth}: ${fault}`))

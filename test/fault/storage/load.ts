@@ -135,7 +135,7 @@ export async function startLoad(base_url: string): Promise<Load> {
     async successes(count = 1) {
       const since = performance.now()
       const find = () => successes.filter(({ begun }) => begun > since)
-      await until('posts are acknowledged', () => find().length >= count)
+      await waitUntil('posts are acknowledged', () => find().length >= count)
       return find()[0]!.ended - since
     },
     isReady: async () => (await attempt(() => call('/readyz'))).status === 200,
@@ -148,7 +148,7 @@ export async function startLoad(base_url: string): Promise<Load> {
 }
 
 /** Waits until a condition holds, up to the timeout of a response. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`It took too long until ${what}`)

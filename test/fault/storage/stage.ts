@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inconsistenciesIn } from '../invariants.ts'
-import { startLoad, until } from './load.ts'
+import { startLoad, waitUntil } from './load.ts'
 import { type Serving, serve } from './serving.ts'
 
 /** A temporary fault of the storage under a running service. */
@@ -55,15 +55,15 @@ export async function endure(
       const before = load.failures()
       const end = await fault.begin(server)
       try {
-        await until('a post fails', () => load.failures() > before)
-        await until('readiness tells of it', async () => (await load.isReady()) === fault.ready)
+        await waitUntil('a post fails', () => load.failures() > before)
+        await waitUntil('readiness tells of it', async () => (await load.isReady()) === fault.ready)
         await sleep(fault.lasts_ms ?? 300)
       } finally {
         await end()
       }
       recovered_ms = Math.max(recovered_ms, await load.successes())
       stall_ms = Math.max(stall_ms, load.stall())
-      await until('it is ready again', load.isReady)
+      await waitUntil('it is ready again', load.isReady)
     }
     const wrong = await load.finish()
     const seen = [...load.failed.keys()]

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { until } from './load.ts'
+import { waitUntil } from './load.ts'
 
 /** Why faults cannot be injected into system calls here, if they cannot. */
 export function whyNoStrace(): string | undefined {
@@ -21,7 +21,7 @@ export async function attach(pid: number, args: string[]): Promise<() => Promise
     said += text
   })
   const gone = once(tracer, 'close')
-  await until('strace is attached', () => {
+  await waitUntil('strace is attached', () => {
     if (tracer.exitCode !== null) throw new Error(`strace: ${said}`)
     return said.split('attached').length > args.filter((arg) => arg === '-p').length + 1
   })
