@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, type Micros } from '../storage/sql.ts'
+import { databaseNow, type Micros, sql } from '../storage/sql.ts'
 
 /** The state of the backups of a database. */
 export interface BackupState {
@@ -25,31 +25,26 @@ const NAME = 'backup'
 /** `undefined` if no backup was ever due. By primary key. */
 export function findState(db: Queries): Promise<BackupState | undefined> {
   return db.get<BackupState>(
-    'SELECT owner, created_at, attempted_at, succeeded_at, failures, error, detail, target FROM schedules WHERE name = ?',
-    NAME,
+    sql`SELECT owner, created_at, attempted_at, succeeded_at, failures, error, detail, target FROM schedules
+          WHERE name = ${NAME}`,
   )
 }
 
 /** Adds the state if there is none. */
 export async function insertState(tx: Queries, owner: string, now: Micros): Promise<void> {
   await tx.run(
-    'INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
-    NAME,
-    owner,
-    now,
-    now,
+    sql`INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES (${NAME}, ${owner}, ${now}, ${now})
+          ON CONFLICT (name) DO NOTHING`,
   )
 }
 
 /** Replaces times that are later than `now` by it. */
 export async function clampTimes(tx: Queries, now: Micros): Promise<void> {
   await tx.run(
-    `UPDATE schedules SET created_at = CASE WHEN created_at > ? THEN ? ELSE created_at END,
-                          attempted_at = CASE WHEN attempted_at > ? THEN ? ELSE attempted_at END,
-                          succeeded_at = CASE WHEN succeeded_at > ? THEN ? ELSE succeeded_at END
-      WHERE name = ?`,
-    ...Array.from({ length: 6 }, () => now),
-    NAME,
+    sql`UPDATE schedules SET created_at = CASE WHEN created_at > ${now} THEN ${now} ELSE created_at END,
+                          attempted_at = CASE WHEN attempted_at > ${now} THEN ${now} ELSE attempted_at END,
+                          succeeded_at = CASE WHEN succeeded_at > ${now} THEN ${now} ELSE succeeded_at END
+      WHERE name = ${NAME}`,
   )
 }
 
@@ -57,15 +52,10 @@ export async function clampTimes(tx: Queries, now: Micros): Promise<void> {
 export async function takeLease(tx: Queries, writer: string, lease: Micros, state: BackupState): Promise<boolean> {
   const clock = databaseNow(tx.dialect)
   const taken = await tx.run(
-    `UPDATE schedules SET writer = ?, lease_expires_at = ${clock} + ?
-      WHERE name = ? AND attempted_at = ?
-        AND (lease_expires_at IS NULL OR lease_expires_at < ${clock} OR writer = ?)`,
-    writer,
-    lease,
-    NAME,
-    state.attempted_at,
-    // A write whose answer was lost is tried again.
-    writer,
+    // A write whose answer was lost is tried again, by the same writer.
+    sql`UPDATE schedules SET writer = ${writer}, lease_expires_at = ${clock} + ${lease}
+      WHERE name = ${NAME} AND attempted_at = ${state.attempted_at}
+        AND (lease_expires_at IS NULL OR lease_expires_at < ${clock} OR writer = ${writer})`,
   )
   return taken === 1
 }
@@ -73,8 +63,8 @@ export async function takeLease(tx: Queries, writer: string, lease: Micros, stat
 /** The process that has the right now, if one has it. By primary key. */
 export async function findWriter(db: Queries): Promise<string | undefined> {
   const held = await db.get<{ writer: string }>(
-    `SELECT writer FROM schedules WHERE name = ? AND writer IS NOT NULL AND lease_expires_at >= ${databaseNow(db.dialect)}`,
-    NAME,
+    sql`SELECT writer FROM schedules WHERE name = ${NAME} AND writer IS NOT NULL
+          AND lease_expires_at >= ${databaseNow(db.dialect)}`,
   )
   return held?.writer
 }
@@ -82,10 +72,8 @@ export async function findWriter(db: Queries): Promise<string | undefined> {
 /** @returns false when the writer has lost it */
 export async function renewLease(tx: Queries, writer: string, lease: Micros): Promise<boolean> {
   const renewed = await tx.run(
-    `UPDATE schedules SET lease_expires_at = ${databaseNow(tx.dialect)} + ? WHERE name = ? AND writer = ?`,
-    lease,
-    NAME,
-    writer,
+    sql`UPDATE schedules SET lease_expires_at = ${databaseNow(tx.dialect)} + ${lease} WHERE name = ${NAME}
+          AND writer = ${writer}`,
   )
   return renewed === 1
 }
@@ -93,9 +81,7 @@ export async function renewLease(tx: Queries, writer: string, lease: Micros): Pr
 /** Gives the right back without an attempt. */
 export async function releaseLease(tx: Queries, writer: string): Promise<void> {
   await tx.run(
-    'UPDATE schedules SET writer = NULL, lease_expires_at = NULL WHERE name = ? AND writer = ?',
-    NAME,
-    writer,
+    sql`UPDATE schedules SET writer = NULL, lease_expires_at = NULL WHERE name = ${NAME} AND writer = ${writer}`,
   )
 }
 
@@ -107,26 +93,18 @@ export async function storeSuccess(
   { detail, target }: { detail: string; target: string },
 ): Promise<void> {
   await tx.run(
-    `UPDATE schedules SET attempted_at = ?, succeeded_at = ?, failures = 0, error = NULL, detail = ?, target = ?,
+    sql`UPDATE schedules SET attempted_at = ${at}, succeeded_at = ${at}, failures = 0, error = NULL, detail = ${detail},
+          target = ${target},
                           writer = NULL, lease_expires_at = NULL
-      WHERE name = ? AND writer = ?`,
-    at,
-    at,
-    detail,
-    target,
-    NAME,
-    writer,
+      WHERE name = ${NAME} AND writer = ${writer}`,
   )
 }
 
 /** Stores a failure, and gives the right back. */
 export async function storeFailure(tx: Queries, writer: string, at: Micros, error: string): Promise<void> {
   await tx.run(
-    `UPDATE schedules SET attempted_at = ?, failures = failures + 1, error = ?, writer = NULL, lease_expires_at = NULL
-      WHERE name = ? AND writer = ?`,
-    at,
-    error,
-    NAME,
-    writer,
+    sql`UPDATE schedules SET attempted_at = ${at}, failures = failures + 1, error = ${error}, writer = NULL,
+          lease_expires_at = NULL
+      WHERE name = ${NAME} AND writer = ${writer}`,
   )
 }

@@ -8,6 +8,7 @@ import { assertRestorable } from '../storage/archive/backup.ts'
 import { checkArchive } from '../storage/archive/check.ts'
 import { linesOf } from '../storage/archive/lines.ts'
 import { openStorage, type Storage } from '../storage/open.ts'
+import { type Sql, sql } from '../storage/sql.ts'
 import { holdTemporary, removeAbandoned, temporaryOf } from '../storage/temporary.ts'
 import { type Keys, packingOf, peek, unpack } from './packing.ts'
 
@@ -128,12 +129,12 @@ async function verifyFile(
   const storage = await openStorage({ database: `sqlite:${file}`, create: false, prefix })
   try {
     await assertRestorable(storage.db, 'The backup', signal)
-    const count = async (table: string) =>
-      (await storage.db.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
+    const count = async (table: Sql) =>
+      (await storage.db.get<{ rows: number }>(sql`SELECT count(*) AS rows FROM ${table}`))!.rows
     return {
-      users: await count('users'),
-      conversations: await count('conversations'),
-      messages: await count('messages'),
+      users: await count(sql`users`),
+      conversations: await count(sql`conversations`),
+      messages: await count(sql`messages`),
     }
   } finally {
     await storage.close()

@@ -1,13 +1,13 @@
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, type Micros, SERVER_STARTED } from '../storage/sql.ts'
+import { databaseNow, type Micros, SERVER_STARTED, sql } from '../storage/sql.ts'
 
 export async function insertSignal(db: Queries, nodeId: string, body: string): Promise<void> {
-  await db.run(`INSERT INTO signals (node_id, at, body) VALUES (?, ${databaseNow(db.dialect)}, ?)`, nodeId, body)
+  await db.run(sql`INSERT INTO signals (node_id, at, body) VALUES (${nodeId}, ${databaseNow(db.dialect)}, ${body})`)
 }
 
 /** Deletes the signals that are older than `age`, in microseconds: every process has read them. */
 export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
-  await db.run(`DELETE FROM signals WHERE at < ${databaseNow(db.dialect)} - CAST(? AS BIGINT)`, age)
+  await db.run(sql`DELETE FROM signals WHERE at < ${databaseNow(db.dialect)} - CAST(${age} AS BIGINT)`)
 }
 
 /** What one poll of the signals finds. */
@@ -20,20 +20,19 @@ export interface Found {
   bodies: string[]
 }
 
-/** How signals after an earlier look are found. On SQLite, they have their numbers in the order of commits. */
+/** How signals after an earlier look are found; without one, after all that there can be. On SQLite, they have their numbers in the order of commits. */
 const NEWER = {
   postgresql: {
-    at: `CAST(pg_current_snapshot() AS TEXT) || ' ' || ${SERVER_STARTED}`,
-    ids: "string_agg(id, ',')",
+    at: sql`CAST(pg_current_snapshot() AS TEXT) || ' ' || ${SERVER_STARTED}`,
+    ids: sql`string_agg(id, ',')`,
     // Also signals of transactions that had not ended by then.
-    isNewer: '(s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))',
-    none: ['18446744073709551615', '{}'],
+    isNewer: ([after = '18446744073709551615', late = '{}']: readonly string[]) =>
+      sql`(s.xid >= CAST(${after} AS xid8) OR s.xid = ANY (CAST(${late} AS xid8[])))`,
   },
   sqlite: {
-    at: "(SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM sqlite_sequence WHERE name = 'signals')",
-    ids: 'group_concat(id)',
-    isNewer: 's.n > CAST(? AS INTEGER)',
-    none: ['9223372036854775807'],
+    at: sql`(SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM sqlite_sequence WHERE name = 'signals')`,
+    ids: sql`group_concat(id)`,
+    isNewer: ([after = '9223372036854775807']: readonly string[]) => sql`s.n > CAST(${after} AS INTEGER)`,
   },
 } as const
 
@@ -46,17 +45,14 @@ export async function findSignals(
   db: Queries,
   nodeId: string,
   limit: number,
-  since?: readonly string[],
+  since: readonly string[] = [],
 ): Promise<Found> {
-  const { at, ids, isNewer, none } = NEWER[db.dialect]
+  const { at, ids, isNewer } = NEWER[db.dialect]
   const rows = await db.all<{ at: string; ids: string | null; body: string | null }>(
-    `SELECT ${at} AS at, (SELECT ${ids} FROM nodes) AS ids, s.body
+    sql`SELECT ${at} AS at, (SELECT ${ids} FROM nodes) AS ids, s.body
        FROM (SELECT 1) AS one
-       LEFT JOIN signals s ON s.node_id <> ? AND ${isNewer}
-      ORDER BY s.n LIMIT ?`,
-    nodeId,
-    ...(since ?? none),
-    limit,
+       LEFT JOIN signals s ON s.node_id <> ${nodeId} AND ${isNewer(since)}
+      ORDER BY s.n LIMIT ${limit}`,
   )
   const [first] = rows as [(typeof rows)[0]]
   return { at: first.at, ids: first.ids?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }

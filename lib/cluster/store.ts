@@ -1,6 +1,6 @@
 import { DAY, SECOND } from '../core/units.ts'
-import type { Database, Primitive, Queries } from '../storage/database.ts'
-import { databaseNow, greatest, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { among, databaseNow, greatest, literal, type Micros, type Sql, sql } from '../storage/sql.ts'
 import type { ProcessPlace } from './process-place.ts'
 
 // Times are always the database's, since the clocks of processes may differ.
@@ -21,23 +21,21 @@ export interface NodeRow {
 /** Adds a process; a repeated call changes nothing but its heartbeat. */
 export async function insertNode(db: Queries, id: string, version: string, place?: ProcessPlace): Promise<void> {
   await db.run(
-    `INSERT INTO nodes (id, started_at, beat_at, version, streams, place)
-     VALUES (?, ${databaseNow(db.dialect)}, ${databaseNow(db.dialect)}, ?, 0, ?)
+    sql`INSERT INTO nodes (id, started_at, beat_at, version, streams, place)
+     VALUES (${id}, ${databaseNow(db.dialect)}, ${databaseNow(db.dialect)}, ${version}, 0,
+             ${place ? JSON.stringify(place) : null})
      ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
-    id,
-    version,
-    place ? JSON.stringify(place) : null,
   )
 }
 
 /** Writes what a process notes of itself. */
 export async function updateDetails(db: Queries, id: string, details: string): Promise<void> {
-  await db.run('UPDATE nodes SET details = ? WHERE id = ?', details, id)
+  await db.run(sql`UPDATE nodes SET details = ${details} WHERE id = ${id}`)
 }
 
 /** The other processes, with where they run. */
 export async function listPlaces(db: Queries, id: string, limit: number): Promise<{ id: string; place: string }[]> {
-  return db.all('SELECT id, place FROM nodes WHERE id <> ? AND place IS NOT NULL LIMIT ?', id, limit)
+  return db.all(sql`SELECT id, place FROM nodes WHERE id <> ${id} AND place IS NOT NULL LIMIT ${limit}`)
 }
 
 /**
@@ -64,10 +62,11 @@ export async function recordHeartbeat(
   },
 ): Promise<{ has_row: boolean; at?: Micros }> {
   const now = databaseNow(db.dialect)
-  const update = `UPDATE nodes SET beat_at = ${now}, streams = ?, files = ?, clock_difference = ?, heard_at = ${now} - CAST(? AS BIGINT) WHERE id = ?`
-  const params = [streams, files ?? null, clock_difference ?? null, Math.round(unheard_ms * 1000), id]
-  if (db.dialect === 'sqlite') return { has_row: (await db.run(update, ...params)) === 1 }
-  const row = await db.get<{ beat_at: Micros }>(`${update} RETURNING beat_at`, ...params)
+  const update = sql`UPDATE nodes SET beat_at = ${now}, streams = ${streams}, files = ${files ?? null},
+      clock_difference = ${clock_difference ?? null},
+      heard_at = ${now} - CAST(${Math.round(unheard_ms * 1000)} AS BIGINT) WHERE id = ${id}`
+  if (db.dialect === 'sqlite') return { has_row: (await db.run(update)) === 1 }
+  const row = await db.get<{ beat_at: Micros }>(sql`${update} RETURNING beat_at`)
   return row ? { has_row: true, at: Number(row.beat_at) } : { has_row: false }
 }
 
@@ -78,13 +77,9 @@ export async function hasAgreeingNode(
   { deadAfter, most }: { deadAfter: Micros; most: Micros },
 ): Promise<boolean> {
   const row = await db.get(
-    `SELECT 1 AS found FROM nodes
-      WHERE id <> ? AND beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT)
-        AND clock_difference BETWEEN - CAST(? AS BIGINT) AND CAST(? AS BIGINT) LIMIT 1`,
-    id,
-    deadAfter,
-    most,
-    most,
+    sql`SELECT 1 AS found FROM nodes
+      WHERE id <> ${id} AND beat_at >= ${databaseNow(db.dialect)} - CAST(${deadAfter} AS BIGINT)
+        AND clock_difference BETWEEN - CAST(${most} AS BIGINT) AND CAST(${most} AS BIGINT) LIMIT 1`,
   )
   return row !== undefined
 }
@@ -106,9 +101,36 @@ export async function anotherNodePolls(db: Database, id: string, unheard_ms: num
   const now = databaseNow(db.dialect)
   const read = (tx: Queries) =>
     tx.get(
-      `SELECT 1 FROM nodes WHERE id <> ? AND heard_at > ${now} - CAST(? AS BIGINT) LIMIT 1`,
-      id,
-      Math.min(POLLED_LATELY, Math.round(unheard_ms * 1000) - POLLED_LATER),
+      sql`SELECT 1 FROM nodes WHERE id <> ${id}
+           
+               
+                   
+                       
+                           
+                               
+                                   
+                                       
+                                           
+                                               
+                                                   
+                                                       
+                                                           
+                                                               
+                                                                   
+                                                                       
+                                                                           
+                                                                               
+                                                                                   
+                                                                                       
+                                                                                           
+                                                                                               
+                                                                                                   
+                                                                                                       
+                                                                                                           
+                                                                                                               
+                                                                                                                   
+                                                                                                                       
+                                                                                                                            AND heard_at > ${now} - CAST(${Math.min(POLLED_LATELY, Math.round(unheard_ms * 1000) - POLLED_LATER)} AS BIGINT) LIMIT 1`,
     )
   return (await db.snapshot(read, { timeout: HEARD_TIMEOUT_MS })) !== undefined
 }
@@ -116,10 +138,9 @@ export async function anotherNodePolls(db: Database, id: string, unheard_ms: num
 /** The processes with a heartbeat within `deadAfter`, in microseconds: the others are dead, and not removed yet. */
 export function listNodes(db: Queries, deadAfter: Micros, limit: number): Promise<NodeRow[]> {
   return db.all<NodeRow>(
-    `SELECT id, version, started_at, beat_at, streams, details, files FROM nodes
-      WHERE beat_at >= ${databaseNow(db.dialect)} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
-    deadAfter,
-    limit,
+    sql`SELECT id, version, started_at, beat_at, streams, details, files FROM nodes
+      WHERE beat_at >= ${databaseNow(db.dialect)} - CAST(${deadAfter} AS BIGINT) ORDER BY started_at, id
+      LIMIT ${limit}`,
   )
 }
 
@@ -149,11 +170,17 @@ export function removeDead(
 ): Promise<string[]> {
   return db.write(async (tx) => {
     const dead = await tx.all<{ id: string }>(
-      `DELETE FROM nodes WHERE beat_at < ${databaseNow(db.dialect)} - CAST(? AS BIGINT) RETURNING id`,
-      deadAfter,
+      sql`DELETE FROM nodes WHERE beat_at < ${databaseNow(db.dialect)} - CAST(${deadAfter} AS BIGINT) RETURNING id`,
     )
     if (dead.length === 0) return []
-    return deletePresence(tx, `node_id ${isOneOf(db.dialect)}`, jsonList(dead.map((row) => row.id)), removal)
+    return deletePresence(
+      tx,
+      sql`node_id ${among(
+        db,
+        dead.map((row) => row.id),
+      )}`,
+      removal,
+    )
   })
 }
 
@@ -163,30 +190,24 @@ export function removeDead(
  * @returns as {@link removeDead}
  */
 export function deleteLeft(db: Database, removal: Removal): Promise<string[]> {
-  const isLeft = `coalesce(left_at, seen_at + ${UNKNOWN_KEPT}, 0) < ${databaseNow(db.dialect)} - CAST(? AS BIGINT)
+  const isLeft = sql`coalesce(left_at, seen_at + ${literal(UNKNOWN_KEPT)},
+         0) < ${databaseNow(db.dialect)} - CAST(${removal.remembered} AS BIGINT)
           AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = node_presence.node_id)`
-  return db.write((tx) => deletePresence(tx, isLeft, removal.remembered, removal))
+  return db.write((tx) => deletePresence(tx, isLeft, removal))
 }
 
-async function deletePresence(
-  tx: Queries,
-  condition: string,
-  param: Primitive,
-  { remembered, announce }: Removal,
-): Promise<string[]> {
+async function deletePresence(tx: Queries, condition: Sql, { remembered, announce }: Removal): Promise<string[]> {
   // With users seen a moment ago: a process may die after it has stored that they left, before it signals it to others.
   const rows = await tx.all<{ user_id: string; counts: number }>(
-    `DELETE FROM node_presence
+    sql`DELETE FROM node_presence
       WHERE ${condition}
      RETURNING user_id,
        CASE WHEN since IS NOT NULL AND left_at IS NULL THEN 1
             WHEN ${greatest(tx.dialect)}(coalesce(status_at, 0), coalesce(seen_at, 0))
-                 > ${databaseNow(tx.dialect)} - CAST(? AS BIGINT) THEN 1
+                 > ${databaseNow(tx.dialect)} - CAST(${remembered} AS BIGINT) THEN 1
             WHEN status IS NOT NULL
              AND EXISTS (SELECT 1 FROM node_presence o WHERE o.user_id = node_presence.user_id AND o.since IS NOT NULL)
             THEN 1 ELSE 0 END AS counts`,
-    param,
-    remembered,
   )
   const userIds = [...new Set(rows.filter(({ counts }) => counts === 1).map((row) => row.user_id))]
   await announce(tx, userIds)
@@ -196,11 +217,11 @@ async function deletePresence(
 /** Removes a process that stops, or has ended. Its users stay for a moment. @param announce as of {@link Removal}, of those with an open stream */
 export async function removeNode(db: Database, id: string, announce: Removal['announce']): Promise<void> {
   await db.write(async (tx) => {
-    await tx.run('DELETE FROM nodes WHERE id = ?', id)
+    await tx.run(sql`DELETE FROM nodes WHERE id = ${id}`)
     const rows = await tx.all<{ user_id: string; since: Micros | null }>(
-      `UPDATE node_presence SET streams = 0, left_at = ${databaseNow(db.dialect)} WHERE node_id = ? AND left_at IS NULL
+      sql`UPDATE node_presence SET streams = 0, left_at = ${databaseNow(db.dialect)} WHERE node_id = ${id}
+            AND left_at IS NULL
        RETURNING user_id, since`,
-      id,
     )
     await announce(
       tx,

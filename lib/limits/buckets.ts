@@ -1,6 +1,6 @@
 import type { Cutoff } from '../core/clock.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { type Micros, sql } from '../storage/sql.ts'
 import { CLOCK_SKEW, type Decision, networkOf, type Rate, spend, toDecision, windowAt } from './rules.ts'
 
 /** A caller as buckets name it: a user, or the network of an address. */
@@ -69,24 +69,17 @@ export async function takeShared(db: Database, bucket: string, now: Micros, rate
   const { interval, last, absurd } = windowAt(now, rate, CLOCK_SKEW)
   const taken = await db.write((tx) =>
     tx.get<{ tat: Micros }>(
-      `INSERT INTO limit_buckets (bucket, tat) VALUES (?, ?)
+      sql`INSERT INTO limit_buckets (bucket, tat) VALUES (${bucket}, ${now + interval})
        ON CONFLICT (bucket) DO UPDATE SET tat =
-         CASE WHEN limit_buckets.tat > ? THEN ? WHEN limit_buckets.tat < ? THEN excluded.tat
-              ELSE limit_buckets.tat + ? END
-       WHERE limit_buckets.tat <= ? OR limit_buckets.tat > ?
+         CASE WHEN limit_buckets.tat > ${absurd} THEN ${last + interval} WHEN limit_buckets.tat < ${now}
+             THEN excluded.tat
+              ELSE limit_buckets.tat + ${interval} END
+       WHERE limit_buckets.tat <= ${last} OR limit_buckets.tat > ${absurd}
        RETURNING tat`,
-      bucket,
-      now + interval,
-      absurd,
-      last + interval,
-      now,
-      interval,
-      last,
-      absurd,
     ),
   )
   if (taken) return toDecision(true, taken.tat, now, rate)
-  const full = await db.get<{ tat: Micros }>('SELECT tat FROM limit_buckets WHERE bucket = ?', bucket)
+  const full = await db.get<{ tat: Micros }>(sql`SELECT tat FROM limit_buckets WHERE bucket = ${bucket}`)
   return toDecision(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
 }
 
@@ -95,8 +88,7 @@ export async function takeShared(db: Database, bucket: string, now: Micros, rate
  */
 export function deleteDryBuckets(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    'DELETE FROM limit_buckets WHERE bucket IN (SELECT bucket FROM limit_buckets WHERE tat <= ? ORDER BY tat LIMIT ?)',
-    now,
-    limit,
+    sql`DELETE FROM limit_buckets WHERE bucket IN (SELECT bucket FROM limit_buckets WHERE tat <= ${now} ORDER BY tat
+          LIMIT ${limit})`,
   )
 }

@@ -1,6 +1,6 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../storage/sql.ts'
+import { among, type Micros, name, sql } from '../storage/sql.ts'
 import type { Rate } from './rules.ts'
 import type { LimitAssignment, LimitProfile } from './schema.ts'
 
@@ -32,7 +32,7 @@ export interface LimitRule extends Rate {
   profile: string
 }
 
-const PROFILE = 'id, name, requests_per_second, burst, description, created_at, updated_at'
+const PROFILE = sql`id, name, requests_per_second, burst, description, created_at, updated_at`
 
 /** A row as an administrator reads it. */
 export function toProfile(row: ProfileRow): LimitProfile {
@@ -56,9 +56,7 @@ export function toAssignment(row: AssignmentRow): LimitAssignment {
 /** Up to `limit` profiles after the key of a name, by name. By name_key. */
 export function listProfiles(db: Queries, after: string, limit: number): Promise<ProfileRow[]> {
   return db.all<ProfileRow>(
-    `SELECT ${PROFILE} FROM limit_profiles WHERE name_key > ? ORDER BY name_key LIMIT ?`,
-    after,
-    limit,
+    sql`SELECT ${PROFILE} FROM limit_profiles WHERE name_key > ${after} ORDER BY name_key LIMIT ${limit}`,
   )
 }
 
@@ -67,53 +65,41 @@ const ADDING_LOCK = 7_201_996
 
 /** The number of profiles or assignments; until the transaction ends no other call adds one. */
 export async function lockAndCount(tx: Queries, what: 'profiles' | 'assignments'): Promise<number> {
-  if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ADDING_LOCK)
-  return (await tx.get<{ count: number }>(`SELECT count(*) AS count FROM limit_${what}`))!.count
+  if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${ADDING_LOCK})`)
+  return (await tx.get<{ count: number }>(sql`SELECT count(*) AS count FROM ${name(`limit_${what}`)}`))!.count
 }
 
 /** Locks a profile: until the transaction ends no other call changes, deletes or assigns it. */
 export function lockProfile(tx: Queries, id: string): Promise<ProfileRow | undefined> {
   return tx.get<ProfileRow>(
-    `SELECT ${PROFILE} FROM limit_profiles WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`,
-    id,
+    sql`SELECT ${PROFILE} FROM limit_profiles
+          WHERE id = ${id}${tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``}`,
   )
 }
 
 /** @returns whether the name was free */
 export async function insertProfile(tx: Queries, row: ProfileRow, nameKey: string): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO limit_profiles (id, name, name_key, requests_per_second, burst, description, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    sql`INSERT INTO limit_profiles (id, name, name_key, requests_per_second, burst, description, created_at, updated_at)
+     VALUES (${row.id}, ${row.name}, ${nameKey}, ${row.requests_per_second}, ${row.burst}, ${row.description},
+             ${row.created_at}, ${row.updated_at})
      ON CONFLICT (name_key) DO NOTHING`,
-    row.id,
-    row.name,
-    nameKey,
-    row.requests_per_second,
-    row.burst,
-    row.description,
-    row.created_at,
-    row.updated_at,
   )
   return inserted === 1
 }
 
 export async function updateProfile(tx: Queries, row: ProfileRow): Promise<void> {
   await tx.run(
-    'UPDATE limit_profiles SET requests_per_second = ?, burst = ?, description = ?, updated_at = ? WHERE id = ?',
-    row.requests_per_second,
-    row.burst,
-    row.description,
-    row.updated_at,
-    row.id,
+    sql`UPDATE limit_profiles SET requests_per_second = ${row.requests_per_second}, burst = ${row.burst},
+          description = ${row.description}, updated_at = ${row.updated_at} WHERE id = ${row.id}`,
   )
 }
 
 /** @returns whether it was deleted; an assigned profile is not */
 export async function deleteProfile(tx: Queries, id: string): Promise<boolean> {
   const deleted = await tx.run(
-    'DELETE FROM limit_profiles WHERE id = ? AND NOT EXISTS (SELECT 1 FROM limit_assignments WHERE profile_id = ?)',
-    id,
-    id,
+    sql`DELETE FROM limit_profiles WHERE id = ${id} AND NOT EXISTS (SELECT 1 FROM limit_assignments
+          WHERE profile_id = ${id})`,
   )
   return deleted === 1
 }
@@ -121,7 +107,7 @@ export async function deleteProfile(tx: Queries, id: string): Promise<boolean> {
 /** Every assignment, by path and method. */
 export function listAssignments(db: Queries): Promise<AssignmentRow[]> {
   return db.all<AssignmentRow>(
-    `SELECT a.id, a.profile_id, p.name AS profile_name, a.method, a.path_pattern, a.created_at, a.updated_at
+    sql`SELECT a.id, a.profile_id, p.name AS profile_name, a.method, a.path_pattern, a.created_at, a.updated_at
        FROM limit_assignments a JOIN limit_profiles p ON p.id = a.profile_id
       ORDER BY a.path_pattern, a.method`,
   )
@@ -130,15 +116,9 @@ export function listAssignments(db: Queries): Promise<AssignmentRow[]> {
 /** @returns whether it was added; a method and path has one assignment */
 export async function insertAssignment(tx: Queries, row: Omit<AssignmentRow, 'profile_name'>): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO limit_assignments (id, profile_id, method, path_pattern, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?)
+    sql`INSERT INTO limit_assignments (id, profile_id, method, path_pattern, created_at, updated_at)
+     VALUES (${row.id}, ${row.profile_id}, ${row.method}, ${row.path_pattern}, ${row.created_at}, ${row.updated_at})
      ON CONFLICT (method, path_pattern) DO NOTHING`,
-    row.id,
-    row.profile_id,
-    row.method,
-    row.path_pattern,
-    row.created_at,
-    row.updated_at,
   )
   return inserted === 1
 }
@@ -148,13 +128,13 @@ export function deleteAssignment(
   tx: Queries,
   id: string,
 ): Promise<{ method: string; path_pattern: string } | undefined> {
-  return tx.get('DELETE FROM limit_assignments WHERE id = ? RETURNING method, path_pattern', id)
+  return tx.get(sql`DELETE FROM limit_assignments WHERE id = ${id} RETURNING method, path_pattern`)
 }
 
 /** All assignments, as requests need them. */
 export function listLimitRules(db: Queries): Promise<LimitRule[]> {
   return db.all<LimitRule>(
-    `SELECT a.id, a.method, a.path_pattern, p.name AS profile, p.requests_per_second, p.burst
+    sql`SELECT a.id, a.method, a.path_pattern, p.name AS profile, p.requests_per_second, p.burst
        FROM limit_assignments a JOIN limit_profiles p ON p.id = a.profile_id`,
   )
 }
@@ -163,17 +143,16 @@ export function listLimitRules(db: Queries): Promise<LimitRule[]> {
 export type LimitsVersion = string | null
 
 /** The {@link LimitsVersion} as an expression. By primary key: every request reads it. */
-export const LIMITS_VERSION = "(SELECT value FROM meta WHERE name = 'limits_version')"
+export const LIMITS_VERSION = sql`(SELECT value FROM meta WHERE name = 'limits_version')`
 
 export async function findLimitsVersion(db: Queries): Promise<LimitsVersion> {
-  return (await db.get<{ version: LimitsVersion }>(`SELECT ${LIMITS_VERSION} AS version`))!.version
+  return (await db.get<{ version: LimitsVersion }>(sql`SELECT ${LIMITS_VERSION} AS version`))!.version
 }
 
 export async function setLimitsVersion(tx: Queries, version: string): Promise<void> {
   await tx.run(
-    `INSERT INTO meta (name, value) VALUES ('limits_version', ?)
+    sql`INSERT INTO meta (name, value) VALUES ('limits_version', ${version})
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    version,
   )
 }
 
@@ -186,18 +165,16 @@ export interface BucketRow {
 
 /** Up to `limit` buckets with something in them, the fullest first. By limit_buckets_by_tat. */
 export function listFullBuckets(db: Queries, now: Micros, limit: number): Promise<BucketRow[]> {
-  return db.all<BucketRow>('SELECT bucket, tat FROM limit_buckets WHERE tat > ? ORDER BY tat DESC LIMIT ?', now, limit)
+  return db.all<BucketRow>(sql`SELECT bucket, tat FROM limit_buckets WHERE tat > ${now} ORDER BY tat DESC
+         LIMIT ${limit}`)
 }
 
 /** The buckets among these that exist. By primary key. */
 export function findBuckets(db: Queries, buckets: string[]): Promise<BucketRow[]> {
-  return db.all<BucketRow>(
-    `SELECT bucket, tat FROM limit_buckets WHERE bucket ${isOneOf(db.dialect)}`,
-    jsonList(buckets),
-  )
+  return db.all<BucketRow>(sql`SELECT bucket, tat FROM limit_buckets WHERE bucket ${among(db, buckets)}`)
 }
 
 /** @returns the number of buckets deleted */
 export function deleteBuckets(tx: Queries, buckets: string[]): Promise<number> {
-  return tx.run(`DELETE FROM limit_buckets WHERE bucket ${isOneOf(tx.dialect)}`, jsonList(buckets))
+  return tx.run(sql`DELETE FROM limit_buckets WHERE bucket ${among(tx, buckets)}`)
 }

@@ -1,6 +1,6 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, isOneOf, jsonList, type Micros, type Sql } from '../storage/sql.ts'
+import { among, databaseNow, type Micros, type Sql, sql } from '../storage/sql.ts'
 import { mailIdOf, mailKey, userOf } from './rules.ts'
 import type { MailKind, MailRecord } from './schema.ts'
 
@@ -14,7 +14,7 @@ export interface MailRow {
   is_running: number
 }
 
-const KINDS = "('mail.send', 'mail.failed')"
+const KINDS = sql`('mail.send', 'mail.failed')`
 
 /** A row as an administrator reads it. */
 export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow): MailRecord {
@@ -35,18 +35,16 @@ export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow)
 
 /** The number of mails that wait, or of those that were given up. By (kind, key). */
 export async function countMails(db: Queries, kind: MailRow['kind']): Promise<number> {
-  return (await db.get<{ total: number }>('SELECT count(*) AS total FROM tasks WHERE kind = ?', kind))!.total
+  return (await db.get<{ total: number }>(sql`SELECT count(*) AS total FROM tasks WHERE kind = ${kind}`))!.total
 }
 
 /** Whether a reset link to an address waits, and is not being sent. By (kind, key). */
 export async function hasWaitingReset(db: Queries, userId: string, addressDigest: string): Promise<boolean> {
   const clock = databaseNow(db.dialect)
   const found = await db.get(
-    `SELECT 1 AS found FROM tasks
-      WHERE kind = 'mail.send' AND key > ? AND key < ? AND detail LIKE ?
+    sql`SELECT 1 AS found FROM tasks
+      WHERE kind = 'mail.send' AND ${isMailTo(userId)} AND detail LIKE ${`%"address":"${addressDigest}"%`}
         AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) LIMIT 1`,
-    ...prefixOf(userId),
-    `%"address":"${addressDigest}"%`,
   )
   return found !== undefined
 }
@@ -54,16 +52,15 @@ export async function hasWaitingReset(db: Queries, userId: string, addressDigest
 /** Deletes all but the newest `keep` mails that were given up. By (kind, key). */
 export async function deleteOldestFailed(tx: Queries, keep: number): Promise<void> {
   await tx.run(
-    `DELETE FROM tasks WHERE kind = 'mail.failed' AND id NOT IN
-       (SELECT id FROM tasks WHERE kind = 'mail.failed' ORDER BY due_at DESC, id DESC LIMIT ?)`,
-    keep,
+    sql`DELETE FROM tasks WHERE kind = 'mail.failed' AND id NOT IN
+       (SELECT id FROM tasks WHERE kind = 'mail.failed' ORDER BY due_at DESC, id DESC LIMIT ${keep})`,
   )
 }
 
 /** Deletes the mails of users, or of the invites of newcomers. By (kind). @returns the number deleted */
 export function deleteMailsOf(tx: Queries, ...ids: string[]): Promise<number> {
   // An id is a UUID, of 36 characters.
-  return tx.run(`DELETE FROM tasks WHERE kind IN ${KINDS} AND substr(key, 1, 36) ${isOneOf(tx.dialect)}`, jsonList(ids))
+  return tx.run(sql`DELETE FROM tasks WHERE kind IN ${KINDS} AND substr(key, 1, 36) ${among(tx, ids)}`)
 }
 
 /** Deletes the mails of a kind that wait for a user, or for all users, also the one being sent. By (kind, key). */
@@ -72,36 +69,30 @@ export async function deleteMailsOfKind(
   mail: MailKind,
   holder: { user_id: string } | { all: true },
 ): Promise<void> {
-  const ofUser = 'all' in holder ? '' : 'AND key > ? AND key < ?'
-  await tx.run(
-    `DELETE FROM tasks WHERE kind IN ${KINDS} AND detail LIKE ? ${ofUser}`,
-    `%"mail":"${mail}"%`,
-    ...('all' in holder ? [] : prefixOf(holder.user_id)),
-  )
+  const ofUser = 'all' in holder ? sql`` : sql`AND ${isMailTo(holder.user_id)}`
+  await tx.run(sql`DELETE FROM tasks WHERE kind IN ${KINDS} AND detail LIKE ${`%"mail":"${mail}"%`} ${ofUser}`)
 }
 
 /** Whether a mail still waits or is being sent: what has ended its reason has deleted it. By (kind, key). */
 export async function hasMail(db: Queries, userId: string, mailId: string): Promise<boolean> {
   const key = mailKey(userId, mailId)
-  return Boolean(await db.get("SELECT 1 AS found FROM tasks WHERE kind = 'mail.send' AND key = ?", key))
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM tasks WHERE kind = 'mail.send' AND key = ${key}`))
 }
 
-/** The bounds of the keys of a user's mails: a dot precedes a slash, and an id has neither. */
-function prefixOf(userId: string): [string, string] {
-  return [`${userId}.`, `${userId}/`]
+/** By the bounds of the keys of a user's mails: a dot precedes a slash, and an id has neither. */
+function isMailTo(userId: string): Sql {
+  return sql`key > ${`${userId}.`} AND key < ${`${userId}/`}`
 }
 
 /** Up to `limit` mails queued after one, oldest first. By primary key. */
 export function listMails(db: Queries, after: string, limit: number): Promise<MailRow[]> {
   const clock = databaseNow(db.dialect)
   return db.all<MailRow>(
-    `SELECT id, kind, key, due_at, detail, CASE WHEN lease_expires_at >= ${clock} THEN 1 ELSE 0 END AS is_running
+    sql`SELECT id, kind, key, due_at, detail, CASE WHEN lease_expires_at >= ${clock} THEN 1 ELSE 0 END AS is_running
        FROM tasks
-      WHERE kind IN ${KINDS} AND id > ?
+      WHERE kind IN ${KINDS} AND id > ${after}
       ORDER BY id
-      LIMIT ?`,
-    after,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -109,22 +100,18 @@ export function listMails(db: Queries, after: string, limit: number): Promise<Ma
 export function retryMails(tx: Queries, id: string | undefined): Promise<number> {
   const clock = databaseNow(tx.dialect)
   return tx.run(
-    `UPDATE tasks SET kind = 'mail.send', due_at = ${clock}
-      WHERE ${isChosen(clock)}`,
-    ...chosen(id),
+    sql`UPDATE tasks SET kind = 'mail.send', due_at = ${clock}
+      WHERE ${isChosen(clock, id)}`,
   )
 }
 
 /** Deletes mails: one, or all. One being sent is left. @returns the number */
 export function deleteMails(tx: Queries, id: string | undefined): Promise<number> {
-  return tx.run(`DELETE FROM tasks WHERE ${isChosen(databaseNow(tx.dialect))}`, ...chosen(id))
-}
-
-function isChosen(clock: Sql | string): string {
-  return `kind IN ${KINDS} AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) AND key LIKE ?`
+  return tx.run(sql`DELETE FROM tasks WHERE ${isChosen(databaseNow(tx.dialect), id)}`)
 }
 
 /** An id is a UUID, so it has no character with a meaning in LIKE. */
-function chosen(id: string | undefined): string[] {
-  return [id === undefined ? '%' : `%.${id}`]
+function isChosen(clock: Sql, id: string | undefined): Sql {
+  const key = id === undefined ? '%' : `%.${id}`
+  return sql`kind IN ${KINDS} AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) AND key LIKE ${key}`
 }

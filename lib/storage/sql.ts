@@ -76,6 +76,12 @@ export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' |
   return statement(parts.map(({ text }) => text).join(separator), paramsFrom([...parts]))
 }
 
+/** `WHERE` with the conditions that apply, or nothing. */
+export function where(...conditions: (Sql | false | undefined)[]): Sql {
+  const all = conditions.filter((condition) => condition !== undefined && condition !== false)
+  return all.length > 0 ? sql`WHERE ${join(all, ' AND ')}` : sql``
+}
+
 /** The name of a table or a column, which the program has in a variable: `id`, `m.id`. */
 export function name(word: string): Sql {
   if (!/^\w+(\.\w+)?$/.test(word)) throw new Error(`Not a name in SQL: ${word}`)
@@ -167,14 +173,16 @@ export function greatest(dialect: Dialect): Sql {
 
 /** A condition on the column `author`: its user was erased with all messages, and the messages are being removed. */
 export function isErasedAuthor(author: Sql | string): Sql {
-  return sql`EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${toSql(author, [])} AND gone.messages = 'erase')`
+  return sql`EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${toSql(author, [])}
+         AND gone.messages = 'erase')`
 }
 
 /** Where the numbers of messages in the search index begin: those of older messages, which get theirs later, are below. */
 export const FIRST_DOC = 2 ** 40
 
 /** The number of the next message in the search index. PostgreSQL has it as the default of its column. */
-export const NEXT_DOC = sql`(SELECT max(coalesce(max(doc), 0), ${literal(FIRST_DOC - 1)}) + 1 FROM messages WHERE doc IS NOT NULL)`
+export const NEXT_DOC = sql`(SELECT max(coalesce(max(doc), 0), ${literal(FIRST_DOC - 1)}) + 1 FROM messages
+       WHERE doc IS NOT NULL)`
 
 /** A list of words as SQL, for `IN`. The words are of the program. */
 export function listOf(words: readonly string[]): Sql {

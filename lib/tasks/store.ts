@@ -1,7 +1,7 @@
 import { toInstant } from '../core/time.ts'
 import { SECOND } from '../core/units.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, isOneOf, jsonList, type Micros, type Sql } from '../storage/sql.ts'
+import { among, databaseNow, type Micros, type Sql, sql } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'
 
 /** A task as it is stored; a taken task is the writer's until its lease expires. */
@@ -54,29 +54,21 @@ function subjectOf({ kind, key, detail }: TaskRow): string | undefined {
 export async function insertTask(tx: Queries, id: string, task: NewTask): Promise<void> {
   const delay = Math.round((task.delay_seconds ?? 0) * SECOND)
   await tx.run(
-    `INSERT INTO tasks (id, kind, key, due_at, detail) VALUES (?, ?, ?, ${databaseNow(tx.dialect)} + ?, ?)
+    sql`INSERT INTO tasks (id, kind, key, due_at, detail) VALUES (${id}, ${task.kind}, ${task.key},
+          ${databaseNow(tx.dialect)} + ${delay}, ${task.detail ? JSON.stringify(task.detail) : null})
      ON CONFLICT (kind, key) DO UPDATE SET
        id = excluded.id, detail = excluded.detail, attempts = 0, writer = NULL, lease_expires_at = NULL,
        due_at = CASE WHEN tasks.due_at < excluded.due_at THEN tasks.due_at ELSE excluded.due_at END`,
-    id,
-    task.kind,
-    task.key,
-    delay,
-    task.detail ? JSON.stringify(task.detail) : null,
   )
 }
 
 /** The keys of these that have a task of the kind. By (kind, key). */
 export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string[]): Promise<Set<string>> {
-  const rows = await db.all<{ key: string }>(
-    `SELECT key FROM tasks WHERE kind = ? AND key ${isOneOf(db.dialect)}`,
-    kind,
-    jsonList(keys),
-  )
+  const rows = await db.all<{ key: string }>(sql`SELECT key FROM tasks WHERE kind = ${kind} AND key ${among(db, keys)}`)
   return new Set(rows.map((row) => row.key))
 }
 
-const isFree = (clock: Sql | string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
+const isFree = (clock: Sql) => sql`(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
 
 /** The tasks that a worker takes. */
 export interface Queue {
@@ -89,10 +81,8 @@ export interface Queue {
 export async function hasDueTask(db: Queries, { kinds, ahead }: Queue): Promise<boolean> {
   const clock = databaseNow(db.dialect)
   const row = await db.get(
-    `SELECT 1 AS found FROM tasks
-      WHERE due_at <= ${clock} + ? AND ${isFree(clock)} AND kind ${isOneOf(db.dialect)} ORDER BY due_at LIMIT 1`,
-    ahead,
-    jsonList(kinds),
+    sql`SELECT 1 AS found FROM tasks
+      WHERE due_at <= ${clock} + ${ahead} AND ${isFree(clock)} AND kind ${among(db, kinds)} ORDER BY due_at LIMIT 1`,
   )
   return row !== undefined
 }
@@ -104,31 +94,25 @@ export function takeTask(
 ): Promise<TaskRow | undefined> {
   const clock = databaseNow(tx.dialect)
   return tx.get<TaskRow>(
-    `UPDATE tasks SET writer = ?, lease_expires_at = ${clock} + ?
-      WHERE id IN (SELECT id FROM tasks WHERE due_at <= ${clock} + ? AND ${isFree(clock)}
-                      AND kind ${isOneOf(tx.dialect)}
-                    ORDER BY due_at LIMIT 1 ${tx.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''})
+    sql`UPDATE tasks SET writer = ${writer}, lease_expires_at = ${clock} + ${lease}
+      WHERE id IN (SELECT id FROM tasks WHERE due_at <= ${clock} + ${ahead} AND ${isFree(clock)}
+                      AND kind ${among(tx, kinds)}
+                    ORDER BY due_at LIMIT 1 ${tx.dialect === 'postgresql' ? sql`FOR UPDATE SKIP LOCKED` : sql``})
      RETURNING id, kind, key, due_at, attempts, detail`,
-    writer,
-    lease,
-    ahead,
-    jsonList(kinds),
   )
 }
 
 /** Whether a task exists that is due by then, taken or not. By due_at. */
 export async function hasTask(db: Queries, ahead: Micros): Promise<boolean> {
   const clock = databaseNow(db.dialect)
-  return Boolean(await db.get(`SELECT 1 AS found FROM tasks WHERE due_at <= ${clock} + ? LIMIT 1`, ahead))
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM tasks WHERE due_at <= ${clock} + ${ahead} LIMIT 1`))
 }
 
 /** @returns false when the writer has lost the task */
 export async function renewTask(tx: Queries, id: string, writer: string, lease: Micros): Promise<boolean> {
   const renewed = await tx.run(
-    `UPDATE tasks SET lease_expires_at = ${databaseNow(tx.dialect)} + ? WHERE id = ? AND writer = ?`,
-    lease,
-    id,
-    writer,
+    sql`UPDATE tasks SET lease_expires_at = ${databaseNow(tx.dialect)} + ${lease} WHERE id = ${id}
+          AND writer = ${writer}`,
   )
   return renewed === 1
 }
@@ -140,33 +124,27 @@ export async function releaseTask(
   { writer, delay }: { writer: string; delay: Micros },
 ): Promise<void> {
   await tx.run(
-    `UPDATE tasks SET writer = NULL, lease_expires_at = NULL, due_at = ${databaseNow(tx.dialect)} + ?, kind = ?, attempts = ?,
-            detail = ?
-      WHERE id = ? AND writer = ?`,
-    delay,
-    kind,
-    attempts,
-    detail,
-    id,
-    writer,
+    sql`UPDATE tasks SET writer = NULL, lease_expires_at = NULL, due_at = ${databaseNow(tx.dialect)} + ${delay},
+          kind = ${kind}, attempts = ${attempts},
+            detail = ${detail}
+      WHERE id = ${id} AND writer = ${writer}`,
   )
 }
 
 /** Deletes a finished task, if the writer still holds it. */
 export async function deleteTask(tx: Queries, id: string, writer: string): Promise<void> {
-  await tx.run('DELETE FROM tasks WHERE id = ? AND writer = ?', id, writer)
+  await tx.run(sql`DELETE FROM tasks WHERE id = ${id} AND writer = ${writer}`)
 }
 
 /** Up to `limit` tasks after one, in the order of their ids. By primary key. */
 export function listTasks(db: Queries, after: string, limit: number): Promise<(TaskRow & { is_running: number })[]> {
   return db.all(
-    `SELECT id, kind, key, due_at, attempts, detail, CASE WHEN ${isFree(databaseNow(db.dialect))} THEN 0 ELSE 1 END AS is_running
+    sql`SELECT id, kind, key, due_at, attempts, detail, CASE WHEN ${isFree(databaseNow(db.dialect))} THEN 0 ELSE 1
+          END AS is_running
        FROM tasks
-      WHERE id > ?
+      WHERE id > ${after}
       ORDER BY id
-      LIMIT ?`,
-    after,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -174,7 +152,7 @@ export function listTasks(db: Queries, after: string, limit: number): Promise<(T
 export function countDueTasks(db: Queries): Promise<{ kind: TaskKind; due: number; oldest_seconds: number }[]> {
   const clock = databaseNow(db.dialect)
   return db.all(
-    `SELECT kind, count(*) AS due, max(${clock} - due_at) / 1000000.0 AS oldest_seconds
+    sql`SELECT kind, count(*) AS due, max(${clock} - due_at) / 1000000.0 AS oldest_seconds
        FROM tasks WHERE due_at <= ${clock} GROUP BY kind`,
   )
 }

@@ -1,7 +1,7 @@
 import type { Cutoff } from '../../core/clock.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'
+import { among, type Micros, recallOrGet, sql, where } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
 import type { KeyOfUser } from './schema-admin.ts'
 
@@ -42,10 +42,9 @@ type KeyOfCall = Pick<KeyRow, 'id' | 'user_id' | 'expires_at' | 'last_used_at'> 
 export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall | undefined> {
   return recallOrGet<KeyOfCall>(
     db,
-    `SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.disabled_at
+    sql`SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.disabled_at
        FROM api_keys k JOIN users u ON u.id = k.user_id
-      WHERE k.key_hash = ?`,
-    keyHash,
+      WHERE k.key_hash = ${keyHash}`,
   )
 }
 
@@ -56,20 +55,17 @@ export function listLiveKeys(
   now: Micros,
 ): Promise<{ id: string; expires_at: Micros | null }[]> {
   return db.all(
-    `SELECT id, expires_at FROM api_keys
-      WHERE id ${isOneOf(db.dialect)} AND (expires_at IS NULL OR expires_at >= ?)`,
-    jsonList(ids),
-    now,
+    sql`SELECT id, expires_at FROM api_keys
+      WHERE id ${among(db, ids)} AND (expires_at IS NULL OR expires_at >= ${now})`,
   )
 }
 
 /** A user's keys, newest first. By user_id. */
 export function listKeys(db: Queries, userId: string): Promise<KeyRow[]> {
   return db.all<KeyRow>(
-    `SELECT id, user_id, name, key_hash, created_at, expires_at, last_used_at FROM api_keys
-      WHERE user_id = ?
+    sql`SELECT id, user_id, name, key_hash, created_at, expires_at, last_used_at FROM api_keys
+      WHERE user_id = ${userId}
       ORDER BY created_at DESC, id DESC`,
-    userId,
   )
 }
 
@@ -79,38 +75,29 @@ export function listKeysOfUsers(
   { user_id, after }: { user_id?: string | undefined; after?: string | undefined },
   limit: number,
 ): Promise<Omit<KeyRow, 'key_hash'>[]> {
-  const conditions = [...(after === undefined ? [] : ['id < ?']), ...(user_id === undefined ? [] : ['user_id = ?'])]
   return db.all(
-    `SELECT id, user_id, name, created_at, expires_at, last_used_at FROM api_keys
-      ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
+    sql`SELECT id, user_id, name, created_at, expires_at, last_used_at FROM api_keys
+      ${where(after !== undefined && sql`id < ${after}`, user_id !== undefined && sql`user_id = ${user_id}`)}
       ORDER BY id DESC
-      LIMIT ?`,
-    ...(after === undefined ? [] : [after]),
-    ...(user_id === undefined ? [] : [user_id]),
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** The number of a user's keys. By user_id. */
 export async function countKeys(db: Queries, userId: string): Promise<number> {
-  const row = await db.get<{ count: number }>('SELECT count(*) AS count FROM api_keys WHERE user_id = ?', userId)
+  const row = await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM api_keys WHERE user_id = ${userId}`)
   return row!.count
 }
 
 export async function insertKey(tx: Queries, row: Omit<KeyRow, 'last_used_at'>): Promise<void> {
   await tx.run(
-    'INSERT INTO api_keys (id, user_id, name, key_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-    row.id,
-    row.user_id,
-    row.name,
-    row.key_hash,
-    row.created_at,
-    row.expires_at,
+    sql`INSERT INTO api_keys (id, user_id, name, key_hash, created_at, expires_at)
+          VALUES (${row.id}, ${row.user_id}, ${row.name}, ${row.key_hash}, ${row.created_at}, ${row.expires_at})`,
   )
 }
 
 export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise<void> {
-  await tx.run('UPDATE api_keys SET last_used_at = ? WHERE id = ?', usedAt, id)
+  await tx.run(sql`UPDATE api_keys SET last_used_at = ${usedAt} WHERE id = ${id}`)
 }
 
 /**
@@ -121,8 +108,8 @@ export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise
  */
 export function deleteKey(tx: Queries, id: string, userId?: string): Promise<Named | undefined> {
   return userId === undefined
-    ? tx.get<Named>('DELETE FROM api_keys WHERE id = ? RETURNING user_id, name', id)
-    : tx.get<Named>('DELETE FROM api_keys WHERE id = ? AND user_id = ? RETURNING user_id, name', id, userId)
+    ? tx.get<Named>(sql`DELETE FROM api_keys WHERE id = ${id} RETURNING user_id, name`)
+    : tx.get<Named>(sql`DELETE FROM api_keys WHERE id = ${id} AND user_id = ${userId} RETURNING user_id, name`)
 }
 
 type Named = Pick<KeyRow, 'user_id' | 'name'>
@@ -130,8 +117,6 @@ type Named = Pick<KeyRow, 'user_id' | 'name'>
 /** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */
 export function deleteExpiredKeys(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    'DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ? LIMIT ?)',
-    before,
-    limit,
+    sql`DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ${before} LIMIT ${limit})`,
   )
 }

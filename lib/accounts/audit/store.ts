@@ -5,8 +5,8 @@ import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Change, Commit } from '../../live/commits.ts'
-import type { Primitive, Queries, Writing } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { Queries, Writing } from '../../storage/database.ts'
+import { among, type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { EndReason } from '../means/rules.ts'
 import type { AuditAct, AuditRecord, NamedAuditRecord } from './schema.ts'
 
@@ -30,19 +30,12 @@ export interface AuditEntry {
 
 export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
   await tx.run(
-    `INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged, about_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    id,
-    at,
-    entry.act,
-    entry.actor_id ?? null,
-    entry.subject_id ?? null,
-    entry.conversation_id ?? null,
-    entry.ip ?? null,
-    entry.detail ? JSON.stringify(entry.detail) : null,
-    entry.names ? JSON.stringify(entry.names) : null,
-    entry.unlogged ? 1 : null,
-    aboutOf(entry.detail),
+    sql`INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged,
+          about_id)
+     VALUES (${id}, ${at}, ${entry.act}, ${entry.actor_id ?? null}, ${entry.subject_id ?? null},
+             ${entry.conversation_id ?? null}, ${entry.ip ?? null},
+             ${entry.detail ? JSON.stringify(entry.detail) : null}, ${entry.names ? JSON.stringify(entry.names) : null},
+             ${entry.unlogged ? 1 : null}, ${aboutOf(entry.detail)})`,
   )
 }
 
@@ -79,16 +72,15 @@ export function createAuditLog({ operator, log, now }: { operator: string | unde
 
 /** Whether commands have written entries that no node has logged. By audit_log_unlogged. */
 export async function hasUnlogged(db: Queries): Promise<boolean> {
-  return (await db.get('SELECT id FROM audit_log WHERE unlogged = 1 LIMIT 1')) !== undefined
+  return (await db.get(sql`SELECT id FROM audit_log WHERE unlogged = 1 LIMIT 1`)) !== undefined
 }
 
 /** Takes up to `limit` entries of commands, the oldest first: of several nodes one gets each. By audit_log_unlogged. */
 export async function takeUnlogged(tx: Queries, limit: number): Promise<AuditRow[]> {
   const rows = await tx.all<AuditRow>(
-    `UPDATE audit_log SET unlogged = NULL
-      WHERE unlogged = 1 AND id IN (SELECT id FROM audit_log WHERE unlogged = 1 ORDER BY at, id LIMIT ?)
+    sql`UPDATE audit_log SET unlogged = NULL
+      WHERE unlogged = 1 AND id IN (SELECT id FROM audit_log WHERE unlogged = 1 ORDER BY at, id LIMIT ${limit})
       RETURNING ${AUDIT_COLUMNS}`,
-    limit,
   )
   return rows.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
 }
@@ -96,9 +88,7 @@ export async function takeUnlogged(tx: Queries, limit: number): Promise<AuditRow
 /** Deletes up to `limit` entries older than `before`, the oldest first. By `at`. @returns the number deleted */
 export function deleteEntriesBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    'DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < ? ORDER BY at LIMIT ?)',
-    before,
-    limit,
+    sql`DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at < ${before} ORDER BY at LIMIT ${limit})`,
   )
 }
 
@@ -116,7 +106,7 @@ export interface AuditRow {
 }
 
 /** The columns of an entry. */
-export const AUDIT_COLUMNS = 'id, at, act, actor_id, subject_id, conversation_id, ip, detail, names'
+export const AUDIT_COLUMNS = sql`id, at, act, actor_id, subject_id, conversation_id, ip, detail, names`
 
 /** A row as an administrator reads it. */
 export function toRecord(row: AuditRow): AuditRecord {
@@ -158,27 +148,18 @@ const BEYOND = 'g'
  */
 export async function findPlace(db: Queries, after: string | undefined): Promise<Place | undefined> {
   if (after === undefined) return { at: Number.MAX_SAFE_INTEGER, id: BEYOND }
-  const place = await db.get<Place>('SELECT at, id FROM audit_log WHERE id <= ? ORDER BY id DESC LIMIT 1', after)
+  const place = await db.get<Place>(sql`SELECT at, id FROM audit_log WHERE id <= ${after} ORDER BY id DESC LIMIT 1`)
   return place && place.id !== after ? { at: place.at, id: place.id + BEYOND } : place
 }
 
-type Condition = [sql: string, ...values: Primitive[]]
-
-const whereOf = (conditions: Condition[]) =>
-  conditions.length > 0 ? `WHERE ${conditions.map(([sql]) => sql).join(' AND ')}` : ''
-
-const valuesOf = (conditions: Condition[]) => conditions.flatMap(([, ...values]) => values)
-
 /** The conditions that an index answers: of a page with others, it reads a part of what meets these. */
-function indexed(before: Place, { subject_id, conversation_id, since, until }: AuditFilter): Condition[] {
+function indexed(before: Place, { subject_id, conversation_id, since, until }: AuditFilter): (Sql | false)[] {
   return [
-    ['(at, id) < (?, ?)', before.at, before.id],
-    ...(until === undefined ? [] : [['at < ?', until] as Condition]),
-    ...(since === undefined ? [] : [['at >= ?', since] as Condition]),
+    sql`(at, id) < (${before.at}, ${before.id})`,
+    until !== undefined && sql`at < ${until}`,
+    since !== undefined && sql`at >= ${since}`,
     // Which of two filters is rarer is not known: the second is looked for among the entries of the first.
-    ...(conversation_id === undefined || subject_id !== undefined
-      ? []
-      : [['conversation_id = ?', conversation_id] as Condition]),
+    conversation_id !== undefined && subject_id === undefined && sql`conversation_id = ${conversation_id}`,
   ]
 }
 
@@ -186,19 +167,14 @@ function indexed(before: Place, { subject_id, conversation_id, since, until }: A
  * The newest `window` entries that meet these conditions. Those about a user are the ones with the user as the subject,
  * and those that name the user beside their subject: no entry is both, and each kind has its own index.
  */
-function newestOf(before: Place, filter: AuditFilter, window: number): Condition {
+function newestOf(before: Place, filter: AuditFilter, window: number): Sql {
   const { subject_id } = filter
-  const newest = (...about: Condition[]): Condition => {
-    const read = [...about, ...indexed(before, filter)]
-    const sql = `SELECT ${AUDIT_COLUMNS}, about_id FROM audit_log ${whereOf(read)} ORDER BY at DESC, id DESC LIMIT ?`
-    return [sql, ...valuesOf(read), window]
-  }
+  const newest = (about?: Sql) => sql`SELECT ${AUDIT_COLUMNS}, about_id FROM audit_log
+    ${where(about, ...indexed(before, filter))} ORDER BY at DESC, id DESC LIMIT ${window}`
   if (subject_id === undefined) return newest()
-  const [ofSubject, ...subjectValues] = newest(['subject_id = ?', subject_id])
-  const [about, ...aboutValues] = newest(['about_id = ?', subject_id])
-  const sql = `SELECT * FROM (SELECT * FROM (${ofSubject}) AS of_subject UNION ALL SELECT * FROM (${about}) AS about) AS entries
-    ORDER BY at DESC, id DESC LIMIT ?`
-  return [sql, ...subjectValues, ...aboutValues, window]
+  return sql`SELECT * FROM (SELECT * FROM (${newest(sql`subject_id = ${subject_id}`)}) AS of_subject
+      UNION ALL SELECT * FROM (${newest(sql`about_id = ${subject_id}`)}) AS about) AS entries
+    ORDER BY at DESC, id DESC LIMIT ${window}`
 }
 
 /**
@@ -212,21 +188,17 @@ export function listEntries(
   { limit, window }: { limit: number; window: number },
 ): Promise<AuditRow[]> {
   const { act, user_id, subject_id, conversation_id } = filter
-  const [read, ...readValues] = newestOf(before, filter, window)
-  const wanted: Condition[] = [
-    ...(act ? [['act = ?', act] as Condition] : []),
-    ...(user_id ? [['? IN (actor_id, subject_id, about_id)', user_id] as Condition] : []),
-    ...(conversation_id && subject_id ? [['conversation_id = ?', conversation_id] as Condition] : []),
-  ]
+  const wanted = where(
+    act && sql`act = ${act}`,
+    !!user_id && sql`${user_id} IN (actor_id, subject_id, about_id)`,
+    !!conversation_id && !!subject_id && sql`conversation_id = ${conversation_id}`,
+  )
   return db.all<AuditRow>(
-    `SELECT ${AUDIT_COLUMNS}
-       FROM (${read}) AS entries
-      ${whereOf(wanted)}
+    sql`SELECT ${AUDIT_COLUMNS}
+       FROM (${newestOf(before, filter, window)}) AS entries
+      ${wanted}
       ORDER BY at DESC, id DESC
-      LIMIT ?`,
-    ...readValues,
-    ...valuesOf(wanted),
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -237,11 +209,9 @@ export async function findWindowEnd(
   filter: AuditFilter,
   window: number,
 ): Promise<string | undefined> {
-  const [read, ...values] = newestOf(before, filter, window)
   const row = await db.get<{ id: string }>(
-    `SELECT id FROM (${read}) AS entries ORDER BY at DESC, id DESC LIMIT 1 OFFSET ?`,
-    ...values,
-    window - 1,
+    sql`SELECT id FROM (${newestOf(before, filter, window)}) AS entries ORDER BY at DESC, id DESC
+      LIMIT 1 OFFSET ${window - 1}`,
   )
   return row?.id
 }
@@ -253,11 +223,8 @@ export async function hasEnded(
 ): Promise<boolean> {
   const act: AuditAct = 'session.ended'
   const row = await db.get(
-    'SELECT id FROM audit_log WHERE subject_id = ? AND at >= ? AND act = ? AND detail LIKE ? LIMIT 1',
-    user_id,
-    since,
-    act,
-    `%"reason":"${reason}"%`,
+    sql`SELECT id FROM audit_log WHERE subject_id = ${user_id} AND at >= ${since} AND act = ${act}
+          AND detail LIKE ${`%"reason":"${reason}"%`} LIMIT 1`,
   )
   return row !== undefined
 }
@@ -275,13 +242,10 @@ export async function countSignIns(
 ): Promise<{ since: Micros; succeeded: number; failed: number; throttled: number }> {
   const since = now - COUNTED_SECONDS * SECOND
   const rows = await db.all<{ act: AuditAct; count: number }>(
-    `SELECT act, count(*) AS count
-       FROM (SELECT act, at FROM audit_log ORDER BY id DESC LIMIT ?) AS newest
-      WHERE at >= ? AND act ${isOneOf(db.dialect)}
+    sql`SELECT act, count(*) AS count
+       FROM (SELECT act, at FROM audit_log ORDER BY id DESC LIMIT ${MAX_COUNTED}) AS newest
+      WHERE at >= ${since} AND act ${among(db, Object.values(SIGN_INS))}
       GROUP BY act`,
-    MAX_COUNTED,
-    since,
-    jsonList(Object.values(SIGN_INS)),
   )
   const count = (act: AuditAct) => rows.find((row) => row.act === act)?.count ?? 0
   const { succeeded, failed, throttled } = SIGN_INS
@@ -290,6 +254,6 @@ export async function countSignIns(
 
 /** The ids among these whose entries are stored. By primary key. */
 export async function findStoredEntries(db: Queries, ids: Iterable<string>): Promise<Set<string>> {
-  const rows = await db.all<{ id: string }>(`SELECT id FROM audit_log WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
+  const rows = await db.all<{ id: string }>(sql`SELECT id FROM audit_log WHERE id ${among(db, ids)}`)
   return new Set(rows.map(({ id }) => id))
 }

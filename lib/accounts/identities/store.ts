@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 import type { UserRow } from '../users/store.ts'
 
 /**
@@ -23,12 +23,9 @@ export function findIdentity(
   { provider, issuer, subject }: IdentityKey,
 ): Promise<Omit<UserRow, 'password_hash'> | undefined> {
   return db.get(
-    `SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.disabled_at, u.created_at
+    sql`SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.disabled_at, u.created_at
        FROM identities i JOIN users u ON u.id = i.user_id
-      WHERE i.provider = ? AND i.issuer = ? AND i.subject = ?`,
-    provider,
-    issuer,
-    subject,
+      WHERE i.provider = ${provider} AND i.issuer = ${issuer} AND i.subject = ${subject}`,
   )
 }
 
@@ -42,27 +39,21 @@ export interface IdentityRow extends IdentityKey {
 /** @returns the number of rows added: 0 when another call was faster */
 export function insertIdentity(tx: Queries, row: IdentityRow): Promise<number> {
   return tx.run(
-    `INSERT INTO identities (id, provider, issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?, ?, ?)
+    sql`INSERT INTO identities (id, provider, issuer, subject, user_id, created_at)
+          VALUES (${row.id}, ${row.provider}, ${row.issuer}, ${row.subject}, ${row.user_id}, ${row.created_at})
      ON CONFLICT DO NOTHING`,
-    row.id,
-    row.provider,
-    row.issuer,
-    row.subject,
-    row.user_id,
-    row.created_at,
   )
 }
 
 /** A user's identities at providers, newest first; those of the host's authentication have no issuer. By user_id. */
 export function listIdentities(db: Queries, userId: string): Promise<IdentityRow[]> {
   return db.all<IdentityRow>(
-    `SELECT id, provider, issuer, subject, user_id, created_at FROM identities
-      WHERE user_id = ? AND issuer <> ''
+    sql`SELECT id, provider, issuer, subject, user_id, created_at FROM identities
+      WHERE user_id = ${userId} AND issuer <> ''
       ORDER BY created_at DESC, id DESC`,
-    userId,
   )
 }
 
 export async function deleteIdentity(tx: Queries, id: string): Promise<void> {
-  await tx.run('DELETE FROM identities WHERE id = ?', id)
+  await tx.run(sql`DELETE FROM identities WHERE id = ${id}`)
 }

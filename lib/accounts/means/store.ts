@@ -1,5 +1,5 @@
-import type { Primitive, Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import { type Micros, type Sql, sql, where } from '../../storage/sql.ts'
 import type { Means } from './rules.ts'
 
 /** The user whose means end, or all users. */
@@ -15,30 +15,30 @@ export interface Ending {
 
 /** Where the rows of a means are: a table, the column of the user, and which of the table's rows it is. */
 interface Rows {
-  table: string
-  user: string
-  which?: string
+  table: Sql
+  user: Sql
+  which?: Sql
   /** The column of the row that may stay, and its value. */
-  except?: { column: string; value: keyof Ending }
+  except?: { column: Sql; value: keyof Ending }
 }
 
 /** The rows of the means of access. `chat/invites` ends the invites into conversations. */
 export const ROWS: Record<Exclude<Means, 'invites'>, Rows> = {
-  sessions: { table: 'sessions', user: 'user_id', except: { column: 'id', value: 'session' } },
-  keys: { table: 'api_keys', user: 'user_id' },
+  sessions: { table: sql`sessions`, user: sql`user_id`, except: { column: sql`id`, value: 'session' } },
+  keys: { table: sql`api_keys`, user: sql`user_id` },
   // The host's own authentication, which has no issuer, still finds its user.
-  identities: { table: 'identities', user: 'user_id', which: "issuer <> ''" },
-  link_attempts: { table: 'oauth_states', user: 'link_user_id' },
-  reset_links: { table: 'password_resets', user: 'user_id' },
-  verification_links: { table: 'email_verifications', user: 'user_id' },
-  address_changes: { table: 'email_requests', user: 'user_id', which: "kind = 'change'" },
+  identities: { table: sql`identities`, user: sql`user_id`, which: sql`issuer <> ''` },
+  link_attempts: { table: sql`oauth_states`, user: sql`link_user_id` },
+  reset_links: { table: sql`password_resets`, user: sql`user_id` },
+  verification_links: { table: sql`email_verifications`, user: sql`user_id` },
+  address_changes: { table: sql`email_requests`, user: sql`user_id`, which: sql`kind = 'change'` },
   undo_links: {
-    table: 'email_requests',
-    user: 'user_id',
-    which: "kind = 'undo'",
-    except: { column: 'email_key', value: 'email_key' },
+    table: sql`email_requests`,
+    user: sql`user_id`,
+    which: sql`kind = 'undo'`,
+    except: { column: sql`email_key`, value: 'email_key' },
   },
-  known_browsers: { table: 'known_devices', user: 'user_id' },
+  known_browsers: { table: sql`known_devices`, user: sql`user_id` },
 }
 
 /** Deletes the rows of a means. By the index of its table on the user. @returns the number deleted */
@@ -50,9 +50,8 @@ export function deleteMeans(
 ): Promise<number> {
   const { table, user, which, except } = ROWS[means]
   const kept = except && stays[except.value]
-  const conditions = ['all' in holder ? `${user} IS NOT NULL` : `${user} = ?`, which, kept && `${except.column} <> ?`]
-  const values: Primitive[] = ['all' in holder ? [] : holder.user_id, kept ?? []].flat()
-  return tx.run(`DELETE FROM ${table} WHERE ${conditions.filter(Boolean).join(' AND ')}`, ...values)
+  const rows = 'all' in holder ? sql`${user} IS NOT NULL` : sql`${user} = ${holder.user_id}`
+  return tx.run(sql`DELETE FROM ${table} ${where(rows, which, !!kept && sql`${except.column} <> ${kept}`)}`)
 }
 
 /** The number of sessions that have not expired, without one that stays. By sessions_of_user. */
@@ -62,17 +61,14 @@ export async function countLiveSessions(
   { now, except = '' }: { now: Micros; except?: string | undefined },
 ): Promise<number> {
   const row = await db.get<{ count: number }>(
-    `SELECT count(*) AS count FROM sessions
-      WHERE idle_expires_at >= ? AND absolute_expires_at >= ? AND id <> ? ${'all' in holder ? '' : 'AND user_id = ?'}`,
-    now,
-    now,
-    except,
-    ...('all' in holder ? [] : [holder.user_id]),
+    sql`SELECT count(*) AS count FROM sessions
+      WHERE idle_expires_at >= ${now} AND absolute_expires_at >= ${now} AND id <> ${except}
+            ${'all' in holder ? sql`` : sql`AND user_id = ${holder.user_id}`}`,
   )
   return row!.count
 }
 
 /** The names of a user's keys. By api_keys_of_user. */
 export function listKeyNames(db: Queries, userId: string): Promise<{ id: string; name: string }[]> {
-  return db.all('SELECT id, name FROM api_keys WHERE user_id = ? ORDER BY id', userId)
+  return db.all(sql`SELECT id, name FROM api_keys WHERE user_id = ${userId} ORDER BY id`)
 }

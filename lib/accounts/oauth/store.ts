@@ -1,6 +1,6 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 
 /** A started sign-in through a provider. Only digests of its state and of its browser binding are stored. */
 export interface StateRow {
@@ -16,16 +16,10 @@ export interface StateRow {
 
 export async function insertState(tx: Queries, row: StateRow): Promise<void> {
   await tx.run(
-    `INSERT INTO oauth_states (state_hash, provider, binding_hash, verifier, nonce, redirect_to, link_user_id, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.state_hash,
-    row.provider,
-    row.binding_hash,
-    row.verifier,
-    row.nonce,
-    row.redirect_to,
-    row.link_user_id,
-    row.expires_at,
+    sql`INSERT INTO oauth_states (state_hash, provider, binding_hash, verifier, nonce, redirect_to, link_user_id,
+          expires_at)
+     VALUES (${row.state_hash}, ${row.provider}, ${row.binding_hash}, ${row.verifier}, ${row.nonce}, ${row.redirect_to},
+             ${row.link_user_id}, ${row.expires_at})`,
   )
 }
 
@@ -35,21 +29,16 @@ export function takeState(
   key: Pick<StateRow, 'state_hash' | 'provider' | 'binding_hash'>,
 ): Promise<Omit<StateRow, keyof typeof key> | undefined> {
   return tx.get(
-    `DELETE FROM oauth_states
-      WHERE state_hash = ? AND provider = ? AND binding_hash = ?
+    sql`DELETE FROM oauth_states
+      WHERE state_hash = ${key.state_hash} AND provider = ${key.provider} AND binding_hash = ${key.binding_hash}
       RETURNING verifier, nonce, redirect_to, link_user_id, expires_at`,
-    key.state_hash,
-    key.provider,
-    key.binding_hash,
   )
 }
 
 /** Deletes up to `limit` expired attempts. By expires_at. @returns the number of attempts deleted */
 export function deleteExpiredStates(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    `DELETE FROM oauth_states WHERE state_hash IN (
-       SELECT state_hash FROM oauth_states WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
-    before,
-    limit,
+    sql`DELETE FROM oauth_states WHERE state_hash IN (
+       SELECT state_hash FROM oauth_states WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit})`,
   )
 }

@@ -2,7 +2,7 @@ import type { Cutoff } from '../../core/clock.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 
 /** How long a browser is known after a sign-in; every sign-in restarts it. */
 export const DEVICE_SECONDS = 180 * 24 * 60 * 60
@@ -22,10 +22,8 @@ export async function findDevice(
 ): Promise<string | undefined> {
   if (!token) return undefined
   const row = await db.get<{ token_hash: string }>(
-    'SELECT token_hash FROM known_devices WHERE token_hash = ? AND user_id = ? AND expires_at > ?',
-    digest(token),
-    userId ?? '',
-    now,
+    sql`SELECT token_hash FROM known_devices WHERE token_hash = ${digest(token)} AND user_id = ${userId ?? ''}
+          AND expires_at > ${now}`,
   )
   return row?.token_hash
 }
@@ -44,18 +42,14 @@ export async function rememberDevice(
 ): Promise<string> {
   const token = known ?? newToken()
   await tx.run(
-    `INSERT INTO known_devices (token_hash, user_id, expires_at) VALUES (?, ?, ?)
+    sql`INSERT INTO known_devices (token_hash, user_id, expires_at)
+          VALUES (${digest(token)}, ${userId}, ${now + DEVICE_SECONDS * SECOND})
      ON CONFLICT (token_hash) DO UPDATE SET expires_at = excluded.expires_at`,
-    digest(token),
-    userId,
-    now + DEVICE_SECONDS * SECOND,
   )
   await tx.run(
-    `DELETE FROM known_devices WHERE user_id = ? AND token_hash NOT IN
-       (SELECT token_hash FROM known_devices WHERE user_id = ? ORDER BY expires_at DESC, token_hash LIMIT ?)`,
-    userId,
-    userId,
-    MAX_DEVICES,
+    sql`DELETE FROM known_devices WHERE user_id = ${userId} AND token_hash NOT IN
+       (SELECT token_hash FROM known_devices WHERE user_id = ${userId} ORDER BY expires_at DESC, token_hash
+           LIMIT ${MAX_DEVICES})`,
   )
   return token
 }
@@ -63,8 +57,7 @@ export async function rememberDevice(
 /** Deletes up to `limit` expired browsers. @returns the number of browsers deleted */
 export function deleteExpiredDevices(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    'DELETE FROM known_devices WHERE token_hash IN (SELECT token_hash FROM known_devices WHERE expires_at <= ? LIMIT ?)',
-    now,
-    limit,
+    sql`DELETE FROM known_devices WHERE token_hash IN (SELECT token_hash FROM known_devices WHERE expires_at <= ${now}
+          LIMIT ${limit})`,
   )
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 import { recordUse } from './record-use.ts'
 import { deleteLiveSession } from './store-list.ts'
 
@@ -37,21 +37,17 @@ export async function rememberRotated(tx: Queries, tokenHash: string, sessionId:
   if (rest > 0 && earlier! <= now)
     throw new ChatError('rate_limited', { retry_after_seconds: Math.ceil(rest / SECOND) })
   await tx.run(
-    'INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES (?, ?, ?)',
-    tokenHash,
-    sessionId,
-    now,
+    sql`INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES (${tokenHash}, ${sessionId}, ${now})`,
   )
   const oldest = await nthLatest(tx, sessionId, MAX_TOKENS_PER_SESSION)
-  await tx.run('DELETE FROM rotated_tokens WHERE session_id = ? AND rotated_at < ?', sessionId, oldest ?? 0)
+  await tx.run(sql`DELETE FROM rotated_tokens WHERE session_id = ${sessionId} AND rotated_at < ${oldest ?? 0}`)
 }
 
 /** When the `n`-th last token was replaced; `undefined` if there are fewer. */
 async function nthLatest(tx: Queries, sessionId: string, n: number): Promise<Micros | undefined> {
   const row = await tx.get<{ rotated_at: Micros }>(
-    'SELECT rotated_at FROM rotated_tokens WHERE session_id = ? ORDER BY rotated_at DESC LIMIT 1 OFFSET ?',
-    sessionId,
-    n - 1,
+    sql`SELECT rotated_at FROM rotated_tokens WHERE session_id = ${sessionId} ORDER BY rotated_at DESC
+          LIMIT 1 OFFSET ${n - 1}`,
   )
   return row?.rotated_at
 }
@@ -76,8 +72,7 @@ export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string 
 /** By primary key. */
 function findRotated(db: Queries, tokenHash: string): Promise<RotatedToken | undefined> {
   return db.get<RotatedToken>(
-    `SELECT r.session_id, s.user_id, r.rotated_at FROM rotated_tokens r JOIN sessions s ON s.id = r.session_id
-      WHERE r.token_hash = ?`,
-    tokenHash,
+    sql`SELECT r.session_id, s.user_id, r.rotated_at FROM rotated_tokens r JOIN sessions s ON s.id = r.session_id
+      WHERE r.token_hash = ${tokenHash}`,
   )
 }

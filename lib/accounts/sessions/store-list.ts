@@ -2,7 +2,7 @@ import type { Cutoff } from '../../core/clock.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 import type { SessionOfUser } from './schema-admin.ts'
 import type { SessionRow } from './store.ts'
 
@@ -18,16 +18,11 @@ export function listSessions(
   limit: number,
 ): Promise<ListedSession[]> {
   return db.all<ListedSession>(
-    `SELECT id, user_id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip FROM sessions
-      WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ? AND (last_seen_at, id) < (?, ?)
+    sql`SELECT id, user_id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip FROM sessions
+      WHERE user_id = ${userId} AND idle_expires_at >= ${now} AND absolute_expires_at >= ${now}
+          AND (last_seen_at, id) < (${before.at}, ${before.id})
       ORDER BY last_seen_at DESC, id DESC
-      LIMIT ?`,
-    userId,
-    now,
-    now,
-    before.at,
-    before.id,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -43,17 +38,13 @@ export function listSessionsOfUsers(
   limit: number,
 ): Promise<SessionOfUserRow[]> {
   return db.all<SessionOfUserRow>(
-    `SELECT s.id, s.user_id, u.username, s.issued_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at,
+    sql`SELECT s.id, s.user_id, u.username, s.issued_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at,
             s.user_agent, s.ip
        FROM sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.id > ? AND s.idle_expires_at >= ? AND s.absolute_expires_at >= ? ${user_id ? 'AND s.user_id = ?' : ''}
+      WHERE s.id > ${after} AND s.idle_expires_at >= ${now} AND s.absolute_expires_at >= ${now}
+            ${user_id ? sql`AND s.user_id = ${user_id}` : sql``}
       ORDER BY s.id
-      LIMIT ?`,
-    after,
-    now,
-    now,
-    ...(user_id ? [user_id] : []),
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -74,7 +65,7 @@ export function toSessionOfUser(row: SessionOfUserRow): SessionOfUser {
 
 /** The user of a session, expired or not. By primary key. */
 export async function findSessionOwner(db: Queries, id: string): Promise<string | undefined> {
-  return (await db.get<{ user_id: string }>('SELECT user_id FROM sessions WHERE id = ?', id))?.user_id
+  return (await db.get<{ user_id: string }>(sql`SELECT user_id FROM sessions WHERE id = ${id}`))?.user_id
 }
 
 /** The live ones of these sessions, with their deadline if they are not used. */
@@ -84,28 +75,23 @@ export function listLiveSessions(
   now: Micros,
 ): Promise<{ id: string; expires_at: Micros }[]> {
   return db.all(
-    `SELECT id, CASE WHEN idle_expires_at < absolute_expires_at THEN idle_expires_at ELSE absolute_expires_at END AS expires_at
+    sql`SELECT id, CASE WHEN idle_expires_at < absolute_expires_at THEN idle_expires_at ELSE absolute_expires_at
+          END AS expires_at
        FROM sessions
-      WHERE id ${isOneOf(db.dialect)} AND idle_expires_at >= ? AND absolute_expires_at >= ?`,
-    jsonList(ids),
-    now,
-    now,
+      WHERE id ${among(db, ids)} AND idle_expires_at >= ${now} AND absolute_expires_at >= ${now}`,
   )
 }
 
 /** Deletes a session, inside a transaction that rechecks the open streams. @returns the number deleted, 0 or 1 */
 export function endSession(tx: Queries, id: string): Promise<number> {
-  return tx.run('DELETE FROM sessions WHERE id = ?', id)
+  return tx.run(sql`DELETE FROM sessions WHERE id = ${id}`)
 }
 
 /** @returns the number deleted, 0 or 1 */
 export function deleteLiveSession(tx: Queries, id: string, userId: string, now: Micros): Promise<number> {
   return tx.run(
-    'DELETE FROM sessions WHERE id = ? AND user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?',
-    id,
-    userId,
-    now,
-    now,
+    sql`DELETE FROM sessions WHERE id = ${id} AND user_id = ${userId} AND idle_expires_at >= ${now}
+          AND absolute_expires_at >= ${now}`,
   )
 }
 
@@ -115,9 +101,7 @@ export function deleteLiveSession(tx: Queries, id: string, userId: string, now: 
  */
 export function deleteSessionsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    `DELETE FROM sessions WHERE id IN (
-       SELECT id FROM sessions WHERE absolute_expires_at < ? ORDER BY absolute_expires_at LIMIT ?)`,
-    before,
-    limit,
+    sql`DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE absolute_expires_at < ${before} ORDER BY absolute_expires_at LIMIT ${limit})`,
   )
 }

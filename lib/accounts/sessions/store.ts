@@ -1,7 +1,7 @@
 import { createLoader, type Find } from '../../core/scheduling/loader.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros, recallOrGet } from '../../storage/sql.ts'
+import { among, type Micros, recallOrGet, type Sql, sql } from '../../storage/sql.ts'
 import type { UserRow } from '../users/store.ts'
 import type { OwnUser } from '../users/store-own.ts'
 import type { Session } from './schema.ts'
@@ -40,8 +40,8 @@ export type SessionOfCall = Omit<SessionRow, 'issued_at' | 'confirmed_at' | 'use
   Pick<UserRow, 'roles' | 'disabled_at'> & { limits_version: string | null }
 
 const sessionOfCall = (
-  limitsVersion: string,
-) => `SELECT s.id, s.user_id, s.token_hash, s.csrf_hash, s.last_seen_at, s.idle_expires_at,
+  limitsVersion: Sql,
+) => sql`SELECT s.id, s.user_id, s.token_hash, s.csrf_hash, s.last_seen_at, s.idle_expires_at,
        s.absolute_expires_at, u.roles, u.disabled_at, ${limitsVersion} AS limits_version
   FROM sessions s JOIN users u ON u.id = s.user_id`
 
@@ -51,16 +51,15 @@ const sessionOfCall = (
  *
  * @param limitsVersion the expression for the version of the limits
  */
-export function createSessionLookup(db: Queries, limitsVersion: string): Find<SessionOfCall> {
+export function createSessionLookup(db: Queries, limitsVersion: Sql): Find<SessionOfCall> {
   const select = sessionOfCall(limitsVersion)
-  const one = `${select} WHERE s.token_hash = ?`
-  if (db.dialect === 'sqlite') return (hash) => recallOrGet<SessionOfCall>(db, one, hash)
-  const some = `${select} WHERE s.token_hash ${isOneOf(db.dialect)}`
+  const one = (hash: string) => sql`${select} WHERE s.token_hash = ${hash}`
+  if (db.dialect === 'sqlite') return (hash) => recallOrGet<SessionOfCall>(db, one(hash))
   return createLoader(async (hashes) => {
     // Taking a list apart costs the server as much as the look-up.
     const rows = await (hashes.length === 1
-      ? db.all<SessionOfCall>(one, hashes[0]!)
-      : db.all<SessionOfCall>(some, jsonList(hashes)))
+      ? db.all<SessionOfCall>(one(hashes[0]!))
+      : db.all<SessionOfCall>(sql`${select} WHERE s.token_hash ${among(db, hashes)}`))
     return new Map(rows.map((row) => [row.token_hash, row]))
   })
 }
@@ -72,11 +71,10 @@ export async function findSession(
 ): Promise<{ session: SessionTimes; user: OwnUser } | undefined> {
   const row = await recallOrGet<SessionTimes & OwnUser & { user_id: string }>(
     db,
-    `SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
+    sql`SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
             u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.receipts
        FROM sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.id = ?`,
-    id,
+      WHERE s.id = ${id}`,
   )
   if (!row) return undefined
   const { user_id, email, email_verified_at, username, display_name, roles, receipts } = row
@@ -85,19 +83,10 @@ export async function findSession(
 
 export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {
   await tx.run(
-    `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, confirmed_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.id,
-    row.user_id,
-    row.token_hash,
-    row.csrf_hash,
-    row.issued_at,
-    row.confirmed_at,
-    row.last_seen_at,
-    row.idle_expires_at,
-    row.absolute_expires_at,
-    row.user_agent,
-    row.ip,
+    sql`INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, confirmed_at, last_seen_at,
+          idle_expires_at, absolute_expires_at, user_agent, ip)
+     VALUES (${row.id}, ${row.user_id}, ${row.token_hash}, ${row.csrf_hash}, ${row.issued_at}, ${row.confirmed_at},
+             ${row.last_seen_at}, ${row.idle_expires_at}, ${row.absolute_expires_at}, ${row.user_agent}, ${row.ip})`,
   )
 }
 
@@ -108,34 +97,27 @@ export async function rotateSession(
   oldTokenHash: string,
 ): Promise<boolean> {
   const rotated = await tx.run(
-    `UPDATE sessions SET token_hash = ?, csrf_hash = ?, last_seen_at = ?, idle_expires_at = ?,
-            user_agent = COALESCE(?, user_agent), ip = COALESCE(?, ip)
-      WHERE id = ? AND token_hash = ?`,
-    row.token_hash,
-    row.csrf_hash,
-    row.last_seen_at,
-    row.idle_expires_at,
-    row.user_agent,
-    row.ip,
-    row.id,
-    oldTokenHash,
+    sql`UPDATE sessions SET token_hash = ${row.token_hash}, csrf_hash = ${row.csrf_hash},
+          last_seen_at = ${row.last_seen_at}, idle_expires_at = ${row.idle_expires_at},
+            user_agent = COALESCE(${row.user_agent}, user_agent), ip = COALESCE(${row.ip}, ip)
+      WHERE id = ${row.id} AND token_hash = ${oldTokenHash}`,
   )
   return rotated === 1
 }
 
 /** When the user of a session last authenticated; `undefined` once the session has ended. By primary key. */
 export async function findConfirmation(db: Queries, id: string): Promise<Micros | undefined> {
-  return (await db.get<{ confirmed_at: Micros }>('SELECT confirmed_at FROM sessions WHERE id = ?', id))?.confirmed_at
+  return (await db.get<{ confirmed_at: Micros }>(sql`SELECT confirmed_at FROM sessions WHERE id = ${id}`))?.confirmed_at
 }
 
 /** Stores that the user of a session has just authenticated. @returns the number of sessions changed, 0 or 1 */
 export function confirmSession(tx: Queries, id: string, at: Micros): Promise<number> {
-  return tx.run('UPDATE sessions SET confirmed_at = ? WHERE id = ?', at, id)
+  return tx.run(sql`UPDATE sessions SET confirmed_at = ${at} WHERE id = ${id}`)
 }
 
 /** Marks a session as expired, whatever the clock shows later. @returns the number marked, 0 or 1 */
 export function expireSession(tx: Queries, id: string): Promise<number> {
-  return tx.run('UPDATE sessions SET idle_expires_at = 0 WHERE id = ? AND idle_expires_at > 0', id)
+  return tx.run(sql`UPDATE sessions SET idle_expires_at = 0 WHERE id = ${id} AND idle_expires_at > 0`)
 }
 
 /** The last use of a session. */
@@ -144,13 +126,9 @@ export type SessionUse = Pick<SessionRow, 'last_seen_at' | 'idle_expires_at' | '
 /** Stores the use of a session. The address stays if it is unknown, as for calls within the process. */
 export async function touchSession(tx: Queries, id: string, use: SessionUse): Promise<void> {
   await tx.run(
-    `UPDATE sessions SET last_seen_at = ?, idle_expires_at = ?, user_agent = COALESCE(?, user_agent), ip = COALESCE(?, ip)
-      WHERE id = ?`,
-    use.last_seen_at,
-    use.idle_expires_at,
-    use.user_agent,
-    use.ip,
-    id,
+    sql`UPDATE sessions SET last_seen_at = ${use.last_seen_at}, idle_expires_at = ${use.idle_expires_at},
+          user_agent = COALESCE(${use.user_agent}, user_agent), ip = COALESCE(${use.ip}, ip)
+      WHERE id = ${id}`,
   )
 }
 
@@ -159,8 +137,8 @@ export function deleteSessionByToken(
   tokenHash: string,
 ): Promise<Pick<SessionRow, 'id' | 'user_id' | 'idle_expires_at' | 'absolute_expires_at'> | undefined> {
   return tx.get(
-    'DELETE FROM sessions WHERE token_hash = ? RETURNING id, user_id, idle_expires_at, absolute_expires_at',
-    tokenHash,
+    sql`DELETE FROM sessions WHERE token_hash = ${tokenHash} RETURNING id, user_id, idle_expires_at,
+          absolute_expires_at`,
   )
 }
 
@@ -172,18 +150,10 @@ export function evictSessions(
   current: string,
   keep: number,
 ): Promise<number> {
-  const others = 'user_id = ? AND id <> ? AND idle_expires_at >= ? AND absolute_expires_at >= ?'
+  const others = sql`user_id = ${userId} AND id <> ${current} AND idle_expires_at >= ${now}
+         AND absolute_expires_at >= ${now}`
   return tx.run(
-    `DELETE FROM sessions WHERE ${others} AND id NOT IN
-       (SELECT id FROM sessions WHERE ${others} ORDER BY issued_at DESC, id DESC LIMIT ?)`,
-    userId,
-    current,
-    now,
-    now,
-    userId,
-    current,
-    now,
-    now,
-    keep - 1,
+    sql`DELETE FROM sessions WHERE ${others} AND id NOT IN
+       (SELECT id FROM sessions WHERE ${others} ORDER BY issued_at DESC, id DESC LIMIT ${keep - 1})`,
   )
 }

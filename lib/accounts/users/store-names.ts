@@ -1,6 +1,6 @@
 import { uniqueKey } from '../../core/characters.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList } from '../../storage/sql.ts'
+import { among, sql } from '../../storage/sql.ts'
 
 /**
  * The ids of the users with this username, or with this display name unless the name begins with `@`. By the keys of
@@ -11,7 +11,7 @@ import { isOneOf, jsonList } from '../../storage/sql.ts'
 export async function listUsersCalled(db: Queries, name: string, limit: number): Promise<string[]> {
   const isUsername = name.startsWith('@')
   const key = uniqueKey(isUsername ? name.slice(1) : name)
-  const named = await db.all<{ id: string }>('SELECT id FROM users WHERE username_key = ?', key)
+  const named = await db.all<{ id: string }>(sql`SELECT id FROM users WHERE username_key = ${key}`)
   const displayed = isUsername ? [] : await listUsersDisplayed(db, name, limit)
   return [...new Set([...named, ...displayed].map(({ id }) => id))]
 }
@@ -23,13 +23,12 @@ async function listUsersDisplayed(db: Queries, name: string, limit: number): Pro
   const capitalised = small.replaceAll(/(?<![\p{L}\p{M}])\p{L}/gu, (first) => first.toUpperCase())
   const keys = [given, small, capitalised, given.toUpperCase()].map(asciiLower)
   return db.all<{ id: string }>(
-    `SELECT id FROM users WHERE ${DISPLAY_NAME_KEY[db.dialect]} ${isOneOf(db.dialect)} ORDER BY id LIMIT ?`,
-    jsonList(new Set(keys)),
-    limit,
+    sql`SELECT id FROM users WHERE ${DISPLAY_NAME_KEY[db.dialect]} ${among(db, new Set(keys))} ORDER BY id
+          LIMIT ${limit}`,
   )
 }
 
 const asciiLower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /** The expression of the index `users_by_display_name`. */
-const DISPLAY_NAME_KEY = { sqlite: 'lower(display_name)', postgresql: 'lower(display_name COLLATE "C")' } as const
+const DISPLAY_NAME_KEY = { sqlite: sql`lower(display_name)`, postgresql: sql`lower(display_name COLLATE "C")` }

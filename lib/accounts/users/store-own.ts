@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { sql } from '../../storage/sql.ts'
 import type { ShownUser } from './store.ts'
 
 /** A user as only that user reads it. */
@@ -9,12 +10,11 @@ export interface OwnUser extends ShownUser {
 
 export function findOwnUser(db: Queries, id: string): Promise<OwnUser | undefined> {
   return db.get<OwnUser>(
-    'SELECT id, email, email_verified_at, username, display_name, roles, receipts FROM users WHERE id = ?',
-    id,
+    sql`SELECT id, email, email_verified_at, username, display_name, roles, receipts FROM users WHERE id = ${id}`,
   )
 }
 
 /** Sets whether a user shares read markers. @returns false if there is no such user */
 export async function setReceipts(tx: Queries, id: string, isShared: boolean): Promise<boolean> {
-  return (await tx.run('UPDATE users SET receipts = ? WHERE id = ?', isShared ? 1 : 0, id)) === 1
+  return (await tx.run(sql`UPDATE users SET receipts = ${isShared ? 1 : 0} WHERE id = ${id}`)) === 1
 }

@@ -2,7 +2,7 @@ import { splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { IS_OF_HOST, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, IS_OF_HOST, literal, type Micros, sql } from '../../storage/sql.ts'
 import { isPlaceholder, PLACEHOLDER_DOMAINS, type Standing } from './rules.ts'
 import type { User, UsersQuery } from './schema.ts'
 
@@ -21,7 +21,7 @@ export interface UserRow {
   created_at: Micros
 }
 
-const COLUMNS = 'id, email, email_verified_at, username, display_name, roles, password_hash, disabled_at, created_at'
+const COLUMNS = sql`id, email, email_verified_at, username, display_name, roles, password_hash, disabled_at, created_at`
 
 /** The public columns of a user. */
 export type ShownUser = Pick<UserRow, 'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'roles'>
@@ -40,26 +40,25 @@ export function toUser(row: ShownUser): User {
 }
 
 export async function hasUsers(db: Queries): Promise<boolean> {
-  return Boolean(await db.get('SELECT 1 AS found FROM users WHERE system_name IS NULL LIMIT 1'))
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM users WHERE system_name IS NULL LIMIT 1`))
 }
 
 export function findUser(db: Queries, id: string): Promise<UserRow | undefined> {
-  return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE id = ?`, id)
+  return db.get<UserRow>(sql`SELECT ${COLUMNS} FROM users WHERE id = ${id}`)
 }
 
 export function findUserByEmail(db: Queries, email: string): Promise<UserRow | undefined> {
-  return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE email_key = ?`, uniqueKey(email))
+  return db.get<UserRow>(sql`SELECT ${COLUMNS} FROM users WHERE email_key = ${uniqueKey(email)}`)
 }
 
 export function findUserByUsername(db: Queries, username: string): Promise<UserRow | undefined> {
-  return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE username_key = ?`, uniqueKey(username))
+  return db.get<UserRow>(sql`SELECT ${COLUMNS} FROM users WHERE username_key = ${uniqueKey(username)}`)
 }
 
 /** The usernames of these users. By primary key. */
 export async function findUsernames(db: Queries, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.all<{ id: string; username: string }>(
-    `SELECT id, username FROM users WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
+    sql`SELECT id, username FROM users WHERE id ${among(db, ids)}`,
   )
   return new Map(rows.map(({ id, username }) => [id, username]))
 }
@@ -68,10 +67,7 @@ export async function findUsernames(db: Queries, ids: string[]): Promise<Map<str
 export function listUsersNamed(db: Queries, name: string): Promise<UserRow[]> {
   const key = uniqueKey(name)
   return db.all<UserRow>(
-    `SELECT ${COLUMNS} FROM users WHERE id = ? OR username_key = ? OR email_key = ? LIMIT 2`,
-    name,
-    key,
-    key,
+    sql`SELECT ${COLUMNS} FROM users WHERE id = ${name} OR username_key = ${key} OR email_key = ${key} LIMIT 2`,
   )
 }
 
@@ -80,37 +76,30 @@ export function listUsersNamed(db: Queries, name: string): Promise<UserRow[]> {
  * so that concurrent calls do not deadlock.
  */
 export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins: boolean }): Promise<UserRow[]> {
-  const admins = options.admins ? `OR (disabled_at IS NULL AND ',' || roles || ',' LIKE '%,admin,%')` : ''
+  const admins = options.admins ? sql`OR (disabled_at IS NULL AND ',' || roles || ',' LIKE '%,admin,%')` : sql``
   return tx.all<UserRow>(
-    `SELECT ${COLUMNS} FROM users
-      WHERE id ${isOneOf(tx.dialect)} ${admins}
-      ORDER BY id ${tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''}`,
-    jsonList(ids),
+    sql`SELECT ${COLUMNS} FROM users
+      WHERE id ${among(tx, ids)} ${admins}
+      ORDER BY id ${tx.dialect === 'postgresql' ? sql`FOR UPDATE` : sql``}`,
   )
 }
 
 /** Locks all users until the transaction ends. @returns the columns of each that decide whether it is an administrator */
 export function lockAllUsers(tx: Queries): Promise<Standing[]> {
-  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
-  return tx.all<Standing>(`SELECT id, roles, disabled_at FROM users ORDER BY id ${lock}`)
+  const lock = tx.dialect === 'postgresql' ? sql`FOR UPDATE` : sql``
+  return tx.all<Standing>(sql`SELECT id, roles, disabled_at FROM users ORDER BY id ${lock}`)
 }
 
 /** The numbers of what belongs to a user. By the indexes of each table. */
 export async function countBelongings(db: Queries, id: string, now: Micros) {
   const row = await db.get<{ sessions: number; seen: Micros | null; keys: number; identities: number; places: number }>(
-    `SELECT (SELECT count(*) FROM sessions WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?) AS sessions,
-            (SELECT max(last_seen_at) FROM sessions WHERE user_id = ?) AS seen,
-            (SELECT count(*) FROM api_keys WHERE user_id = ?) AS keys,
-            (SELECT count(*) FROM identities WHERE user_id = ?) AS identities,
+    sql`SELECT (SELECT count(*) FROM sessions WHERE user_id = ${id} AND idle_expires_at >= ${now}
+          AND absolute_expires_at >= ${now}) AS sessions,
+            (SELECT max(last_seen_at) FROM sessions WHERE user_id = ${id}) AS seen,
+            (SELECT count(*) FROM api_keys WHERE user_id = ${id}) AS keys,
+            (SELECT count(*) FROM identities WHERE user_id = ${id}) AS identities,
             (SELECT count(*) FROM participants p JOIN conversations c ON c.id = p.conversation_id
-              WHERE p.user_id = ? AND c.deleted_at IS NULL) AS places`,
-    id,
-    now,
-    now,
-    id,
-    id,
-    id,
-    id,
+              WHERE p.user_id = ${id} AND c.deleted_at IS NULL) AS places`,
   )
   const { seen, places, ...counts } = row!
   return { ...counts, conversations: places, ...(seen !== null && { last_seen_at: toInstant(seen) }) }
@@ -118,7 +107,7 @@ export async function countBelongings(db: Queries, id: string, now: Micros) {
 
 /** Deletes a user and all rows that belong to the user alone. @returns whether the user existed */
 export async function deleteUser(tx: Queries, id: string): Promise<boolean> {
-  return (await tx.run('DELETE FROM users WHERE id = ?', id)) === 1
+  return (await tx.run(sql`DELETE FROM users WHERE id = ${id}`)) === 1
 }
 
 /** Up to `limit` users after `after`, oldest first, whose username or address begins with `query`: all, or that with `subject`. */
@@ -131,18 +120,17 @@ export function listUsers(
   const from = uniqueKey(query ?? '')
   const to = `${from}\u{10FFFF}`
   return db.all<UserRow>(
-    `SELECT ${COLUMNS} FROM users
-      WHERE id > ? AND ((username_key >= ? AND username_key < ?) OR (email_key >= ? AND email_key < ?))
-            ${subject === undefined ? '' : `AND id IN (SELECT i.user_id FROM identities i WHERE ${IS_OF_HOST} AND i.subject = ?)`}
+    sql`SELECT ${COLUMNS} FROM users
+      WHERE id > ${after} AND ((username_key >= ${from} AND username_key < ${to}) OR (email_key >= ${from}
+          AND email_key < ${to}))
+            ${
+              subject === undefined
+                ? sql``
+                : sql`AND id IN (SELECT i.user_id FROM identities i WHERE ${IS_OF_HOST}
+                   AND i.subject = ${subject})`
+            }
       ORDER BY id
-      LIMIT ?`,
-    after,
-    from,
-    to,
-    from,
-    to,
-    ...(subject === undefined ? [] : [subject]),
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -152,22 +140,18 @@ export function listUsers(
 export function listPeople(db: Queries, prefix: string, limit: number): Promise<ShownUser[]> {
   const from = uniqueKey(prefix)
   return db.all<ShownUser>(
-    `SELECT id, email, email_verified_at, username, display_name, roles FROM users
-      WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL AND system_name IS NULL
-        AND email_key NOT LIKE '%@${PLACEHOLDER_DOMAINS.probe}'
+    sql`SELECT id, email, email_verified_at, username, display_name, roles FROM users
+      WHERE username_key >= ${from} AND username_key < ${`${from}\u{10FFFF}`} AND disabled_at IS NULL
+        AND system_name IS NULL AND email_key NOT LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}
       ORDER BY username_key
-      LIMIT ?`,
-    from,
-    `${from}\u{10FFFF}`,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** The ones of these users that exist and are not disabled, each with the time up to which its streams must end. */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, Micros>> {
   const rows = await db.all<{ id: string; streams_ended_at: Micros | null }>(
-    `SELECT id, streams_ended_at FROM users WHERE disabled_at IS NULL AND id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
+    sql`SELECT id, streams_ended_at FROM users WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
   )
   return new Map(rows.map((row) => [row.id, row.streams_ended_at ?? 0]))
 }
@@ -175,20 +159,12 @@ export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Prom
 /** @returns which name another user already has, if the user was not inserted */
 export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
   const inserted = await tx.run(
-    `INSERT INTO users (id, email, email_key, email_verified_at, username, username_key, display_name, roles, password_hash, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    sql`INSERT INTO users (id, email, email_key, email_verified_at, username, username_key, display_name, roles,
+          password_hash, created_at, updated_at)
+     VALUES (${row.id}, ${row.email}, ${uniqueKey(row.email)}, ${row.email_verified_at}, ${row.username},
+             ${uniqueKey(row.username)}, ${row.display_name}, ${row.roles}, ${row.password_hash}, ${row.created_at},
+             ${row.created_at})
      ON CONFLICT DO NOTHING`,
-    row.id,
-    row.email,
-    uniqueKey(row.email),
-    row.email_verified_at,
-    row.username,
-    uniqueKey(row.username),
-    row.display_name,
-    row.roles,
-    row.password_hash,
-    row.created_at,
-    row.created_at,
   )
   if (inserted) return undefined
   return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
@@ -196,5 +172,5 @@ export async function insertUser(tx: Queries, row: UserRow): Promise<'email_take
 
 /** Locks the user's sessions: other changes of them wait until this transaction ends. */
 export async function lockUser(tx: Queries, id: string): Promise<void> {
-  await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`, id)
+  await tx.get(sql`SELECT id FROM users WHERE id = ${id}${tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``}`)
 }

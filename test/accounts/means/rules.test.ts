@@ -24,13 +24,14 @@ it.each(['sqlite', 'postgresql'] as const)(
   'every table that may give access on %s is a means or decided',
   (dialect) => {
     const { tables } = shapeAfter(MIGRATIONS.length, dialect)
-    const means = Object.values(ROWS).map(({ table }) => table)
+    const means = Object.values(ROWS).map(({ table }) => table.text)
     const suspects = [...tables].flatMap(([table, names]) =>
       [...names].some((name) => PROOF.test(name)) ? [table] : [],
     )
     expect(suspects.filter((table) => !means.includes(table) && !DECIDED[table])).toEqual([])
     expect([...new Set(means), ...Object.keys(DECIDED)].filter((table) => !tables.has(table))).toEqual([])
-    for (const { table, user } of Object.values(ROWS)) expect([...tables.get(table)!], table).toContain(user)
+    for (const { table, user } of Object.values(ROWS))
+      expect([...tables.get(table.text)!], table.text).toContain(user.text)
   },
 )
 

@@ -16,7 +16,7 @@ describe.skipIf(!inject('postgres_url'))('the session of a call on PostgreSQL', 
     }
     try {
       await storage.migrate()
-      const find = createSessionLookup({ ...storage.db, all } as Queries, 'NULL')
+      const find = createSessionLookup({ ...storage.db, all } as Queries, sql`NULL`)
       expect(await find('digest')).toBe(undefined)
       await Promise.all([find('digest'), find('another')])
       expect(statements.length).toBe(2)
