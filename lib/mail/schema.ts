@@ -59,5 +59,5 @@ export const MailPage = v.object({ mails: v.array(MailRecord), next_after: v.opt
 export type MailPage = v.InferOutput<typeof MailPage>
 
 /** The mails to retry or to delete: one, or all; of those to retry, a mail that waits is due at once. */
-export const MailsChosen = v.object({ id: v.optional(Id) })
-export type MailsChosen = v.InferOutput<typeof MailsChosen>
+export const MailSelection = v.object({ id: v.optional(Id) })
+export type MailSelection = v.InferOutput<typeof MailSelection>

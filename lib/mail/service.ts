@@ -1,7 +1,7 @@
 import { assertAdmin } from '../core/actor.ts'
 import { ChatError } from '../core/errors.ts'
 import { useCase } from '../core/use-case.ts'
-import { type MailPage, MailsChosen, MailsQuery } from './schema.ts'
+import { type MailPage, MailSelection, MailsQuery } from './schema.ts'
 import { deleteMails, listMails, retryMails, toMailRecord } from './store.ts'
 
 /** A page of the mails that wait or were given up, oldest first. @throws ChatError `forbidden` */
@@ -19,7 +19,7 @@ export const list = useCase({
 /** Has mails tried at once: one, or all, failed ones too. @throws ChatError `forbidden`, `not_found` */
 export const retry = useCase({
   takes: ['actor'],
-  input: MailsChosen,
+  input: MailSelection,
   errors: ['not_found'],
   run: async (ctx, actor, { id }): Promise<{ retried: number }> => {
     assertAdmin(actor)
@@ -36,7 +36,7 @@ export const retry = useCase({
 /** Deletes mails unsent: one, or all. @throws ChatError `forbidden`, `not_found` */
 export const drop = useCase({
   takes: ['actor'],
-  input: MailsChosen,
+  input: MailSelection,
   errors: ['not_found'],
   run: async (ctx, actor, { id }): Promise<{ dropped: number }> => {
     assertAdmin(actor)

@@ -6,12 +6,12 @@ export const SessionsQuery = v.object({ user_id: v.optional(Id), after: v.option
 export type SessionsQuery = v.InferOutput<typeof SessionsQuery>
 
 /** The sessions to end: one, those of a user, or all. */
-export const Revocation = v.union([
+export const SessionRevocation = v.union([
   v.object({ session_id: Id }),
   v.object({ user_id: Id }),
   v.object({ all: v.literal(true) }),
 ])
-export type Revocation = v.InferOutput<typeof Revocation>
+export type SessionRevocation = v.InferOutput<typeof SessionRevocation>
 
 /** A live session of any user, as an administrator reads it. */
 export const SessionOfUser = v.object({

@@ -9,7 +9,13 @@ import { byActor, sessionEnded } from '../audit/rules.ts'
 import { endMeans } from '../means/ending.ts'
 import { assertStillAdmin } from '../users/rules.ts'
 import { findUser, lockAllUsers, lockUsers } from '../users/store.ts'
-import { Revocation, type Revoked, SessionsOfUserQuery, type SessionsOfUsers, SessionsQuery } from './schema-admin.ts'
+import {
+  type Revoked,
+  SessionRevocation,
+  SessionsOfUserQuery,
+  type SessionsOfUsers,
+  SessionsQuery,
+} from './schema-admin.ts'
 import { endSession, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store-list.ts'
 
 /**
@@ -38,7 +44,7 @@ export const list = useCase({
  */
 export const revoke = useCase({
   takes: ['actor'],
-  input: Revocation,
+  input: SessionRevocation,
   errors: ['forbidden', 'not_found'],
   frees: 'whole',
   run: async (ctx, actor, input): Promise<Revoked> => {
@@ -58,7 +64,7 @@ export const revoke = useCase({
   },
 })
 
-async function end(ctx: Context, tx: Tx, actor: Actor, input: Revocation, owner: string | undefined) {
+async function end(ctx: Context, tx: Tx, actor: Actor, input: SessionRevocation, owner: string | undefined) {
   const by = byActor(actor)
   if (!('session_id' in input)) return endMeans(ctx, tx, input, 'administration', { keep: ['verification_links'], by })
   tx.recheckStreams({ user_id: owner })
@@ -116,7 +122,7 @@ export const endOne = useCase({
 })
 
 /** The user of the sessions; `undefined` for all. @throws ChatError `not_found` */
-async function findOwner(tx: Queries, input: Revocation): Promise<string | undefined> {
+async function findOwner(tx: Queries, input: SessionRevocation): Promise<string | undefined> {
   if ('all' in input) return undefined
   const owner =
     'session_id' in input ? await findSessionOwner(tx, input.session_id) : (await findUser(tx, input.user_id))?.id

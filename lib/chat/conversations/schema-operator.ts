@@ -35,13 +35,13 @@ export type ParticipantFacts = v.InferOutput<typeof ParticipantFacts>
 export const ConversationFacts = v.object({ ...ConversationOverview.entries, participants: v.array(ParticipantFacts) })
 export type ConversationFacts = v.InferOutput<typeof ConversationFacts>
 
-export const ConversationsOfAll = v.object({
+export const AllConversationsQuery = v.object({
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
   user_id: v.optional(v.pipe(Id, v.description('Only those in which this user participates'))),
   ref: v.optional(v.pipe(text(MAX_LENGTH.subject), v.description('Only the one with this `ref`'))),
 })
-export type ConversationsOfAll = v.InferOutput<typeof ConversationsOfAll>
+export type AllConversationsQuery = v.InferOutput<typeof AllConversationsQuery>
 
 /** A page of all conversations, oldest first. */
 export const ConversationsPage = v.object({

@@ -141,11 +141,11 @@ export const ConversationInput = v.object({
 export type ConversationInput = v.InferOutput<typeof ConversationInput>
 
 /** The conversation of a thing of the host's; the rest is for a new one. */
-export const ConversationOfRef = v.object({
+export const ConversationByRef = v.object({
   ...ConversationInput.entries,
   ref: v.pipe(Ref, v.minLength(1), v.description('The id of what the conversation is about; unique')),
 })
-export type ConversationOfRef = v.InferOutput<typeof ConversationOfRef>
+export type ConversationByRef = v.InferOutput<typeof ConversationByRef>
 
 export const CreatedConversation = v.object({ conversation_id: Id, conversation: Conversation })
 export type CreatedConversation = v.InferOutput<typeof CreatedConversation>

@@ -6,9 +6,9 @@ import { useCase } from '../../core/use-case.ts'
 import { lockAsSystem } from './access.ts'
 import { hide } from './removal.ts'
 import {
+  AllConversationsQuery,
   type ConversationFacts,
   type ConversationOverview,
-  ConversationsOfAll,
   type ConversationsPage,
   type OverviewRow,
 } from './schema-operator.ts'
@@ -24,7 +24,7 @@ const MAX_SHOWN = 200
  */
 export const listAll = useCase({
   takes: ['actor'],
-  input: ConversationsOfAll,
+  input: AllConversationsQuery,
   errors: ['forbidden'],
   run: async (ctx, actor, { after, limit, user_id, ref }): Promise<ConversationsPage> => {
     assertOperator(actor)

@@ -15,8 +15,8 @@ import { hide } from './removal.ts'
 import { canModerate, refuseDirect } from './rules.ts'
 import {
   type Conversation,
+  ConversationByRef,
   ConversationInput,
-  ConversationOfRef,
   type ConversationPage,
   type ConversationSummary,
   ConversationsQuery,
@@ -95,7 +95,7 @@ const REF_TAKEN = { message: 'Another conversation has this ref.' }
  */
 export const ensure = useCase({
   takes: ['actor'],
-  input: ConversationOfRef,
+  input: ConversationByRef,
   errors: ['forbidden', 'not_found'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     for (;;) {

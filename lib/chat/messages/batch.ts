@@ -7,7 +7,7 @@ import { toStored } from '../conversations/store-fields.ts'
 import type { Mentioned } from '../mentions/rules.ts'
 import { toColumns } from '../mentions/store.ts'
 import { childPath, ROOT_PATH } from './rules.ts'
-import type { Message, Post } from './schema.ts'
+import type { Message, PostInput } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
 import type {
   Activity,
@@ -23,7 +23,7 @@ import type {
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
-  input: Pick<Post, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids'>
+  input: Pick<PostInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids'>
   where: { conversation_id: string } | { parent_id: string }
 }
 

@@ -122,8 +122,8 @@ const IdempotencyKey = v.pipe(
 export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(IdempotencyKey) })
 
 /** The input of a post, with its idempotency key. */
-export const Post = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
-export type Post = v.InferOutput<typeof Post>
+export const PostInput = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
+export type PostInput = v.InferOutput<typeof PostInput>
 
 const Reason = v.optional(text(MAX_LENGTH.remark))
 

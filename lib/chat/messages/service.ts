@@ -15,7 +15,7 @@ import { addPosts } from './posting.ts'
 import { reviewMessage } from './review.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
 import { type ActorInConversation, assertContentFits, assertNotEmpty, toPosted } from './rules.ts'
-import { type Message, Post, type PostedMessage, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
+import { type Message, type PostedMessage, PostInput, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
 import { findMessage, findPlaceOf, type MessageRow, toMessageFor } from './store.ts'
 import { withReacted } from './store-reactions.ts'
 
@@ -29,7 +29,7 @@ import { withReacted } from './store-reactions.ts'
  */
 export const postRoot = useCase({
   takes: ['actor', 'conversation_id'],
-  input: Post,
+  input: PostInput,
   errors: ['not_found', 'forbidden', 'conflict', 'idempotency_mismatch', 'attachment_not_ready', 'attachment_refused'],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
     post(ctx, { actor, input, where: { conversation_id } }),
@@ -44,7 +44,7 @@ export const postRoot = useCase({
  */
 export const reply = useCase({
   takes: ['actor', 'parent_id'],
-  input: Post,
+  input: PostInput,
   errors: [
     'not_found',
     'forbidden',
@@ -101,7 +101,7 @@ export const listRevisions = useCase({
 const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content) + jsonBytes(reason) + 100
 
 /** Stores a post; after the commit of a question, starts the answer of the assistant. */
-async function post(ctx: Context, post: NewPost & { input: Post }): Promise<PostedMessage> {
+async function post(ctx: Context, post: NewPost & { input: PostInput }): Promise<PostedMessage> {
   const { input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   assertFilesFit(input)
@@ -114,7 +114,7 @@ async function post(ctx: Context, post: NewPost & { input: Post }): Promise<Post
 }
 
 /** @throws ChatError `validation_failed` for an empty post without files, and a question with files */
-function assertFilesFit({ content, role, attachment_ids = [] }: Post): void {
+function assertFilesFit({ content, role, attachment_ids = [] }: PostInput): void {
   assertNotEmpty(content, attachment_ids.length > 0)
   if (role === 'assistant' && attachment_ids.length > 0)
     throw new ChatError('validation_failed', {
@@ -123,7 +123,7 @@ function assertFilesFit({ content, role, attachment_ids = [] }: Post): void {
 }
 
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
-function repeatableOf({ actor, input, where }: NewPost & { input: Post }): Repeatable | undefined {
+function repeatableOf({ actor, input, where }: NewPost & { input: PostInput }): Repeatable | undefined {
   const { idempotency_key: key, role, content, metadata, mentions, attachment_ids } = input
   if (key === undefined) return undefined
   const more = [
@@ -162,7 +162,7 @@ async function review(ctx: Context, { actor, input, where }: NewPost, repeatable
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
 async function store(
   ctx: Context,
-  post: NewPost & { input: Post },
+  post: NewPost & { input: PostInput },
   repeatable: Repeatable | undefined,
 ): Promise<Posted & { isReplayed?: true }> {
   const { actor, input } = post
