@@ -1,5 +1,5 @@
 import type { Entity } from './entities.ts'
-import type { NamedSchema } from './schemas.ts'
+import type { Direction, NamedSchema } from './schemas.ts'
 import { declaration } from './schemas.ts'
 import type { Scope } from './scope.ts'
 import { copied, findDeclaration, schemaNameOf } from './sources.ts'
@@ -13,8 +13,15 @@ interface Draft {
   imports: Map<string, Set<string>>
 }
 
-/** The end of the names of files with use-cases: the client does not load them, nor what only a service has. */
+/** The end of the names of files with use-cases, and with what only these take and return: the client does not load it. */
 export const USE_CASE_FILE = '-use-cases'
+
+/** A type that is to be declared, and where it is from. */
+interface Declaration {
+  name: string
+  file: string
+  direction?: Direction
+}
 
 /** What hosts may import themselves, and so is not copied. */
 const PUBLISHED = /^lib\/(core\/|ports\.ts$)/
@@ -37,12 +44,19 @@ export function createDrafts(names: string[], homes: ReadonlyMap<string, string>
   }
 
   /** @returns the file that declares the type */
-  function declare(name: string, origin: string, draft: string, write: (scope: Scope) => string): string {
+  function declare(
+    { name, file, direction = 'output' }: Declaration,
+    draft: string,
+    write: (scope: Scope) => string,
+  ): string {
+    const origin = `${file} (${direction})`
     const known = declared.get(name)
     if (known && known.origin !== origin)
       throw new Error(`Two types are called ${name}: in ${origin} and ${known.origin}`)
     if (known) return known.home
-    const home = homes.get(folderOf(origin)) ?? draft.replace(USE_CASE_FILE, '')
+    const feature = homes.get(folderOf(file))
+    const ofUseCases = draft.endsWith(USE_CASE_FILE) && drafts.has(`${feature}${USE_CASE_FILE}`)
+    const home = feature ? `${feature}${ofUseCases ? USE_CASE_FILE : ''}` : draft
     declared.set(name, { home, origin })
     // In its place before what it refers to.
     drafts.get(home)!.types.set(name, '')
@@ -51,12 +65,13 @@ export function createDrafts(names: string[], homes: ReadonlyMap<string, string>
   }
 
   function scopeOf(draft: string): Scope {
-    const use = (name: string, origin: string, write: (scope: Scope) => string): string => {
-      const home = declare(name, origin, draft, write)
-      if (home !== draft) addImport(draft, `./${fileOf(home)}`, name)
-      return name
+    const use = (type: Declaration, write: (scope: Scope) => string): string => {
+      const home = declare(type, draft, write)
+      if (home !== draft) addImport(draft, `./${fileOf(home)}`, type.name)
+      return type.name
     }
-    const refer = (named: NamedSchema) => use(named.name, named.file, (scope) => declaration(named, scope))
+    const refer = (named: NamedSchema, direction: Direction = 'output') =>
+      use({ ...named, direction }, (scope) => declaration(named, direction, scope))
     return {
       schemas,
       refer,
@@ -66,7 +81,7 @@ export function createDrafts(names: string[], homes: ReadonlyMap<string, string>
         const schema = schemaNameOf(found)
         const named = schema && schemas.get(`${found.file} ${schema}`)
         if (named) return refer(named)
-        if (!PUBLISHED.test(found.file)) return use(found.name, found.file, (scope) => copied(found, scope))
+        if (!PUBLISHED.test(found.file)) return use(found, (scope) => copied(found, scope))
         addImport(draft, `../${found.file.slice('lib/'.length)}`, found.name)
         return found.name
       },

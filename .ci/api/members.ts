@@ -67,18 +67,12 @@ function parametersOf({ takes, input }: AnyUseCase, scope: Scope): string {
 function inputOf(schema: unknown, scope: Scope): string {
   const { entries } = schema as { entries?: Record<string, { type: string }> }
   const mayMiss = entries !== undefined && Object.values(entries).every(({ type }) => type === 'optional')
-  return `input${mayMiss ? '?' : ''}: ${inline(schema, scope)}`
+  return `input${mayMiss ? '?' : ''}: ${inputName(schema, scope)}`
 }
 
-/** The fields of an input, where it is used: a name would say less. */
-function inline(schema: unknown, scope: Scope): string {
-  return typeText(schema, 'input', { ...scope, schemas: without(scope.schemas, schema) })
-}
-
-function without<T>(map: ReadonlyMap<unknown, T>, key: unknown): ReadonlyMap<unknown, T> {
-  const copy = new Map(map)
-  copy.delete(key)
-  return copy
+/** A name for the fields of an input: two calls that take the same one then say so. */
+function inputName(schema: unknown, scope: Scope): string {
+  return scope.refer(scope.schemas.get(schema)!, 'input')
 }
 
 /** Whether a route is in `chat-server/client/admin`, and not in the client of pages. */
@@ -102,10 +96,10 @@ export function clientMember(verb: string, route: AnyRoute, scope: Scope): strin
     return `${comment}${verb}(${parameters.join(', ')}): Promise<${result}>\n`
   }
   const piece = typeText(pieces, 'output', scope)
-  const fields = inline(input, scope)
+  const name = inputName(input, scope)
   return (
-    `${comment}${verb}(input: ${fields.replace(/stream\?: [^\n]+/, 'stream: true')}, ${options}): Promise<AsyncGenerator<${piece}>>\n` +
-    `${comment}${verb}(input: ${fields.replace(/stream\?: [^\n]+/, 'stream?: false | null | undefined')}, ${options}): Promise<${result}>\n`
+    `${comment}${verb}(input: ${name} & { stream: true }, ${options}): Promise<AsyncGenerator<${piece}>>\n` +
+    `${comment}${verb}(input: ${name} & { stream?: false | null | undefined }, ${options}): Promise<${result}>\n`
   )
 }
 

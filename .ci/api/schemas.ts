@@ -56,10 +56,10 @@ export function typeText(schema: unknown, direction: Direction, scope: Scope): s
   return write(schema as Node, direction, scope)
 }
 
-/** The declaration of a schema that has a name: what comes back. */
-export function declaration({ name, file, schema }: NamedSchema, scope: Scope): string {
+/** The declaration of a schema that has a name. */
+export function declaration({ name, file, schema }: NamedSchema, direction: Direction, scope: Scope): string {
   const comment = commentAbove(file, name)
-  const body = write(schema, 'output', scope, true)
+  const body = write(schema, direction, scope, true)
   const text = ['object', 'strict_object'].includes(schema.type)
     ? `export interface ${name} ${body}`
     : `export type ${name} = ${body}`

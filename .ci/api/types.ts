@@ -40,20 +40,10 @@ export async function apiTypes(): Promise<Record<string, string>> {
   /** Of each client its features, and the texts of their interfaces. */
   const clients = { Client: new Map<string, string>(), AdminClient: new Map<string, string>() }
 
+  // The clients first: a type that they have not needed by then is of a service only.
   for (const feature of features) {
     const scope = drafts.scopeOf(feature)
-    const ofService = drafts.scopeOf(`${feature}${USE_CASE_FILE}`)
-    const routes = (endpoints as ByFeature<AnyRoute>)[feature] ?? {}
-    const members = [
-      ...asWritten(entries<AnyUseCase>(USE_CASES, feature), sources).map(([verb, useCase]) =>
-        useCaseMember(verb, useCase, sources.get(useCase)!, routes[verb], ofService),
-      ),
-      ...[...entries(FUNCTIONS, feature), ...entries(LOOPS, feature)].map(([verb, value]) =>
-        functionMember(verb, sources.get(value)!, ofService),
-      ),
-    ]
-    drafts.addInterface(`${feature}${USE_CASE_FILE}`, declare(`chat.${feature}`, `${pascal(feature)}UseCases`, members))
-    const called = Object.entries(routes)
+    const called = entries<AnyRoute>(endpoints, feature)
       .filter(([, route]) => route.answer !== 'stream' && route.answer !== 'file' && !route.bytes)
       .sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [suffix, texts] of Object.entries(clients)) {
@@ -65,6 +55,20 @@ export async function apiTypes(): Promise<Record<string, string>> {
       texts.set(feature, declare(`client.${feature}`, `${pascal(feature)}${suffix}`, methods))
       drafts.addInterface(feature, texts.get(feature)!)
     }
+  }
+  drafts.scopeOf('events').referTo('ConversationStreamEvent', 'lib/chat/events/schema.ts')
+  for (const feature of features) {
+    const scope = drafts.scopeOf(`${feature}${USE_CASE_FILE}`)
+    const routes = (endpoints as ByFeature<AnyRoute>)[feature] ?? {}
+    const members = [
+      ...asWritten(entries<AnyUseCase>(USE_CASES, feature), sources).map(([verb, useCase]) =>
+        useCaseMember(verb, useCase, sources.get(useCase)!, routes[verb], scope),
+      ),
+      ...[...entries(FUNCTIONS, feature), ...entries(LOOPS, feature)].map(([verb, value]) =>
+        functionMember(verb, sources.get(value)!, scope),
+      ),
+    ]
+    drafts.addInterface(`${feature}${USE_CASE_FILE}`, declare(`chat.${feature}`, `${pascal(feature)}UseCases`, members))
   }
   for (const each of configTypes(drafts.scopeOf('config'))) drafts.addInterface('config', each)
   const types = drafts.types()

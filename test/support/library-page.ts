@@ -1,5 +1,4 @@
 import { parseAst } from 'vitest/node'
-import { fileOf, USE_CASE_FILE } from '../../.ci/api/drafts.ts'
 import { findDeclaration } from '../../.ci/api/sources.ts'
 import { type Comment, cell, commentBefore, compact, linked, withCodes } from './library-parts.ts'
 import { wrap } from './markdown.ts'
@@ -18,7 +17,8 @@ how to use them, [Testing](../embedding/testing.md) has \`chat-server/testing\`,
 All but \`parseConfig\`, \`createChatService\`, \`chat.withdraw\`, \`chat.drain\` and the loops of \`chat.events\` return promises. A call
 fails with a \`ChatError\`, whose \`code\` is one of [the error codes](errors.md). Every call can also fail with \`unavailable\`,
 \`internal\` and, when it changes something, \`storage_full\`. \`actor\` is the user in whose name a call is made:
-[Bring your own authentication](../embedding.md#bring-your-own-authentication).
+[Bring your own authentication](../embedding.md#bring-your-own-authentication). \`input\` is listed by its fields; its type has a name
+that an editor shows and a program can import, such as \`PostInput\`.
 `
 
 /**
@@ -27,23 +27,21 @@ fails with a \`ChatError\`, whose \`code\` is one of [the error codes](errors.md
  * @param http the page of the HTTP API, which has the shapes that both share
  */
 export function libraryPage(http: string): string {
-  const paths = filesBelow('lib/api').filter((path) => path.endsWith('.ts'))
-  const api = Object.fromEntries(paths.map((path) => [path, textOf(path)]))
+  const api = apiTypes()
   const shapes = new Map([...http.matchAll(/^### ([A-Z]\w*)$/gm)].map(([, name]) => [name!, 'http-api.md']))
-  const declared = declaredTypes(api).filter(({ name }) => !shapes.has(name))
+  const inputs = inputsOf(api)
+  const declared = declaredTypes(api).filter(({ name }) => !shapes.has(name) && !inputs.has(name))
   for (const { name } of declared) shapes.set(name, '')
   const link = (text: string) => linked(text, shapes)
 
-  const service = interfaceIn('lib/service.ts', textOf('lib/service.ts'), 'Chat')
-  const features = interfaceIn('lib/api/features.ts', textOf('lib/api/features.ts'), 'Features').members
+  const features = api.get('Features')!.node.body.body as Node[]
   return [
     INTRODUCTION,
-    `## Functions\n\n${FUNCTIONS.map((each) => functionEntry(each, link)).join('\n')}`,
-    section('chat', service, link),
-    ...features.map(({ key: { name } }) => {
-      const path = `lib/api/${fileOf(`${name}${USE_CASE_FILE}`)}`
-      return section(`chat.${name}`, interfaceIn(path, textOf(path)), link)
-    }),
+    `## Functions\n\n${FUNCTIONS.map((each) => functionEntry(each, inputs, link)).join('\n')}`,
+    section('chat', declarationIn('lib/service.ts', 'Chat'), inputs, link),
+    ...features.map(({ key, typeAnnotation }) =>
+      section(`chat.${key.name}`, api.get(typeAnnotation.typeAnnotation.typeName.name)!, inputs, link),
+    ),
     `## Types\n\nThose of requests and responses are among [the shapes of the HTTP API](http-api.md#shapes).\n`,
     ...declared.map(({ name, text }) => `### ${name}\n\n\`\`\`typescript\n${text.trim()}\n\`\`\`\n`),
   ].join('\n')
@@ -69,29 +67,47 @@ const OWN_TYPES: [name: string, file: string][] = [
   ['Hooks', 'lib/ports.ts'],
 ]
 
-function declaredTypes(api: Record<string, string>): { name: string; text: string }[] {
-  const own = OWN_TYPES.map(([name, file]) => {
-    const { node } = findDeclaration(name, file)!
-    return { name, text: textOf(file).slice(node.start, node.end) }
-  })
-  const made = Object.entries(api)
-    .filter(([path]) => !/-use-cases|features|entities|config/.test(path))
-    .flatMap(([path, text]) => statements(path, text).map((node) => ({ node, text })))
-    .filter(({ node }) => /^TS(Interface|TypeAlias)Declaration$/.test(node.type) && !/Client$/.test(node.id.name))
-    .map(({ node, text }) => ({ name: node.id.name as string, text: text.slice(node.start, node.end) }))
-  return [...own, ...made.toSorted((a, b) => (a.name < b.name ? -1 : 1))]
-}
-
-interface Interface {
+/** A type, with the text that it is in. */
+interface Declaration {
+  name: string
+  node: Node
   text: string
-  members: Node[]
 }
 
-function interfaceIn(path: string, text: string, name?: string): Interface {
-  const found = statements(path, text).find(
-    ({ type, id }) => type === 'TSInterfaceDeclaration' && (!name || id.name === name),
+/** The types that `lib/api` declares, by name. */
+function apiTypes(): Map<string, Declaration> {
+  const paths = filesBelow('lib/api').filter((path) => /^(?!.*config).*\.ts$/.test(path))
+  const types = paths.flatMap((path) => statements(path, textOf(path)).map((node) => ({ node, text: textOf(path) })))
+  return new Map(
+    types
+      .filter(({ node }) => /^TS(Interface|TypeAlias)Declaration$/.test(node.type))
+      .map(({ node, text }) => [node.id.name, { name: node.id.name, node, text }]),
   )
-  return { text, members: found!.body.body }
+}
+
+/** The types of the inputs, whose fields stand where they are taken. */
+function inputsOf(api: Map<string, Declaration>): Map<string, Declaration> {
+  const calls = [...api.values()].flatMap(({ node }) => (node.body?.body ?? []) as Node[])
+  const types = calls.flatMap(({ params = [] }) =>
+    (params as Node[])
+      .filter(({ name }) => name === 'input')
+      .map(({ typeAnnotation }) => typeAnnotation.typeAnnotation),
+  )
+  const names = new Set(types.map(({ typeName }) => typeName?.name))
+  return new Map([...api].filter(([name]) => names.has(name)))
+}
+
+function declaredTypes(api: Map<string, Declaration>): { name: string; text: string }[] {
+  const own = OWN_TYPES.map(([name, file]) => declarationIn(file, name))
+  const made = [...api.values()].filter(({ name }) => !/(Client|UseCases|Features)$/.test(name))
+  return [...own, ...made.toSorted((a, b) => (a.name < b.name ? -1 : 1))].map(({ name, node, text }) => ({
+    name,
+    text: text.slice(node.start, node.end),
+  }))
+}
+
+function declarationIn(file: string, name: string): Declaration {
+  return { name, node: findDeclaration(name, file)!.node, text: textOf(file) }
 }
 
 function statements(path: string, text: string): Node[] {
@@ -101,25 +117,27 @@ function statements(path: string, text: string): Node[] {
 
 type Link = (text: string) => string
 
-function section(name: string, { text, members }: Interface, link: Link): string {
-  const entries = members.map((node) =>
-    entry(`${name}.${node.key.name}`, node.params, node.returnType, text, node.start, link),
+function section(name: string, { text, node }: Declaration, inputs: Map<string, Declaration>, link: Link): string {
+  const entries = (node.body.body as Node[]).map((member) =>
+    entry(`${name}.${member.key.name}`, member, text, inputs, link),
   )
   return `## ${name}\n\n${entries.join('\n')}`
 }
 
-function functionEntry([name, file]: [string, string], link: Link): string {
+function functionEntry([name, file]: [string, string], inputs: Map<string, Declaration>, link: Link): string {
   const text = textOf(file)
   const at = new RegExp(`^export (async )?function ${name}\\b`, 'm').exec(text)!.index
   const node = statements(file, text).find(({ type, id }) => type === 'FunctionDeclaration' && id.name === name)!
-  return entry(name, node.params, node.returnType, text, at, link)
+  return entry(name, { ...node, start: at }, text, inputs, link)
 }
 
 /** One call: what it does, its parameters, its result and its errors. */
-function entry(path: string, params: Node[], result: Node, text: string, start: number, link: Link): string {
+function entry(path: string, call: Node, text: string, inputs: Map<string, Declaration>, link: Link): string {
+  const { start } = call
+  const [params, result] = [call.params as Node[], call.returnType as Node]
   const comment = commentBefore(text, start)
   const targets = params.map((each) => (each.type === 'AssignmentPattern' ? { ...each.left, optional: true } : each))
-  const rows = targets.flatMap((each) => parameterRows(each, comment, text, link))
+  const rows = targets.flatMap((each) => parameterRows(each, comment, text, inputs, link))
   const returned = compact(result.typeAnnotation, text).replace(/^Promise<(.*)>$/, '$1')
   const parts = [
     `### ${path}`,
@@ -137,17 +155,28 @@ function entry(path: string, params: Node[], result: Node, text: string, start: 
   return `${parts.join('\n\n')}\n`
 }
 
-function parameterRows(param: Node, comment: Comment, text: string, link: Link): string[] {
+function parameterRows(
+  param: Node,
+  comment: Comment,
+  text: string,
+  inputs: Map<string, Declaration>,
+  link: Link,
+): string[] {
+  const row = (name: string, optional: boolean, type: Node, about: string, source = text) =>
+    `| \`${name}\`${optional ? '?' : ''} | ${cell(link(compact(type, source).replace(/ \| undefined$/, '')))} | ${cell(about)} |`
   const type = param.typeAnnotation.typeAnnotation as Node
-  const row = (name: string, optional: boolean, of: Node, about: string) =>
-    `| \`${name}\`${optional ? '?' : ''} | ${cell(link(compact(of, text).replace(/ \| undefined$/, '')))} | ${cell(about)} |`
-  if (type.type !== 'TSTypeLiteral') return [row(param.name, param.optional, type, comment.param.get(param.name) ?? '')]
-  return (type.members as Node[]).map((field) =>
+  const input = inputs.get(type.typeName?.name)
+  if (input?.node.typeAnnotation) return [row(param.name, param.optional, input.node.typeAnnotation, '', input.text)]
+  const fields = (input?.node.body.body ?? type.members) as Node[] | undefined
+  if (!fields) return [row(param.name, param.optional, type, comment.param.get(param.name) ?? '')]
+  const source = input?.text ?? text
+  return fields.map((field) =>
     row(
       `${param.name}.${field.key.name}`,
       field.optional,
       field.typeAnnotation.typeAnnotation,
-      commentBefore(text, field.start).text,
+      commentBefore(source, field.start).text,
+      source,
     ),
   )
 }

@@ -7,29 +7,36 @@ describe('an editor', () => {
     editor = openEditor()
   }, 120_000)
 
+  /** The copy of a type, which the editor shows, has `undefined` twice for an optional field. */
+  const fieldsAt = (name: string) => editor.hover(name).replaceAll('| undefined | undefined', '| undefined')
+
   it('shows what a function of the service does, its input and its failures', () => {
     const text = editor.hover('service')
-    expect(text).toContain(`reply(actor: Actor, parent_id: string, input: {
+    expect(text).toContain('reply(actor: Actor, parent_id: string, input: PostInput): Promise<PostedMessage>')
+    expect(fieldsAt('input')).toContain(`{
     content: string;
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
     idempotency_key?: string | undefined;
-}): Promise<PostedMessage>`)
+}`)
     expect(text).toContain('Adds a reply under a message')
     expect(text).toMatch(/@throws ChatError `not_found`.*`message_deleted`.*`validation_failed`/s)
   }, 120_000)
 
   it('shows the same of a method of the client', () => {
     const text = editor.hover('client')
-    expect(text).toContain(`reply(parent_id: string, input: {
+    expect(text).toContain(
+      'reply(parent_id: string, input: MessageInput, options?: CallOptions): Promise<PostedMessage>',
+    )
+    expect(fieldsAt('client input')).toContain(`{
     content: string;
     role?: "user" | "assistant" | undefined;
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
-}, options?: CallOptions): Promise<PostedMessage>`)
+}`)
     expect(text).toContain('Reply to a message.')
     expect(text).toMatch(/@throws ChatError `not_found`[^@]*`message_deleted`/)
   })

@@ -7,8 +7,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** A host's file, which is only in memory. Each comment with a name is a place that an editor can be asked about. */
 const FILE = join(ROOT, 'test/tools/host.ts')
 const HOST = `
-import { createChatService, OPERATOR, openStorage, parseConfig, type Ports } from '../../lib/index.ts'
-import { createChatClient } from '../../lib/client/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig, type Ports, type PostInput } from '../../lib/index.ts'
+import { createChatClient, type MessageInput } from '../../lib/client/index.ts'
 
 const config = parseConfig({ /*section*/ server: { /*key*/ } })
 const ports: Ports = { /*port*/ }
@@ -18,6 +18,8 @@ const posted = await chat.messages./*service*/reply(OPERATOR, 'id', { /*field*/ 
 await client.messages./*client*/reply('id', { content: 'x' })
 console.log(posted./*result*/message, config.server./*value*/port)
 chat./*feature*/messages
+type /*input*/Post = { [K in keyof PostInput]: PostInput[K] }
+type /*client input*/Sent = { [K in keyof MessageInput]: MessageInput[K] }
 `
 
 /** What an editor shows of {@link HOST}. */
