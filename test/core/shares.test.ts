@@ -17,8 +17,8 @@ const LIMITS: Record<string, Limit> = {
   'posts with a key, on PostgreSQL': {
     share: '1,000 of a user wait for the one that is stored',
     sum: '4,000 wait in a process',
-    shown: ['test/core/scheduling/keyed-mutex.test.ts', 'refuses what would wait beyond the sum'],
-    at: ['lib/chat/messages/queue.ts: createKeyedMutex ×1', 'lib/core/scheduling/keyed-mutex.ts: unavailable ×1'],
+    shown: ['test/core/scheduling/slots.test.ts', 'refuses what would wait beyond the sum'],
+    at: ['lib/chat/messages/queue.ts: createSlots ×1', 'lib/core/scheduling/slots.ts: unavailable ×1'],
   },
   'sign-in attempts': {
     share: '64 of an account wait for those that are checked',
@@ -160,11 +160,12 @@ const OTHERS: Record<string, string[]> = {
   'belongs to the host or to a part of the service, not to callers': [
     'cli/cluster/primary.ts: createWorkerPool ×1',
     'cli/logging/logger.ts: createJsonLines ×1',
-    'lib/chat/presence/watch.ts: createKeyedMutex ×1',
+    'lib/chat/presence/watch.ts: createSlots ×1',
     'lib/client/store/outbox.ts: createQueue ×1',
     'lib/storage/postgres/connector.ts: createPool ×1',
     'lib/storage/postgres/pooler.ts: createPool ×1',
-    'lib/storage/shared/turn.ts: createKeyedMutex ×1',
+    'lib/storage/shared/turn.ts: createSlots ×1',
+    'lib/storage/shared/turn.ts: unavailable ×1',
   ],
   'has a limit of all alone, or only what open calls and streams ask for: each has a connection of server.max_connections':
     [

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import { listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store-presence.ts'
-import type { KeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
+import type { Slots } from '../../core/scheduling/slots.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createOwnChanges } from './own-changes.ts'
@@ -11,7 +11,7 @@ interface RemotePresenceDeps {
   cluster: Cluster
   now: () => Micros
   /** What is stored of users is stored one after another. */
-  inOrder: KeyedMutex<'users'>
+  inOrder: Slots<'users'>['run']
 }
 
 /** What this process knows of a user, with the open streams. */

@@ -9,7 +9,7 @@ import {
 } from '../../cluster/store-presence.ts'
 import { insertSignal } from '../../cluster/store-signals.ts'
 import { createCoalescer } from '../../core/scheduling/coalesce.ts'
-import type { KeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
+import type { Slots } from '../../core/scheduling/slots.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 
@@ -30,7 +30,7 @@ interface StreamCountsDeps {
   dead_seconds: number
   ownStreams: (userId: string) => OwnStreams
   /** What is stored of users is stored one after another: an older number must not be stored behind a newer one. */
-  inOrder: KeyedMutex<'users'>
+  inOrder: Slots<'users'>['run']
 }
 
 /** How many streams users have at the other processes, and what this one lets them know of its own. */

@@ -1,7 +1,7 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
-import { createKeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
+import { createSlots } from '../../core/scheduling/slots.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
@@ -109,7 +109,7 @@ function createParts(deps: WatchDeps) {
   const { kv, hub, cluster, log, now } = deps
   const heartbeats = createHeartbeats(kv)
   const audience = createAudience(deps)
-  const inOrder = createKeyedMutex<'users'>({ each: 1 })
+  const inOrder = createSlots<'users'>({ perKey: 1, maxWaitingPerKey: 1 }).run
   const remotePresence = createRemotePresence({ ...deps, inOrder })
   const localSessions = createLocalSessions(now, (userId) => changed(userId))
   const ownStreams = (userId: string) => ({

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createKeyedMutex } from '../../core/scheduling/keyed-mutex.ts'
+import { ChatError } from '../../core/errors.ts'
+import { createSlots } from '../../core/scheduling/slots.ts'
 
 /** How many transactions may wait for a handle: each keeps the request of a caller. */
 const MAX_WAITING = 1_000
@@ -10,9 +11,16 @@ interface Turn {
   isOver: boolean
 }
 
-const inLine = createKeyedMutex<object>({
-  each: MAX_WAITING,
-  message: `${MAX_WAITING} transactions wait for this handle.`,
+const slots = createSlots<object>({
+  perKey: 1,
+  maxWaitingPerKey: MAX_WAITING,
+  refuse: {
+    key: () =>
+      new ChatError('unavailable', {
+        message: `${MAX_WAITING} transactions wait for this handle.`,
+        retry_after_seconds: 1,
+      }),
+  },
 })
 const inside = new AsyncLocalStorage<readonly Turn[]>()
 
@@ -22,7 +30,7 @@ export async function inTurnOf<T>(handle: object, work: () => Promise<T>): Promi
   if (outer.some((turn) => turn.handle === handle && !turn.isOver))
     throw new Error('withTransaction: it is called inside another one on the same handle, and would wait for itself')
   const turn: Turn = { handle, isOver: false }
-  return inLine(handle, async () => {
+  return slots.run(handle, async () => {
     try {
       return await inside.run([...outer, turn], work)
     } finally {
