@@ -1,3 +1,4 @@
+import { createSlots } from '../core/scheduling/slots.ts'
 import type { Reader } from './reader.ts'
 
 /** Limits the replays that are in progress at the same time. */
@@ -10,43 +11,30 @@ export type ReplaySlots = ReturnType<typeof createReplaySlots>
  * Readers wait in the order of arrival, but users take turns: however many streams a user has, a reader of another one
  * waits for one of them.
  */
-export function createReplaySlots(most: number) {
-  const taken = new Set<Reader>()
-  /** The readers that wait, by user, in the order of the users' turns. */
-  const waiting = new Map<string, Map<Reader, (hasSlot: boolean) => void>>()
-
-  function next(): void {
-    for (const [user_id, readers] of waiting) {
-      waiting.delete(user_id)
-      for (const [reader, begin] of readers) {
-        readers.delete(reader)
-        if (readers.size > 0) waiting.set(user_id, readers)
-        taken.add(reader)
-        begin(true)
-        return
-      }
-    }
-  }
+export function createReplaySlots(max: number) {
+  const slots = createSlots({ max })
+  /** For each reader that has a slot or waits for one, what ends that. */
+  const ends = new Map<Reader, () => void>()
 
   return {
     /** Resolves when the reader has a slot, at once if it has one already. @returns false if it is closed before */
     async take(reader: Reader): Promise<boolean> {
       if (reader.closed) return false
-      if (taken.size < most) taken.add(reader)
-      if (taken.has(reader)) return true
-      const readers = waiting.get(reader.user_id) ?? new Map()
-      waiting.set(reader.user_id, readers)
-      return new Promise((resolve) => readers.set(reader, resolve))
+      if (ends.has(reader)) return true
+      const onWait = (leave: () => void) => ends.set(reader, leave)
+      onWait(() => {})
+      const release = await slots.acquire(reader.user_id, { onWait }).catch(() => undefined)
+      // It may also leave in the moment in which it gets the slot.
+      const isHere = ends.has(reader)
+      if (isHere) ends.set(reader, release!)
+      else release?.()
+      return isHere
     },
 
     /** Gives the slot of a reader to the next one, or ends its wait. */
     leave(reader: Reader): void {
-      taken.delete(reader)
-      const readers = waiting.get(reader.user_id)
-      readers?.get(reader)?.(false)
-      readers?.delete(reader)
-      if (readers?.size === 0) waiting.delete(reader.user_id)
-      while (taken.size < most && waiting.size > 0) next()
+      ends.get(reader)?.()
+      ends.delete(reader)
     },
   }
 }

@@ -36,7 +36,7 @@ const LIMITS: Record<string, Limit> = {
     share: '2 of a user run, 20 wait',
     sum: '4 run in a process, 100 wait; further ones end without a turn',
     shown: ['test/chat/search/slots.test.ts', 'nor to the callers beyond those that may wait'],
-    at: ['lib/chat/search/search.ts: createSearchSlots ×1'],
+    at: ['lib/chat/search/search.ts: createSearchSlots ×1', 'lib/chat/search/slots.ts: createSlots ×1'],
   },
   'parts of uploads': {
     share: '12 of a user are received, 48 wait',
@@ -106,7 +106,7 @@ const LIMITS: Record<string, Limit> = {
     share: 'a user with many streams that resume has one turn among the users',
     sum: '64 streams of a process are read and sent their pages at once',
     shown: ['test/live/replay-slots.test.ts', 'are taken by users in turn, however many streams one has'],
-    at: ['lib/live/hub.ts: createReplaySlots ×1'],
+    at: ['lib/live/hub.ts: createReplaySlots ×1', 'lib/live/replay-slots.ts: createSlots ×1'],
   },
   'mails that a user or an address causes': {
     share: '10 an hour to an address; 50 invites of a user at once',
