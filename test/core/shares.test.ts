@@ -44,9 +44,9 @@ const LIMITS: Record<string, Limit> = {
     shown: ['test/chat/attachments/part-slots.test.ts', 'a full queue makes room for a user who has fewer in it'],
     at: [
       'lib/chat/attachments/part-slots.ts: createTransferSlots ×1',
-      'lib/chat/attachments/transfer-queue.ts: rate_limited ×1',
-      'lib/chat/attachments/transfer-queue.ts: unavailable ×1',
-      'lib/chat/attachments/transfer-slots.ts: createTransferQueue ×1',
+      'lib/chat/attachments/transfer-slots.ts: createSlots ×1',
+      'lib/chat/attachments/transfer-slots.ts: rate_limited ×1',
+      'lib/chat/attachments/transfer-slots.ts: unavailable ×1',
       'lib/create-context.ts: createPartSlots ×1',
     ],
   },

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { ChatError } from '../../core/errors.ts'
 import { createPartBuffers } from './part-buffers.ts'
-import type { TransferLimits } from './transfer-queue.ts'
-import { createTransferSlots } from './transfer-slots.ts'
+import { createTransferSlots, type TransferLimits } from './transfer-slots.ts'
 
 /** How soon a part may be there: a good connection sends one in less. */
 const RETRY_SECONDS = 1
@@ -13,7 +12,6 @@ const RETRY_SECONDS = 1
  */
 const LIMITS = {
   per_user: () => 12,
-  in_all: Number.POSITIVE_INFINITY,
   waiting_per_user: 48,
   waiting: 512,
   wait_seconds: 300,
@@ -42,7 +40,7 @@ export interface PartSlot {
 
 /** Counts the parts that this process takes at once. @param bytes how many of them may be in memory */
 export function createPartSlots(bytes: () => number, limits: Partial<TransferLimits> = {}) {
-  const slots = createTransferSlots({ ...LIMITS, bytes, ...limits })
+  const slots = createTransferSlots({ ...LIMITS, in_all: bytes, ...limits })
   const buffers = createPartBuffers()
   const { signal: stopped, drain, close } = createEnd()
 
@@ -55,7 +53,7 @@ export function createPartSlots(bytes: () => number, limits: Partial<TransferLim
      */
     async take<T>(userId: string, length: number, work: (slot: PartSlot) => Promise<T>): Promise<T> {
       const ending = new AbortController()
-      const slot = await slots.take({ user_id: userId, bytes: Math.max(length, MIN_BYTES), ending })
+      const slot = await slots.take({ user_id: userId, weight: Math.max(length, MIN_BYTES), ending })
       const onStop = () => ending.abort(stopped.reason)
       if (stopped.aborted) onStop()
       else stopped.addEventListener('abort', onStop)
@@ -70,7 +68,7 @@ export function createPartSlots(bytes: () => number, limits: Partial<TransferLim
     /** Ends the parts that are too slow for those that wait; it runs by itself. */
     check: slots.check,
     /** The bytes of parts in memory. */
-    bytes: slots.bytes,
+    bytes: slots.weight,
     drain,
     close,
   }

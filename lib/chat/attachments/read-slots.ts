@@ -1,5 +1,4 @@
-import type { TransferLimits } from './transfer-queue.ts'
-import { createTransferSlots } from './transfer-slots.ts'
+import { createTransferSlots, type TransferLimits } from './transfer-slots.ts'
 
 /** How soon a download may be over. */
 const RETRY_SECONDS = 5
@@ -7,8 +6,17 @@ const RETRY_SECONDS = 5
 /** How much is handed to a reader at a time: the progress of a slow one is seen in steps of this size. */
 const STEP_BYTES = 64 * 1024
 
-/** Most pictures of a page with many of them wait for a moment; a browser gives up before their wait is over. */
-const LIMITS = { in_all: 1_024, waiting_per_user: 112, waiting: 1_000, wait_seconds: 30, retry_seconds: RETRY_SECONDS }
+/**
+ * Most pictures of a page with many of them wait for a moment; a browser gives up before their wait is over. What readers
+ * have in memory is counted for each piece.
+ */
+const LIMITS = {
+  in_all: () => 1_024,
+  waiting_per_user: 112,
+  waiting: 1_000,
+  wait_seconds: 30,
+  retry_seconds: RETRY_SECONDS,
+}
 
 /** The files that users are reading, limited in number: each reader has up to two pieces in memory, as long as it likes. */
 export type ReadSlots = ReturnType<typeof createReadSlots>
@@ -25,14 +33,12 @@ export function createReadSlots(limit: () => number, limits: Partial<TransferLim
   const slots = createTransferSlots({
     ...LIMITS,
     per_user: limit,
-    // What readers have in memory is counted for each piece.
-    bytes: () => Number.POSITIVE_INFINITY,
     message: () => `You are reading ${limit()} files already.`,
     ...limits,
   })
 
   async function* take(userId: string, bytes: AsyncIterable<Uint8Array>, ending: AbortController) {
-    const slot = await slots.take({ user_id: userId, bytes: 0, ending })
+    const slot = await slots.take({ user_id: userId, weight: 1, ending })
     const { signal } = ending
     signal.addEventListener('abort', slot.free)
     try {

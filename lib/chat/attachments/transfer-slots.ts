@@ -1,18 +1,35 @@
 import { ChatError } from '../../core/errors.ts'
-import {
-  createTransferCounts,
-  createTransferQueue,
-  type TransferCounts,
-  type TransferLimits,
-  type TransferQueue,
-  type Wanted,
-} from './transfer-queue.ts'
+import { createSlots, type Release, type Slots } from '../../core/scheduling/slots.ts'
 
 /** A transfer that moves fewer bytes between two checks loses its slot while others wait for it. */
 const MIN_MOVED_BYTES = 64 * 1024
 
 /** The interval of the checks while transfers wait. */
 const CHECK_MS = 10_000
+
+/** How many transfers have a slot, and how many wait for one. */
+export interface TransferLimits {
+  /** Slots of a user. Read at each call, as a reload may change it. */
+  per_user: () => number
+  /** What all slots may weigh together. One alone may weigh more. */
+  in_all: () => number
+  waiting_per_user: number
+  waiting: number
+  /** How long a transfer waits. */
+  wait_seconds: number
+  /** When a refused caller may try again. */
+  retry_seconds: number
+  /** The message of the error for a user with too many. */
+  message: () => string
+}
+
+/** What a transfer asks for. */
+interface Wanted {
+  user_id: string
+  weight: number
+  /** Aborted, with a ChatError, if the transfer has a slot and loses it. */
+  ending: AbortController
+}
 
 /** A slot of a transfer. */
 export interface TransferSlot {
@@ -41,66 +58,79 @@ export type TransferSlots = ReturnType<typeof createTransferSlots>
  * with several loses one to each user with none: otherwise two users could keep all of them at the lowest rate.
  */
 export function createTransferSlots(limits: TransferLimits) {
+  const { retry_seconds: retry_after_seconds } = limits
   const running = new Set<Transfer>()
-  const counts = createTransferCounts()
-  const queue = createTransferQueue(limits, counts)
-  const checks = createChecks(running, queue, counts)
+  const busy = () => new ChatError('unavailable', { retry_after_seconds })
+  const tooMany = () => new ChatError('rate_limited', { message: limits.message(), retry_after_seconds })
+  const slots = createSlots({
+    max: limits.in_all,
+    perKey: limits.per_user,
+    maxWaiting: limits.waiting,
+    maxWaitingPerKey: limits.waiting_per_user,
+    fewestFirst: true,
+    refuse: { all: busy, key: tooMany },
+  })
+  const hasShare = (userId: string) => slots.count(userId).running >= limits.per_user()
+  const checks = createChecks(running, slots, hasShare)
 
-  function fits({ bytes }: Wanted): boolean {
-    const used = counts.bytes()
-    return running.size < limits.in_all && (used === 0 || used + bytes <= limits.bytes())
-  }
-
-  function begin({ user_id, bytes, ending }: Wanted): TransferSlot {
-    const transfer: Transfer = { user_id, ending, moved: 0 }
-    running.add(transfer)
-    counts.add(user_id, { running: 1, bytes })
-    return {
-      moved(count) {
-        transfer.moved += count
-      },
-      free() {
-        if (!running.delete(transfer)) return
-        counts.add(user_id, { running: -1, bytes: -bytes })
-        for (let next = queue.next(); next && fits(next); next = queue.next()) next.start()
-      },
+  async function wait(userId: string, weight: number): Promise<Release> {
+    checks.start()
+    const signal = AbortSignal.timeout(limits.wait_seconds * 1000)
+    try {
+      return await slots.acquire(userId, { signal, weight, line: 'all' })
+    } catch (error) {
+      if (error !== signal.reason) throw error
+      throw hasShare(userId) ? tooMany() : busy()
     }
   }
 
   return {
-    assertRoom: queue.assertRoom,
+    /** @throws ChatError `rate_limited` for a user with too many that wait */
+    assertRoom(userId: string): void {
+      if (hasShare(userId) && slots.count(userId).waiting >= limits.waiting_per_user) throw tooMany()
+    },
+
     /** Ends the transfers that are too slow; called by itself while others wait. */
     check: checks.run,
-    /** The bytes that transfers hold in memory. */
-    bytes: counts.bytes,
+    /** What all slots weigh. */
+    weight: slots.weight,
 
     /**
      * Resolves when the transfer has a slot, which it frees at its end.
      *
      * @throws ChatError `rate_limited` if the user has too many, `unavailable` if all together have
      */
-    async take(wanted: Wanted): Promise<TransferSlot> {
-      if (!queue.hasShare(wanted.user_id) && queue.next() === undefined && fits(wanted)) return begin(wanted)
-      checks.start()
-      return queue.wait(wanted, () => begin(wanted))
+    async take({ user_id, weight, ending }: Wanted): Promise<TransferSlot> {
+      const release = slots.tryAcquire(user_id, weight) ?? (await wait(user_id, weight))
+      const transfer: Transfer = { user_id, ending, moved: 0 }
+      running.add(transfer)
+      return {
+        moved(count) {
+          transfer.moved += count
+        },
+        free() {
+          running.delete(transfer)
+          release()
+        },
+      }
     },
   }
 }
 
 /** Looks every few seconds for transfers that are too slow, while others wait. */
-function createChecks(running: ReadonlySet<Transfer>, queue: TransferQueue, counts: TransferCounts) {
+function createChecks(running: ReadonlySet<Transfer>, slots: Slots, hasShare: (userId: string) => boolean) {
   let timer: NodeJS.Timeout | undefined
 
   function run(): void {
-    if (queue.isEmpty()) {
+    const users = slots.waitingKeys()
+    if (users.length === 0) {
       clearInterval(timer)
       timer = undefined
     }
-    const isFull = queue.next() !== undefined
-    const users = queue.users()
     // Users whose transfers wait for other transfers of their own.
-    const crowded = new Set(users.filter(queue.hasShare))
-    const without = users.filter((userId) => counts.of(userId).running === 0)
+    const crowded = new Set(users.filter(hasShare))
+    const isFull = crowded.size < users.length
+    const without = users.filter((userId) => slots.count(userId).running === 0)
     const going: Going[] = []
     let ended = 0
     for (const transfer of running) {
