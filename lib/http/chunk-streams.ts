@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ChatError } from '../core/errors.ts'
 import { formatEvent } from '../core/event-stream.ts'
+import { createSlots } from '../core/scheduling/slots.ts'
 import { networkOf } from '../limits/rules.ts'
 
 const encoder = new TextEncoder()
@@ -16,8 +17,8 @@ export type ChunkStreams = ReturnType<typeof createChunkStreams>
 
 /** Counts the chunk streams of this process. */
 export function createChunkStreams(limits = STREAMS) {
-  const open = new Map<string, number>()
-  let all = 0
+  const { per_address: perKey, in_all: max, seconds } = limits
+  const slots = createSlots({ max, perKey })
 
   return {
     /**
@@ -28,20 +29,10 @@ export function createChunkStreams(limits = STREAMS) {
      */
     begin(chunks: Iterable<unknown>, address = ''): ReadableStream<Uint8Array> {
       const network = networkOf(address)
-      const own = open.get(network) ?? 0
-      if (own >= limits.per_address) throw new ChatError('too_many_streams', { retry_after_seconds: 1 })
-      if (all >= limits.in_all) throw new ChatError('unavailable', { retry_after_seconds: 1 })
-      open.set(network, own + 1)
-      all++
-      return streamChunks(chunks, {
-        seconds: limits.seconds,
-        over() {
-          all--
-          const left = open.get(network)! - 1
-          if (left > 0) open.set(network, left)
-          else open.delete(network)
-        },
-      })
+      if (slots.count(network).running >= perKey) throw new ChatError('too_many_streams', { retry_after_seconds: 1 })
+      const over = slots.tryAcquire(network)
+      if (!over) throw new ChatError('unavailable', { retry_after_seconds: 1 })
+      return streamChunks(chunks, { seconds, over })
     },
   }
 }

@@ -78,6 +78,7 @@ const LIMITS: Record<string, Limit> = {
     shown: ['test/openai-api/limits.test.ts', 'counts streams by address and in all'],
     at: [
       'lib/http/app.ts: createChunkStreams ×1',
+      'lib/http/chunk-streams.ts: createSlots ×1',
       'lib/http/chunk-streams.ts: too_many_streams ×1',
       'lib/http/chunk-streams.ts: unavailable ×1',
     ],
