@@ -1,4 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
+import { createSlots } from '../../core/scheduling/slots.ts'
 import { networkOf } from '../../limits/rules.ts'
 
 /** The caller that a password is hashed for. */
@@ -29,65 +30,25 @@ const MAX_WAITING_PER_NETWORK = 16
 /** When a caller without a place should try again. */
 const RETRY_AFTER_SECONDS = 5
 
-interface Waiting {
-  /** The user, or the network of a new account. */
-  caller: string
-  network: string
-  is_kept: boolean
-  /** The position in the order: lower is earlier. */
-  tag: number
-  start: () => void
-}
-
 /**
- * Creates a queue that runs `most` jobs at a time, of one caller at most two. Networks take turns (start-time fair
- * queuing): the first job of a quiet network is ahead of the second job of a busy one. A caller whose two jobs run does
- * not hold up the others.
+ * Creates a queue that runs `max` jobs at a time, of one caller at most two. Networks take turns: the first job of a quiet
+ * network is ahead of the second job of a busy one. A caller whose two jobs run does not hold up the others.
  *
  * @returns a function that runs a job; it throws ChatError `unavailable` when the caller has no place
  */
-export function createHashQueue(most: number) {
-  const waiting: Waiting[] = []
-  const running: string[] = []
-  let current_tag = 0
+export function createHashQueue(max: number) {
+  const slots = createSlots({
+    max,
+    perKey: CONCURRENCY_PER_CALLER,
+    maxWaiting: MAX_WAITING - KEPT_PLACES,
+    maxWaitingPerKey: MAX_WAITING_PER_CALLER,
+    maxWaitingPerLine: MAX_WAITING_PER_NETWORK,
+    reserved: KEPT_PLACES,
+    refuse: { all: () => new ChatError('unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS }) },
+  })
 
-  const mayRun = (caller: string) => running.filter((each) => each === caller).length < CONCURRENCY_PER_CALLER
-
-  function place(caller: string, network: string, isKnown: boolean): Omit<Waiting, 'start'> | undefined {
-    if (waiting.filter((each) => each.caller === caller).length >= MAX_WAITING_PER_CALLER) return undefined
-    const ofNetwork = waiting.filter((each) => each.network === network && !each.is_kept)
-    const tag = Math.max(current_tag, ...ofNetwork.map((each) => each.tag)) + 1
-    const kept = waiting.filter((each) => each.is_kept).length
-    const isFull = waiting.length - kept >= MAX_WAITING - KEPT_PLACES
-    if (!isFull && ofNetwork.length < MAX_WAITING_PER_NETWORK) return { caller, network, tag, is_kept: false }
-    return isKnown && kept < KEPT_PLACES ? { caller, network, tag: current_tag, is_kept: true } : undefined
-  }
-
-  /** Starts the earliest job that may run. */
-  function startNext(): void {
-    const ready = waiting.filter((each) => mayRun(each.caller))
-    if (ready.length === 0 || running.length >= most) return
-    const first = ready.reduce((best, each) => (each.tag < best.tag ? each : best))
-    waiting.splice(waiting.indexOf(first), 1)
-    current_tag = Math.max(current_tag, first.tag)
-    running.push(first.caller)
-    first.start()
-  }
-
-  return async <T>({ user, ip, is_known = false }: HashCaller, job: () => Promise<T>): Promise<T> => {
+  return <T>({ user, ip, is_known = false }: HashCaller, job: () => Promise<T>): Promise<T> => {
     const network = networkOf(ip ?? '')
-    const caller = user ?? network
-    if (running.length < most && mayRun(caller)) running.push(caller)
-    else {
-      const taken = place(caller, network, is_known)
-      if (!taken) throw new ChatError('unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
-      await new Promise<void>((start) => waiting.push({ ...taken, start }))
-    }
-    try {
-      return await job()
-    } finally {
-      running.splice(running.indexOf(caller), 1)
-      startNext()
-    }
+    return slots.run(user ?? network, job, { line: network, isPrivileged: is_known })
   }
 }
