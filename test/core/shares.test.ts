@@ -176,6 +176,7 @@ const OTHERS: Record<string, string[]> = {
     [
       'lib/assistant/chunk-writer.ts: createConversationQueue ×1',
       'lib/chat/attachments/cleaning.ts: createEventLoopQueue ×1',
+      'lib/chat/events/service.ts: createDeliveryQueue ×1',
       'lib/chat/messages/queue.ts: createWriteQueue ×1',
       'lib/chat/notifications/host.ts: createHostQueue ×1',
       'lib/chat/presence/publishing.ts: createCoalescer ×1',
@@ -191,6 +192,7 @@ const OTHERS: Record<string, string[]> = {
       'lib/create-context.ts: createReactionQueue ×1',
       'lib/files/file-store.ts: createDiskPacer ×1',
       'lib/http/app.ts: createResponseBatches ×1',
+      'lib/http/node/requests-in-flight.ts: createGate ×1',
       'lib/live/hub.ts: createEventLoopQueue ×1',
       'lib/live/write-queue.ts: createBatches ×1',
       'lib/storage/sqlite/database.ts: createGate ×1',
