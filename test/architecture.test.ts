@@ -19,10 +19,8 @@ const ORDER = [
     'endpoint.ts',
     'create-context.ts',
     'features.ts',
-    'shared-chat.ts',
+    'host-transaction',
     'jobs.ts',
-    'settle.ts',
-    'cookie-conflicts.ts',
     'service.ts',
     'endpoints.ts',
   ],
@@ -44,7 +42,7 @@ const BESIDE: Record<string, string[]> = {
 const ROLES: Record<string, string[]> = {
   schema: ['valibot', 'lib/**/schema*.ts'],
   rules: ['lib/**/schema*.ts', 'lib/**/rules*.ts'],
-  store: ['lib/**/schema*.ts', '@/rules*.ts', 'lib/storage/**', 'lib/live/log.ts'],
+  store: ['lib/**/schema*.ts', '@/rules*.ts', 'lib/storage/**', 'lib/live/log/**'],
   routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts', '@/service*.ts'],
 }
 
@@ -104,12 +102,12 @@ const MAX_SHARED_STATE = 3
 
 /** Functions from before the rule, which are to be divided: a new one does not belong here. */
 const TO_DIVIDE: readonly string[] = [
-  'lib/live/after-events.ts: createAfterEvents',
-  'lib/live/channel.ts: createChannel',
-  'lib/live/channel.ts: createOffered',
-  'lib/live/logins.ts: createLogins',
-  'lib/live/tail.ts: createTail',
-  'lib/live/transaction.ts: collect',
+  'lib/live/transaction/after-events.ts: createAfterEvents',
+  'lib/live/conversation/channel.ts: createChannel',
+  'lib/live/conversation/channel.ts: createOffered',
+  'lib/live/hub/logins.ts: createLogins',
+  'lib/live/feed/tail.ts: createTail',
+  'lib/live/transaction/transaction.ts: collect',
 ]
 
 /** A docblock, a run of lines that begin with `//`, or a `//` behind code. */
@@ -261,11 +259,14 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ],
     ['lib/service.ts: service.ts must not import cli', { 'lib/service.ts': "export { a } from '../cli/main.ts'" }],
     ['lib/chat/x/y.ts: chat must not', { 'lib/chat/x/y.ts': "await import('../../service.ts')" }],
-    ['lib/live/hub.ts: live must not', { 'lib/live/hub.ts': "import { a } from '../chat/events/service.ts'" }],
+    [
+      'lib/live/hub/hub.ts: live must not',
+      { 'lib/live/hub/hub.ts': "import { a } from '../../chat/events/service.ts'" },
+    ],
     ['lib/client/a.ts: client must not', { 'lib/client/a.ts': "import '../chat/x/schema.ts'" }],
-    ['lib/context.ts: context.ts must not', { 'lib/context.ts': "export { a } from './live/hub.ts'" }],
+    ['lib/context.ts: context.ts must not', { 'lib/context.ts': "export { a } from './live/hub/hub.ts'" }],
     // With `verbatimModuleSyntax` the statement stays, and with it the import.
-    ['lib/core/errors.ts: core must', { 'lib/core/errors.ts': "import { type A } from '../live/hub.ts'" }],
+    ['lib/core/errors.ts: core must', { 'lib/core/errors.ts': "import { type A } from '../live/hub/hub.ts'" }],
     [
       '',
       {
@@ -287,7 +288,7 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/chat/x/rules.ts: rules must', { 'lib/chat/x/rules.ts': "import { a } from '../../core/ids.ts'" }],
     ['lib/chat/x/rules.ts: rules must', { 'lib/chat/x/rules.ts': "import { createHash } from 'node:crypto'" }],
     ['lib/chat/x/store.ts: store must', { 'lib/chat/x/store.ts': "import { a } from '../y/rules.ts'" }],
-    ['lib/chat/x/store-y.ts: store must', { 'lib/chat/x/store-y.ts': "import { a } from '../../live/hub.ts'" }],
+    ['lib/chat/x/store-y.ts: store must', { 'lib/chat/x/store-y.ts': "import { a } from '../../live/hub/hub.ts'" }],
     ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from '../y/service.ts'" }],
     ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from './store.ts'" }],
     ['', { 'lib/chat/x/routes.ts': "import { a } from './service-own.ts'\nimport { route } from '../../endpoint.ts'" }],

@@ -90,7 +90,7 @@ const NOT_BY_AGE: Record<string, string> = {
   'lib/mail/store.ts deleteMailsOfKind': 'a new mail of the kind replaces them, if no process sends them now',
   'lib/chat/answers/store.ts deleteUnderWay': 'leases',
   'lib/chat/notifications/store-direct.ts replaceBy': 'a later notification takes its place',
-  'lib/live/restored-dump.ts': 'a number of a transaction',
+  'lib/live/log/restored-dump.ts': 'a number of a transaction',
 }
 
 /** A comparison of sizes in SQL: `expires_at < ?`. */

@@ -36,7 +36,7 @@ export const PARTS: Record<string, string[]> = {
   nodes: [
     'test/cluster/{bus,nodes,posts-at-once}.test.ts',
     'test/chat/presence/places.test.ts',
-    'test/live/{all-order,nodes,order,read-then-follow,revocations}.test.ts',
+    'test/live/{all-order,nodes,order,read-then-follow,log/revocations}.test.ts',
     'test/chat/conversations/deletion-nodes.test.ts',
   ],
   /** Timeouts that really pass, and databases with many rows. */
@@ -94,7 +94,7 @@ const PLACED_ALL = [
   'test/erasure/*.test.ts',
   'test/limits/*.test.ts',
   // Without the one whose processes are started on plain tables.
-  'test/live/!(nodes).test.ts',
+  'test/live/**/!(nodes).test.ts',
   'test/mail/*.test.ts',
   'test/openai-api/*.test.ts',
 ]
@@ -140,8 +140,8 @@ export const TWO_NODES: Record<string, string[]> = {
 export const PLACED: Record<string, string[]> = {
   /** In CI: the most telling ones. */
   prefix: ['test/chat/messages/batch.test.ts'],
-  schema: ['test/chat/messages/batch.test.ts', 'test/live/feed.test.ts'],
-  pooled: ['test/chat/messages/routes.test.ts', 'test/live/feed.test.ts', 'test/shared-transaction.test.ts'],
+  schema: ['test/chat/messages/batch.test.ts', 'test/live/feed/feed.test.ts'],
+  pooled: ['test/chat/messages/routes.test.ts', 'test/live/feed/feed.test.ts', 'test/shared-transaction.test.ts'],
   'prefix-all': PLACED_ALL,
   'schema-all': PLACED_ALL,
   'pooled-all': POOLED_ALL,
@@ -167,7 +167,7 @@ export const ISOLATED = [
   'test/chat/notifications/host-queue.test.ts',
   'test/cli/logging/sink.test.ts',
   'test/client/store/search.test.ts',
-  'test/http/{node/listen,stalls,texts}.test.ts',
+  'test/http/{node/listen,response/stalls,texts}.test.ts',
   'test/live/slow.test.ts',
   'test/metrics/registry.test.ts',
   'test/storage/{node-sqlite,open,sqlite/database}.test.ts',

@@ -1,4 +1,4 @@
-import type { OwnReload } from '../../lib/cluster/reload.ts'
+import type { OwnReload } from '../../lib/cluster/reload-requests.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { type Listen, listen } from '../../lib/http/node/listen.ts'

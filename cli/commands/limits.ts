@@ -1,7 +1,7 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { didYouMean } from '../../lib/core/nearest.ts'
-import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
+import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import type { LimitAssignmentInput, LimitProfile, LimitResetInput, LimitStatus } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'

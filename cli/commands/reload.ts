@@ -1,4 +1,4 @@
-import { type NodeReload, requestReload } from '../../lib/cluster/reload.ts'
+import { type NodeReload, requestReload } from '../../lib/cluster/reload-requests.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'

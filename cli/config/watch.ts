@@ -1,4 +1,4 @@
-import type { OwnReload } from '../../lib/cluster/reload.ts'
+import type { OwnReload } from '../../lib/cluster/reload-requests.ts'
 import { type Config, ConfigError } from '../../lib/config/parse.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'

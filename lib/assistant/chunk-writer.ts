@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { warnOnce } from '../core/scheduling/once.ts'
-import type { Tx } from '../live/transaction.ts'
+import type { Tx } from '../live/transaction/transaction.ts'
 import { type Draft, isBehind, storeChunks } from './drafts.ts'
 
 /**

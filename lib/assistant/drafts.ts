@@ -1,8 +1,8 @@
 import { toDelta } from '../chat/answers/rules.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
-import { lockAsSystem } from '../chat/conversations/access.ts'
+import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { Context } from '../context.ts'
-import type { Tx } from '../live/transaction.ts'
+import type { Tx } from '../live/transaction/transaction.ts'
 
 /** An answer that this process writes. */
 export interface Draft {

@@ -6,7 +6,7 @@ import {
   lockAndCountUnderWay,
   renewLeases,
 } from '../chat/answers/store.ts'
-import { lockAsSystem } from '../chat/conversations/access.ts'
+import { lockAsSystem } from '../chat/memberships/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context, Streams } from '../context.ts'

@@ -17,7 +17,7 @@ import { createNodeHeartbeat } from './heartbeat.ts'
 import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import { createReceiver, handleSignals, type PeerHandler } from './receiver.ts'
-import { createReloadAnswer } from './reload.ts'
+import { createReloadAnswer } from './reload-requests.ts'
 import { anotherNodePolls, insertNode, removeNode } from './store.ts'
 import { deleteSignals } from './store-signals.ts'
 

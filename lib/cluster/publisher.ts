@@ -1,6 +1,6 @@
 import type { Config } from '../config/parse.ts'
 import type { Bus, Log } from '../context.ts'
-import type { Ephemeral } from '../live/transaction.ts'
+import type { Ephemeral } from '../live/transaction/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import { createBusLink } from './bus.ts'

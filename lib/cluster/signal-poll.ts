@@ -1,4 +1,4 @@
-import { toParams, toWholeSnapshot } from '../live/snapshots.ts'
+import { toParams, toWholeSnapshot } from '../live/log/snapshots.ts'
 import type { Database } from '../storage/database.ts'
 import { findSignals } from './store-signals.ts'
 

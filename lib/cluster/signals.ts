@@ -1,6 +1,6 @@
 import { createCoalescer } from '../core/scheduling/coalesce.ts'
-import type { Ephemeral } from '../live/transaction.ts'
-import type { NodeReload } from './reload.ts'
+import type { Ephemeral } from '../live/transaction/transaction.ts'
+import type { NodeReload } from './reload-requests.ts'
 
 /** The maximum size of the events of a signal, in bytes. */
 const MAX_BYTES = 256 * 1024

@@ -15,12 +15,12 @@ import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
-import { assertBodyAcceptable, readJson } from './body.ts'
-import { assertBytesAcceptable, readBytes } from './bytes.ts'
-import { bindingCookieName, deviceCookieName } from './cookies.ts'
-import { isForeign, isListed } from './origin.ts'
-import { readQuery } from './query.ts'
-import { assertAllowed, limitedEndpoints, takeFromLimits } from './rate-limit.ts'
+import { assertBodyAcceptable, readJson } from './request/body.ts'
+import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
+import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
+import { isForeign, isListed } from './request/csrf.ts'
+import { readQuery } from './request/query.ts'
+import { assertAllowed, limitedEndpoints, takeFromLimits } from './request/rate-limit.ts'
 
 /** A request, from any runtime. */
 export interface Incoming {

@@ -1,11 +1,11 @@
 import type { H3Event } from 'h3'
 import { contextOf } from '../core/context-of.ts'
-import { PROBLEM } from './error-shapes.ts'
 import { handle, type Resource, type Service } from './handle.ts'
-import { requestIdOf } from './headers.ts'
-import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
-import { send } from './send.ts'
-import { type Reply, toChatError, toFailure } from './serialize.ts'
+import { isPlainlySpelled, statusOfMalformedEvent } from './request/malformed.ts'
+import { PROBLEM } from './response/error-shapes.ts'
+import { requestIdOf } from './response/headers.ts'
+import { send } from './response/send.ts'
+import { type Reply, toChatError, toFailure } from './response/serialize.ts'
 import type { WebPage } from './web-page.ts'
 
 /** Adds what responds at the paths of the page. */

@@ -4,7 +4,7 @@ import { uniqueKey } from '../core/characters.ts'
 import { ChatError } from '../core/errors.ts'
 import { fit } from '../core/pages.ts'
 import { useCase } from '../core/use-case.ts'
-import type { Tx } from '../live/transaction.ts'
+import type { Tx } from '../live/transaction/transaction.ts'
 import { covers } from './rules.ts'
 import {
   type LimitAssignment,

@@ -5,11 +5,11 @@ import { letGo, lockDigest, lockLiveBlob, releaseUnused, takeBack } from '../cha
 import { listWithBlob, markBlobLost, type WholeBlob } from '../chat/attachments/store-checking.ts'
 import { type ComingFile, listComing, listLostBlobs, markBack } from '../chat/attachments/store-lost.ts'
 import { graceOf } from '../chat/attachments/sweep.ts'
-import { lockConversation } from '../chat/conversations/store.ts'
+import { lockConversation } from '../chat/memberships/store-locks.ts'
 import type { Context } from '../context.ts'
 import { DAY, SECOND } from '../core/units.ts'
 import type { FileStore } from '../files/file-store.ts'
-import type { Tx } from '../live/transaction.ts'
+import type { Tx } from '../live/transaction/transaction.ts'
 import { checkBlob } from './blob-check.ts'
 
 /** The number of blobs of one step. */

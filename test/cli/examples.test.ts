@@ -157,7 +157,7 @@ async function withIds(cwd: string): Promise<void> {
     params: { requests_per_second: 100, burst: 100 },
   })
   ids.push(ASSIGNMENT)
-  const { limitedEndpoints } = await import('../../lib/http/rate-limit.ts')
+  const { limitedEndpoints } = await import('../../lib/http/request/rate-limit.ts')
   await chat.limits.createAssignment(OPERATOR, limitedEndpoints, {
     profile_id: profile.id,
     method: 'GET',

@@ -50,6 +50,7 @@ const TRUSTED: Record<string, Bound> = {
   'lib/storage/names/': 'own',
   'lib/storage/objects/': 'server',
   'lib/storage/schema/': 'own',
+  'lib/storage/sql.ts': 'own',
   'lib/storage/temporary.ts': 'own',
 }
 
@@ -81,22 +82,22 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/files/schema.ts': { 'new RegExp(…)': 'input' },
   'lib/files/sniff.ts': { '/\\0+$/': 'line' },
   'lib/http/app.ts': { '/\\{(\\w+)\\}/': 'own' },
-  'lib/http/body.ts': {
+  'lib/http/request/body.ts': {
     '/^application\\/json\\s*(?:;\\s*charset\\s*=\\s*"?([^";\\s]+)"?\\s*)?$/': 'linear',
     '/^application\\/x-www-form-urlencoded\\s*(?:;\\s*charset\\s*=\\s*utf-8\\s*)?$/': 'linear',
   },
-  'lib/http/client-address.ts': {
+  'lib/http/request/client-address.ts': {
     '/%.*$/': 'linear',
     '/^(?:\\[([^\\]]*)\\](?::\\d{1,5})?|([\\d.]+):\\d{1,5})$/': 'linear',
   },
-  'lib/http/malformed.ts': {
+  'lib/http/request/malformed.ts': {
     '/^[a-z][a-z0-9+.-]*:\\/\\/[^/?#]*/': 'linear',
     '/#.*$/': 'linear',
     '/^(?:\\/[\\w-]+)+(?:\\?|$)/': 'linear',
   },
-  'lib/http/query.ts': { '/^-?\\d+(\\.\\d+)?$/': 'linear' },
+  'lib/http/request/query.ts': { '/^-?\\d+(\\.\\d+)?$/': 'linear' },
   'lib/limits/buckets.ts': { '/^([^:]*):[^:/]*\\/[^:]*:(.*)$/': 'linear' },
-  'lib/live/postgres-order.ts': { '/^([0-9a-z_]+)(?:-([0-9a-z_]+)-([0-9a-z]+))?$/': 'linear' },
+  'lib/live/feed/postgres-order.ts': { '/^([0-9a-z_]+)(?:-([0-9a-z_]+)-([0-9a-z]+))?$/': 'linear' },
   'lib/web/brand.ts': { '/^(\\/(?![/\\\\])\\S*|data:image\\/[\\w.+-]+[;,]\\S*)$/': 'operator' },
   'lib/web/document.ts': {
     '/\\/+$/': 'operator',

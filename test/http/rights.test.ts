@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
-import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
+import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'

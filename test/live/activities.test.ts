@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Message } from '../../lib/chat/messages/schema.ts'
-import { type Delivered, withActivities } from '../../lib/live/delivery.ts'
+import { type Delivered, withActivities } from '../../lib/live/readers/delivery.ts'
 
 /** A message of a thread, at a minute of a day. */
 function posted(seq: number, root_id: string, parent_id?: string): Delivered {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { EphemeralEvent } from '../../lib/context.ts'
-import { createChannel } from '../../lib/live/channel.ts'
-import { withActivities } from '../../lib/live/delivery.ts'
-import type { NumberedEvent } from '../../lib/live/log.ts'
+import { createChannel } from '../../lib/live/conversation/channel.ts'
+import type { NumberedEvent } from '../../lib/live/log/log.ts'
+import { withActivities } from '../../lib/live/readers/delivery.ts'
 import { type Interleaving, inManyInterleavings } from './interleavings.ts'
 import { conversation_id, createLog } from './simulated-log.ts'
 

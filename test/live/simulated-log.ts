@@ -1,4 +1,4 @@
-import type { NumberedEvent } from '../../lib/live/log.ts'
+import type { NumberedEvent } from '../../lib/live/log/log.ts'
 import { times } from '../support/service.ts'
 import type { Interleaving } from './interleavings.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FeedRow, Place } from '../../lib/live/feed-order.ts'
-import type { JoinedConversation, Reader } from '../../lib/live/reader.ts'
+import type { FeedRow, Place } from '../../lib/live/feed/feed-order.ts'
+import type { JoinedConversation, Reader } from '../../lib/live/readers/reader.ts'
 import { times } from '../support/service.ts'
 import { type Interleaving, inManyInterleavings } from './interleavings.ts'
 import { createNode, type SimulatedNode } from './simulated-node.ts'

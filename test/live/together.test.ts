@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
-import type { Delivered } from '../../lib/live/delivery.ts'
+import type { Delivered } from '../../lib/live/readers/delivery.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, readsHead, readsLog } from './held.ts'

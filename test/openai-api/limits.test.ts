@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createChunkStreams } from '../../lib/http/chunk-streams.ts'
+import { createChunkStreams } from '../../lib/http/response/chunk-streams.ts'
 import { echoInPieces } from '../../lib/openai-api/rules.ts'
 import { codeOf, startService, type TestService, times } from '../support/service.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { EmailRequestRow } from '../../lib/accounts/email-requests/store.ts'
+import type { EmailRequestRow } from '../../lib/accounts/mails/store.ts'
 import { Role } from '../../lib/accounts/users/schema.ts'
 import { MessageStatus } from '../../lib/chat/answers/schema.ts'
 import { Attachment } from '../../lib/chat/attachments/schema.ts'

@@ -12,7 +12,7 @@ const OWN_COUNT = 'each process counts this for itself, as docs/concepts/rate-li
  */
 export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string, Record<string, string>> } = {
   files: {
-    'test/{live/{all-order,catch-up,joined,nodes,order,own-commits,recovered,revocations},chat/{conversations/deletion-nodes,presence/places}}.test.ts':
+    'test/{live/{all-order,catch-up,joined,nodes,order,feed/own-commits,recovered,log/revocations},chat/{conversations/deletion-nodes,presence/places}}.test.ts':
       OWN_NODES,
     'test/cluster/*.test.ts': OWN_NODES,
     'test/cli/**/*.test.ts': 'runs commands beside one process',
@@ -26,7 +26,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/chat/attachments/missing-storage.test.ts':
       'takes the storage away from one process, and has a second node itself',
     'test/{metrics/registry,ops/readiness}.test.ts': 'reads the metrics and the readiness of one process',
-    'test/http/{sse,stalls}.test.ts': 'is about the connections and the memory of one process',
+    'test/http/response/{sse,stalls}.test.ts': 'is about the connections and the memory of one process',
     'test/chat/search/store-fts5.test.ts': 'calls the store of the search itself',
     'test/http/lists-changing.test.ts': 'changes rows in the database itself: who serves a page makes no difference',
     'test/accounts/host-identity/logout.test.ts': 'counts the streams of one process, and has a second node itself',
@@ -34,8 +34,8 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/live/{new-threads,together}.test.ts': 'counts the reads of one process',
     'test/live/{crowded,stuck}.test.ts': 'is about the streams that one process serves at once, and their clients',
     'test/live/places.test.ts': 'asks the database itself for places, and deletes events there',
-    'test/live/restored-dump.test.ts': 'changes rows in the database itself, and starts one process again on them',
-    'test/live/hub.test.ts': 'holds and fails the reads of one process; test/live/nodes.test.ts is about two',
+    'test/live/log/restored-dump.test.ts': 'changes rows in the database itself, and starts one process again on them',
+    'test/live/hub/hub.test.ts': 'holds and fails the reads of one process; test/live/nodes.test.ts is about two',
   },
   tests: {
     'test/accounts/profile/service.test.ts': { 'both take the same work': 'counts the work of one process' },
@@ -64,12 +64,12 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
       'count by default per process and user': OWN_COUNT,
       'divide the default limit among the workers': OWN_COUNT,
     },
-    'test/live/feed.test.ts': { 'of its thread in one write': 'the other node sends what is ephemeral apart' },
+    'test/live/feed/feed.test.ts': { 'of its thread in one write': 'the other node sends what is ephemeral apart' },
     'test/live/stream.test.ts': {
       'has the same headers and the same bytes': 'compares with a response of the first node',
     },
     'test/ops/routes.test.ts': { 'is not ready without its database': 'closes the database of one process' },
     'test/live/closing.test.ts': { 'with draining, all of them': 'drains one process' },
-    'test/live/typings.test.ts': { 'ends on the streams of each node': OWN_NODES },
+    'test/live/hub/typings.test.ts': { 'ends on the streams of each node': OWN_NODES },
   },
 }

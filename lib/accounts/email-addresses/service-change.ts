@@ -5,7 +5,10 @@ import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import { takeMail } from '../mails/limit.ts'
+import { worthless } from '../mails/link-error.ts'
+import { notify } from '../mails/notices.ts'
 import {
   deleteChangesOf,
   deleteRequest,
@@ -13,11 +16,8 @@ import {
   findRequestByToken,
   hasRequest,
   insertRequest,
-} from '../email-requests/store.ts'
-import { takeMail } from '../mails/limit.ts'
-import { worthless } from '../mails/link-error.ts'
+} from '../mails/store.ts'
 import { endMeans } from '../means/ending.ts'
-import { notify } from '../notices/service.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-changes.ts'

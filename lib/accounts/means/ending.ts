@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOfKind } from '../../mail/store.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'

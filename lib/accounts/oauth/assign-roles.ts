@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { joinRoles, mayWrite, type Role, splitRoles } from '../../core/actor.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import { administers, isLastAdmin } from '../users/rules.ts'
 import { lockUsers, type UserRow } from '../users/store.ts'

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { endMeans } from '../means/ending.ts'
 import type { UserRow } from '../users/store.ts'
 import { markEmailVerified, removePassword } from '../users/store-changes.ts'

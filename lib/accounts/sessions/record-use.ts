@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { DAY } from '../../core/units.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import { hasEnded } from '../audit/store.ts'

@@ -1,7 +1,7 @@
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { deleteMailsOf } from '../../mail/store.ts'
 import type { AuditEntry } from '../audit/store.ts'
-import { deleteInvitesBy } from '../email-requests/store.ts'
+import { deleteInvitesBy } from '../mails/store.ts'
 
 /**
  * Revokes a user's invites of newcomers, with their mails, after the user lost the right to create them. The audit log

@@ -10,6 +10,7 @@ import { useCase } from '../../core/use-case.ts'
 import { deleteMailsOf } from '../../mail/store.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
+import { worthless } from '../mails/link-error.ts'
 import {
   countNewcomers,
   deleteInvitesTo,
@@ -19,8 +20,7 @@ import {
   insertRequest,
   insertRequestToken,
   listNewcomers,
-} from '../email-requests/store.ts'
-import { worthless } from '../mails/link-error.ts'
+} from '../mails/store.ts'
 import { openSession, type SignedIn } from '../sessions/service.ts'
 import { administers, assertStillAdmin } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'

@@ -1,4 +1,4 @@
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { FailureCode } from './schema-failures.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 

@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Membership, requireMember } from '../conversations/access.ts'
-import { canModerate, canPost } from '../conversations/rules.ts'
+import { type Membership, requireMember } from '../memberships/access.ts'
+import { canModerate, canPost } from '../memberships/rules.ts'
 import { type FoundAttachment, findAttachment } from './store.ts'
 
 /** @throws ChatError `not_found` where there are no files */

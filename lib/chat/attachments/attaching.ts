@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { chooseFiles, toList } from './rules.ts'
 import type { Attachment } from './schema.ts'

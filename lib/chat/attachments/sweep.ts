@@ -4,7 +4,7 @@ import { causeText } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
-import { lockConversation } from '../conversations/store.ts'
+import { lockConversation } from '../memberships/store-locks.ts'
 import { keyOfPart, toList } from './rules.ts'
 import { listOfMessage, setList, toAttachment } from './store.ts'
 import {

@@ -1,14 +1,14 @@
 import type { AuditEntry } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
+import { listUnreadIn } from '../memberships/store.ts'
+import { findConversation, hideConversation } from '../memberships/store-conversations.ts'
 import { forgetSums } from '../usage/store.ts'
 import { deleteUnderWayIn } from './store.ts'
-import { findConversation, hideConversation } from './store-fields.ts'
-import { listUnreadIn } from './store-participants.ts'
 
 /** The maximum size of the text that one batch removes: SQLite overwrites all of it. */
 const BATCH_BYTES = 1024 * 1024

@@ -3,7 +3,7 @@ import { assertOperator } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { lockAsSystem } from './access.ts'
+import { lockAsSystem } from '../memberships/access.ts'
 import { hide } from './removal.ts'
 import {
   AllConversationsQuery,

@@ -2,8 +2,14 @@ import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
+import {
+  findSettings,
+  type SettingsContext,
+  toSettings,
+  toStoredSettings,
+  updateSettings,
+} from '../memberships/store-settings.ts'
 import { type ConversationSettings, ConversationSettingsChange } from './schema-settings.ts'
-import { findSettings, type SettingsContext, toSettings, toStoredSettings, updateSettings } from './store-settings.ts'
 
 /** What the settings of a participant depend on besides what is stored. */
 export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsContext {

@@ -6,13 +6,26 @@ import { MAX_LENGTH } from '../../core/lengths.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { findPosition } from '../../live/log.ts'
-import type { Tx } from '../../live/transaction.ts'
+import { findPosition } from '../../live/log/log.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
+import { lockAsMember, requireMember } from '../memberships/access.ts'
+import { canModerate, refuseDirect } from '../memberships/rules.ts'
+import { insertParticipant } from '../memberships/store.ts'
+import {
+  findConversation,
+  findConversationOf,
+  insertConversation,
+  NOT_DIRECT,
+  toFields,
+  toStored,
+  updateConversation,
+} from '../memberships/store-conversations.ts'
+import { listPartners } from '../memberships/store-direct.ts'
+import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
+import { findFirst, withPresence } from '../memberships/with-presence.ts'
 import { isErasing, sumUnread } from '../unread/store.ts'
-import { lockAsMember, requireMember } from './access.ts'
 import { hide } from './removal.ts'
-import { canModerate, refuseDirect } from './rules.ts'
 import {
   type Conversation,
   ConversationByRef,
@@ -24,21 +37,8 @@ import {
   Rename,
 } from './schema.ts'
 import type { PolicyChange } from './schema-settings.ts'
-import { findFirst, withPresence } from './service-participants.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
-import { listPartners } from './store-direct.ts'
-import {
-  findConversation,
-  findConversationOf,
-  insertConversation,
-  NOT_DIRECT,
-  toFields,
-  toStored,
-  updateConversation,
-} from './store-fields.ts'
-import { insertParticipant } from './store-participants.ts'
-import { findSettings, toOwnFields } from './store-settings.ts'
 
 /**
  * Creates a conversation; the actor becomes its owner, unless it is a system actor.

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import type { FileStore } from '../../files/file-store.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Row } from '../../storage/database.ts'
 import { keyOfPart, lengthOfPart, partsOf, toList } from '../attachments/rules.ts'
 import { listOfMessage, setList, toAttachment } from '../attachments/store.ts'

@@ -3,7 +3,7 @@ import { findUser, findUserByUsername, insertUser } from '../../accounts/users/s
 import { updateUser } from '../../accounts/users/store-changes.ts'
 import { nameSystemUser } from '../../accounts/users/store-system.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { CopiedUser } from './reading.ts'

@@ -1,10 +1,10 @@
 import { listLiveKeys } from '../../accounts/api-keys/store.ts'
 import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
-import type { Reader } from '../../live/reader.ts'
+import type { Reader } from '../../live/readers/reader.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { listParticipations } from '../conversations/store-participants.ts'
+import { listParticipations } from '../memberships/store.ts'
 import type { CloseReason } from './schema.ts'
 
 const NEVER = Number.POSITIVE_INFINITY

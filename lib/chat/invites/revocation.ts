@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../accounts/audit/store.ts'
-import { forgetJoins } from '../../accounts/email-requests/store.ts'
+import { forgetJoins } from '../../accounts/mails/store.ts'
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { type MadeBy, revokeOpenInvites } from './store.ts'
 
 /**

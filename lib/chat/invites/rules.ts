@@ -2,8 +2,8 @@ import { administers } from '../../accounts/users/rules.ts'
 import { mayWrite, splitRoles } from '../../core/actor.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { SECOND } from '../../core/units.ts'
-import { canManage } from '../conversations/rules.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
+import { canManage } from '../memberships/rules.ts'
 
 /** The state that decides whether an invite can be accepted. */
 export interface InviteState {

@@ -1,8 +1,8 @@
 import type { Config } from '../../config/parse.ts'
 import { ChatError } from '../../core/errors.ts'
-import { canModerate } from '../conversations/rules.ts'
-import { type ParticipantSettings, type PolicyColumns, policyOf } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import { canModerate } from '../memberships/rules.ts'
+import { type ParticipantSettings, type PolicyColumns, policyOf } from '../memberships/rules-settings.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
 import type { MentionsInput } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { isOneOf, jsonList, type Sql } from '../../storage/sql.ts'
-import type { ParticipantSettings } from '../conversations/rules-settings.ts'
+import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { Mentioned } from './rules.ts'
 
 /** Where posts are stored: in a conversation, or below a message of one. */

@@ -1,5 +1,5 @@
-import type { Tx } from '../../live/transaction.ts'
-import type { ParticipantSettings } from '../conversations/rules-settings.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
 import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
 import { listAllParticipants } from '../mentions/store.ts'

@@ -1,5 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { createAttaching } from '../attachments/attaching.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
 import { createMentioning } from './mentioning.ts'

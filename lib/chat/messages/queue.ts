@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { createSlots, type Slots } from '../../core/scheduling/slots.ts'
-import { createWriteQueue, type WriteQueue } from '../../live/write-queue.ts'
+import { createWriteQueue, type WriteQueue } from '../../live/transaction/write-queue.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { addPosts } from './posting.ts'
 

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
-import type { NewEvent } from '../../live/appending.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { NewEvent } from '../../live/log/appending.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { rowsAtOnce } from '../../tasks/batches.ts'
-import { lockAsSystem } from '../conversations/access.ts'
+import { lockAsSystem } from '../memberships/access.ts'
 
 /** The number of messages that one transaction changes: it locks their conversation. */
 const BATCH = 50

@@ -1,8 +1,8 @@
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Attachment } from '../attachments/schema.ts'
-import { canModerate, canPost } from '../conversations/rules.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import { canModerate, canPost } from '../memberships/rules.ts'
 import type { Message, PostedMessage } from './schema.ts'
 import { PATHS } from './schema.ts'
 

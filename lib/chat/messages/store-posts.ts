@@ -1,8 +1,8 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
 import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql } from '../../storage/sql.ts'
-import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { MessageRow } from './store.ts'
 
 /** The target of a post: a conversation for a new thread, or the message to reply to. */

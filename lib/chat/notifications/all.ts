@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
-import { levelOf } from '../conversations/rules-settings.ts'
-import { lockConversation } from '../conversations/store.ts'
+import { levelOf } from '../memberships/rules-settings.ts'
+import { lockConversation } from '../memberships/store-locks.ts'
 import { findMessageToAll, insertSilently, listToNotify, type MessageToAll, type ToNotify } from './store-all.ts'
 import { makeNotifications } from './store-making.ts'
 

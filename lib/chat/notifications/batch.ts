@@ -1,6 +1,6 @@
 import type { Micros } from '../../storage/sql.ts'
-import { levelOf, type ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Level } from '../conversations/schema-settings.ts'
+import { levelOf, type ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { NotificationKind } from './schema.ts'
 import type { NewDirect, NewNotification } from './store-making.ts'
 

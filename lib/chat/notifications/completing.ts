@@ -1,7 +1,7 @@
-import type { InboxEvent } from '../../live/inboxes.ts'
+import type { InboxEvent } from '../../live/hub/inboxes.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { ConversationSettings } from '../conversations/schema-settings.ts'
-import { listSettings, type SettingsContext, toSettings } from '../conversations/store-settings.ts'
+import { listSettings, type SettingsContext, toSettings } from '../memberships/store-settings.ts'
 import { countUnreadOf, listByIds } from './store.ts'
 import { toNotification } from './store-making.ts'
 

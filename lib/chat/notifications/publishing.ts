@@ -1,4 +1,4 @@
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 
 /** The number of ids in one event. */
 const MAX_IDS = 200

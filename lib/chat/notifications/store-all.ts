@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { eachOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { ParticipantSettings } from '../conversations/rules-settings.ts'
+import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 
 /** A message that mentions all participants. */
 export interface MessageToAll {

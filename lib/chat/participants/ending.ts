@@ -1,18 +1,18 @@
 import type { AuditEntry } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
-import type { Tx } from '../../live/transaction.ts'
-import { lockAsSystem } from '../conversations/access.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import { hide } from '../conversations/removal.ts'
-import { forgetPair } from '../conversations/store-direct.ts'
-import { findConversation, isOfSystem } from '../conversations/store-fields.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
+import { lockAsSystem } from '../memberships/access.ts'
 import {
   countParticipants,
   deleteParticipant,
   findMembership,
   findSuccessor,
   updateRole,
-} from '../conversations/store-participants.ts'
-import { revokeInvitesOf } from '../invites/revocation.ts'
+} from '../memberships/store.ts'
+import { findConversation, isOfSystem } from '../memberships/store-conversations.ts'
+import { forgetPair } from '../memberships/store-direct.ts'
 
 /**
  * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's

@@ -6,30 +6,55 @@ import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { lockAsMember, requireMember } from '../conversations/access.ts'
-import { join } from '../conversations/join.ts'
-import { canManage, refuseDirect } from '../conversations/rules.ts'
 import {
   type AddedParticipant,
   AnyParticipantInput,
   type ChangedParticipant,
+  type Participant,
+  type ParticipantPage,
   type ParticipantRole,
+  ParticipantsQuery,
   RoleChange,
 } from '../conversations/schema.ts'
-import { isOfSystem } from '../conversations/store-fields.ts'
-import { countParticipants, findMembership, toParticipant, updateRole } from '../conversations/store-participants.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { createInvite } from '../invites/create.ts'
 import { reserveMail } from '../invites/mail.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
+import { lockAsMember, requireMember } from '../memberships/access.ts'
+import { join } from '../memberships/join.ts'
+import { canManage, refuseDirect } from '../memberships/rules.ts'
+import { countParticipants, findMembership, listParticipants, toParticipant, updateRole } from '../memberships/store.ts'
+import { isOfSystem } from '../memberships/store-conversations.ts'
+import { FIRST, withPresence } from '../memberships/with-presence.ts'
 import { makeNotifications, type NewNotification } from '../notifications/store-making.ts'
 import { endParticipation } from './ending.ts'
 
-export { list } from '../conversations/service-participants.ts'
+/**
+ * A page of the participants of a conversation, in the order they joined.
+ *
+ * @throws ChatError `not_found`; `invalid_cursor`
+ */
+export const list = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: ParticipantsQuery,
+  errors: ['not_found', 'invalid_cursor'],
+  run: async (ctx, actor, conversationId, input): Promise<ParticipantPage> => {
+    const after = input.after === undefined ? FIRST : fromCursor(input.after)
+    const rows = await ctx.db.snapshot(async (db) => {
+      await requireMember(db, actor, conversationId)
+      if (!after) throw new ChatError('invalid_cursor')
+      return listParticipants(db, conversationId, after, input.limit + 1)
+    })
+    const participants = fit(await withPresence(ctx, rows.slice(0, input.limit)), sizeOfParticipant)
+    const last = participants.length < rows.length ? rows[participants.length - 1] : undefined
+    return { participants, ...(last && { next_after: toCursor({ at: last.joined_at, id: last.user_id }) }) }
+  },
+})
 
 /**
  * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates an
@@ -182,3 +207,6 @@ function findInvitee(tx: Queries, input: AnyParticipantInput): Promise<HostUser 
   if ('user_id' in input) return findUser(tx, input.user_id)
   return 'username' in input ? findUserByUsername(tx, input.username) : findUserByProvenEmail(tx, input.email)
 }
+
+const sizeOfParticipant = ({ username, display_name = '' }: Participant) =>
+  jsonBytes(username) + jsonBytes(display_name) + 350

@@ -1,6 +1,6 @@
-import type { Hub } from '../../live/hub.ts'
+import type { Hub } from '../../live/hub/hub.ts'
 import type { Database } from '../../storage/database.ts'
-import { listMembershipsOf } from '../conversations/store-participants.ts'
+import { listMembershipsOf } from '../memberships/store.ts'
 import { listSmall } from './store.ts'
 
 /** The number of users whose conversations are read in one statement. */

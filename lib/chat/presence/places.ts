@@ -1,5 +1,5 @@
 import type { Cluster } from '../../cluster/cluster.ts'
-import type { Hub } from '../../live/hub.ts'
+import type { Hub } from '../../live/hub/hub.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { StreamCountsShared } from './stream-counts.ts'
 

@@ -1,4 +1,4 @@
-import type { Tx } from '../../live/transaction.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Reaction } from '../messages/schema.ts'
 import type { ReactionState } from '../messages/store-reactions.ts'
 

@@ -7,8 +7,8 @@ import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { parseInput, useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { lockToPost, requireMember } from '../conversations/access.ts'
-import { canModerate } from '../conversations/rules.ts'
+import { lockToPost, requireMember } from '../memberships/access.ts'
+import { canModerate } from '../memberships/rules.ts'
 import type { Reaction } from '../messages/schema.ts'
 import {
   composeReactionList,

@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { PolicyColumns } from '../conversations/rules-settings.ts'
+import type { PolicyColumns } from '../memberships/rules-settings.ts'
 
 /** A read marker, and what decides whether others see it. */
 export interface MovedMarker extends PolicyColumns {

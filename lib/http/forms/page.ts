@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import type { HeaderPair } from '../headers.ts'
+import type { HeaderPair } from '../response/headers.ts'
 import type { Form, FormField } from './forms.ts'
 
 const STYLE =

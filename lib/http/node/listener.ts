@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Chat } from '../../service.ts'
 import { createChatApp, createNodeHandler } from '../app.ts'
-import { SOCKET_PEER } from '../client-address.ts'
+import { SOCKET_PEER } from '../request/client-address.ts'
 import type { WebPage } from '../web-page.ts'
 
 /**

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import type { Config } from '../../config/parse.ts'
 import type { Log } from '../../context.ts'
-import { MAX_HEADERS } from '../malformed.ts'
+import { MAX_HEADERS } from '../request/malformed.ts'
 
 /** What a server permits its clients, in Node's terms. */
 export type ServerLimits = typeof SERVER_LIMITS

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { insertRequest } from '../../../lib/accounts/email-requests/store.ts'
+import { insertRequest } from '../../../lib/accounts/mails/store.ts'
 import { lockUser } from '../../../lib/accounts/users/store.ts'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { SECOND } from '../../../lib/core/units.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertVerification } from '../../../lib/accounts/email-addresses/store.ts'
-import { insertRequest } from '../../../lib/accounts/email-requests/store.ts'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
+import { insertRequest } from '../../../lib/accounts/mails/store.ts'
 import { CAUSES, type Cause, type Means } from '../../../lib/accounts/means/rules.ts'
 import { ROWS } from '../../../lib/accounts/means/store.ts'
 import { insertState } from '../../../lib/accounts/oauth/store.ts'
@@ -253,7 +253,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     it('makes no link in a mail that is being sent', async () => {
       const { context } = service.chat
       const person = await service.signIn('sending')
-      const { addressOf } = await import('../../../lib/accounts/recipients/address.ts')
+      const { addressOf } = await import('../../../lib/accounts/mail-recipients.ts')
       const { addressDigest } = await import('../../../lib/accounts/password-resets/mail.ts')
       const order = { mail: 'reset_password' as const, user_id: person.id, address: addressDigest(person.email) }
       const addressed = await addressOf(context, order, { mail_id: context.id(), first: true })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { findSettings, updateSettings } from '../../../lib/chat/conversations/store-settings.ts'
+import { findSettings, updateSettings } from '../../../lib/chat/memberships/store-settings.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'

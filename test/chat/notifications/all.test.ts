@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { insertUser } from '../../../lib/accounts/users/store.ts'
-import { insertParticipant } from '../../../lib/chat/conversations/store-participants.ts'
+import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { type Actor, type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { CHECKS } from '../../../lib/core/scheduling/stall-detector.ts'
 import { OPERATOR } from '../../../lib/index.ts'
-import type { Sink } from '../../../lib/live/reader.ts'
+import type { Sink } from '../../../lib/live/readers/reader.ts'
 import { type ServerProcess, startProcess } from '../../fault/process.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'

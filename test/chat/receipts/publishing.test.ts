@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { insertParticipant } from '../../../lib/chat/conversations/store-participants.ts'
+import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
 import type { Sql } from '../../../lib/storage/sql.ts'

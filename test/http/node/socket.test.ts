@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { createAddressReader, SOCKET_PEER } from '../../../lib/http/client-address.ts'
 import { serve } from '../../../lib/http/index.ts'
+import { createAddressReader, SOCKET_PEER } from '../../../lib/http/request/client-address.ts'
 import { type ConfigInput, createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 
 function folder(): string {

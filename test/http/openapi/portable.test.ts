@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../../lib/config/parse.ts'
 import { openApiDocument } from '../../../lib/http/openapi/build.ts'
-import { limitedEndpoints } from '../../../lib/http/rate-limit.ts'
+import { limitedEndpoints } from '../../../lib/http/request/rate-limit.ts'
 
 type Schema = Record<string, unknown>
 type Document = {

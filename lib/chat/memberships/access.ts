@@ -1,0 +1,162 @@
+import type { Context } from '../../context.ts'
+import { type Actor, isOperator, mayWrite } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { ParticipantRole } from '../conversations/schema.ts'
+import { CLOSED, canPost } from './rules.ts'
+import { findMembership } from './store.ts'
+import { findConversation, isPlace } from './store-conversations.ts'
+import { isClosed, isDirect } from './store-direct.ts'
+import { lockConversation, lockMembershipRow, lockPlace, type Where } from './store-locks.ts'
+
+export type { Where } from './store-locks.ts'
+
+/** The role of a participant, and the time at which the participant joined. */
+export interface Membership {
+  role: ParticipantRole
+  joined_at: Micros
+}
+
+/** A membership whose conversation the transaction has locked; `clock` is the conversation's last instant. */
+export interface LockedMembership extends Membership {
+  conversation_id: string
+  clock: Micros
+  is_direct: number
+  /** The policy of the conversation, as it is stored; missing for a system actor. */
+  policy?: string | null
+  /** 1 if the participant shares read markers; missing for a system actor. */
+  receipts?: number
+  /** The number of unread mentions of the participant; missing for a system actor. */
+  unread_mentions?: number
+}
+
+/** A membership in a conversation that the transaction changes at the instant `at`: unique and increasing in it. */
+export interface LockedForChange extends Membership {
+  conversation_id: string
+  at: Micros
+  is_direct: number
+}
+
+/** A system actor participates in no conversation, and has an owner's rights in all. */
+const EVERYWHERE: Membership = { role: 'owner', joined_at: 0 }
+
+/**
+ * The actor's membership in a conversation, for reading. Every read of a conversation calls this first.
+ *
+ * @throws ChatError `not_found`, the same for an outsider as for a conversation that does not exist
+ */
+export async function requireMember(
+  db: Queries,
+  actor: Actor,
+  conversationId: string | undefined,
+): Promise<Membership> {
+  if (conversationId === undefined) throw new ChatError('not_found')
+  if (actor.system !== undefined && (await isPlace(db, conversationId, actor.user_id))) return EVERYWHERE
+  const membership = await findMembership(db, conversationId, actor.user_id)
+  if (!membership) throw new ChatError('not_found')
+  return membership
+}
+
+/**
+ * The actor's membership, for storing something about the actor that other participants do not see. Locks the
+ * conversation like {@link lockAsMember}, but also for users who may only read.
+ *
+ * @throws ChatError `not_found` as {@link requireMember}
+ */
+export async function lockMembership(tx: Queries, actor: Actor, where: Where): Promise<LockedMembership> {
+  const isSystem = actor.system !== undefined
+  const membership = isSystem
+    ? await lockPlace(tx, where, actor.user_id)
+    : await lockMembershipRow(tx, where, actor.user_id)
+  if (!membership) throw new ChatError('not_found')
+  return isSystem ? { ...membership, ...EVERYWHERE } : (membership as LockedMembership)
+}
+
+/**
+ * The actor's membership, for changing the conversation. Every change of a conversation calls this first: the
+ * conversation is locked until the transaction ends, so what the transaction reads of it stays true.
+ *
+ * @param options.evenReadOnly also for a user with the role `read_only`
+ * @returns with `at`, the instant of the change: unique and increasing in the conversation
+ * @throws ChatError `not_found` as {@link requireMember}; `forbidden` for a read-only user
+ */
+export async function lockAsMember(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  where: Where,
+  options: { evenReadOnly?: boolean } = {},
+): Promise<LockedForChange> {
+  const { conversation_id, role, joined_at, clock, is_direct } = await lockMembership(tx, actor, where)
+  if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
+  const at = Math.max(ctx.now(), clock + 1)
+  tx.advanceClock(conversation_id, at)
+  return { conversation_id, role, joined_at, at, is_direct }
+}
+
+/** As {@link lockAsMember}, for participants who may post. @throws ChatError `not_found`, `forbidden` */
+export async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
+  const place = await lockAsMember(ctx, tx, actor, where)
+  if (!canPost(place.role)) throw new ChatError('forbidden')
+  return place
+}
+
+/**
+ * Refuses additions by participants who may post, in a direct conversation whose other person has no active account.
+ * Only in a direct conversation does it cost a statement.
+ *
+ * @throws ChatError `conflict`
+ */
+export async function refuseClosed(tx: Queries, place: LockedForChange, actor: Actor): Promise<void> {
+  if (place.is_direct === 1 && (await isClosed(tx, place.conversation_id, actor.user_id)))
+    throw new ChatError('conflict', CLOSED)
+}
+
+/**
+ * The role in which the actor reads the invites of a conversation. The operator, a participant of no conversation, reads
+ * invites as an owner: they contain nothing of the messages.
+ *
+ * @throws ChatError `not_found` as {@link requireMember}
+ */
+export async function requireInviteReader(db: Queries, actor: Actor, conversationId: string): Promise<ParticipantRole> {
+  if (!isOperator(actor)) return (await requireMember(db, actor, conversationId)).role
+  if (!(await findConversation(db, conversationId))) throw new ChatError('not_found')
+  return 'owner'
+}
+
+/**
+ * The role in which the actor creates invites; locks the conversation as {@link lockAsMember}.
+ *
+ * @throws ChatError `not_found`, `forbidden` as {@link lockAsMember}
+ */
+export async function lockForInvites(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  conversationId: string,
+): Promise<{ role: ParticipantRole; is_direct: number }> {
+  if (!isOperator(actor)) return lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+  if ((await lockConversation(tx, conversationId)) === undefined) throw new ChatError('not_found')
+  return { role: 'owner', is_direct: (await isDirect(tx, conversationId)) ? 1 : 0 }
+}
+
+/**
+ * Locks a conversation for a change by the service itself, without an actor.
+ *
+ * @param options.unlessLocked returns at once if another transaction has locked the conversation
+ * @returns the instant of the change; `undefined` if the conversation is deleted, or locked
+ */
+export async function lockAsSystem(
+  ctx: Pick<Context, 'now'>,
+  tx: Tx,
+  conversationId: string,
+  options: { unlessLocked?: boolean } = {},
+): Promise<Micros | undefined> {
+  const clock = await lockConversation(tx, conversationId, options)
+  if (clock === undefined) return undefined
+  const at = Math.max(ctx.now(), clock + 1)
+  tx.advanceClock(conversationId, at)
+  return at
+}

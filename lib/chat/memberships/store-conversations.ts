@@ -1,0 +1,137 @@
+import { toInstant } from '../../core/time.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { ConversationFields, Metadata } from '../conversations/schema.ts'
+import { policyOf } from './rules-settings.ts'
+
+/** A row of a conversation. */
+export interface ConversationRow {
+  id: string
+  title: string
+  is_group: number
+  ref: string | null
+  /** As JSON. */
+  metadata: string | null
+  created_at: Micros
+  is_direct: number
+  /** The ids of the two people of a direct conversation; `null` for another one, and once one of them is erased. */
+  pair_key: string | null
+  /** As JSON. */
+  policy: string | null
+}
+
+/** A row of a conversation, with the number of its participants, and the system actor that has created it. */
+export interface CountedRow extends ConversationRow {
+  participant_count: number
+  system_id: string | null
+}
+
+const COLUMNS = 'id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy'
+
+/** The fields of a new conversation that is not direct. */
+export const NOT_DIRECT = { is_direct: 0, pair_key: null, policy: null }
+
+/** The fields of a conversation that its participants read. */
+export function toFields(row: ConversationRow): ConversationFields {
+  const { id, title, ref, metadata } = row
+  return {
+    id,
+    title,
+    is_group: row.is_group === 1,
+    ...(row.is_direct === 1 && { direct: true as const }),
+    policy: policyOf(row),
+    ...(ref !== null && { ref }),
+    ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
+    created_at: toInstant(row.created_at),
+  }
+}
+
+/** Metadata as it is stored: an empty object is none. */
+export function toStored(metadata: Metadata): string | null {
+  return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)
+}
+
+export function findConversation(db: Queries, id: string): Promise<CountedRow | undefined> {
+  return db.get<CountedRow>(
+    `SELECT ${COLUMNS}, participant_count, system_id FROM conversations WHERE id = ? AND deleted_at IS NULL`,
+    id,
+  )
+}
+
+/** Whether a conversation exists, for a system actor that is not disabled. By primary keys. */
+export async function isPlace(db: Queries, id: string, systemId: string): Promise<boolean> {
+  return Boolean(
+    await db.get(
+      `SELECT 1 AS found FROM conversations c JOIN users u ON u.id = ? AND u.disabled_at IS NULL
+        WHERE c.id = ? AND c.deleted_at IS NULL`,
+      systemId,
+      id,
+    ),
+  )
+}
+
+/** The conversation with a ref. By ref. */
+export async function findConversationOf(db: Queries, ref: string): Promise<string | undefined> {
+  const row = await db.get<{ id: string }>('SELECT id FROM conversations WHERE ref = ? AND deleted_at IS NULL', ref)
+  return row?.id
+}
+
+/** These conversations, in no order. By primary key. */
+export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
+  return db.all<ConversationRow>(`SELECT ${COLUMNS} FROM conversations WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
+}
+
+/**
+ * @param systemId of the system actor that creates it; then it needs no owner
+ * @returns false if another conversation has its ref, or its pair
+ */
+export async function insertConversation(
+  tx: Queries,
+  row: ConversationRow,
+  systemId: string | null = null,
+): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    row.id,
+    row.title,
+    row.is_group,
+    row.ref,
+    row.metadata,
+    row.created_at,
+    row.is_direct,
+    row.pair_key,
+    row.policy,
+    row.created_at,
+    row.created_at,
+    systemId,
+  )
+  return inserted === 1
+}
+
+/** Changes what is given. It fails on a ref that another conversation has. */
+export async function updateConversation(
+  tx: Queries,
+  id: string,
+  changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy'>>,
+): Promise<void> {
+  const names = Object.keys(changes)
+  if (names.length === 0) return
+  const set = names.map((name) => `${name} = ?`).join(', ')
+  await tx.run(`UPDATE conversations SET ${set} WHERE id = ?`, ...Object.values(changes), id)
+}
+
+/**
+ * Hides a conversation: for every caller it no longer exists. A task removes its content.
+ */
+export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
+  await tx.run(
+    "UPDATE conversations SET deleted_at = ?, title = '', ref = NULL, metadata = NULL, pair_key = NULL WHERE id = ?",
+    at,
+    id,
+  )
+}
+
+/** Whether a system actor has created a conversation: it needs no owner, and no participant. */
+export async function isOfSystem(db: Queries, id: string): Promise<boolean> {
+  return Boolean(await db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND system_id IS NOT NULL', id))
+}

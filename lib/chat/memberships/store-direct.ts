@@ -1,0 +1,113 @@
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, isOtherDisabled, jsonList } from '../../storage/sql.ts'
+import type { DirectPartner } from '../conversations/schema.ts'
+import type { ConversationRow } from './store-conversations.ts'
+
+/** The direct conversation of two people. By pair_key. */
+export async function findPair(db: Queries, pairKey: string): Promise<string | undefined> {
+  const row = await db.get<{ id: string }>(
+    'SELECT id FROM conversations WHERE pair_key = ? AND deleted_at IS NULL',
+    pairKey,
+  )
+  return row?.id
+}
+
+/** Whether a conversation is direct. By primary key. */
+export async function isDirect(db: Queries, conversationId: string): Promise<boolean> {
+  return Boolean(await db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND is_direct = 1', conversationId))
+}
+
+/** Whether the other person of a direct conversation is disabled or erased. By primary keys. */
+export async function isClosed(db: Queries, conversationId: string, userId: string): Promise<boolean> {
+  const row = await db.get(
+    `SELECT 1 AS found FROM conversations c WHERE c.id = ? AND (c.pair_key IS NULL OR ${isOtherDisabled('?')})`,
+    conversationId,
+    userId,
+  )
+  return row !== undefined
+}
+
+/** Whether two users participate in a common conversation. By user_id of the one, then by primary key. */
+export async function haveCommon(db: Queries, userId: string, otherId: string): Promise<boolean> {
+  const row = await db.get(
+    `SELECT 1 AS found FROM participants own
+       JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = ?
+       JOIN conversations c ON c.id = own.conversation_id
+      WHERE own.user_id = ? AND c.deleted_at IS NULL
+      LIMIT 1`,
+    otherId,
+    userId,
+  )
+  return row !== undefined
+}
+
+/** Removes the pair of a direct conversation, since one of the two is erased. It stays direct. */
+export async function forgetPair(tx: Queries, conversationId: string): Promise<void> {
+  await tx.run('UPDATE conversations SET pair_key = NULL WHERE id = ? AND pair_key IS NOT NULL', conversationId)
+}
+
+/**
+ * Removes the pairs of up to `limit` direct conversations that an erased system actor has opened. By system_id.
+ *
+ * @returns their number
+ */
+export function forgetPairsOf(tx: Queries, systemId: string, limit: number): Promise<number> {
+  return tx.run(
+    `UPDATE conversations SET pair_key = NULL WHERE id IN (
+       SELECT id FROM conversations WHERE system_id = ? AND pair_key IS NOT NULL ORDER BY id LIMIT ?)`,
+    systemId,
+    limit,
+  )
+}
+
+interface NamedRow {
+  conversation_id: string
+  user_id: string
+  username: string
+  display_name: string | null
+}
+
+/** The other person of each direct conversation of a user among these, or the system actor that has opened it. */
+export async function listPartners(
+  db: Queries,
+  userId: string,
+  conversations: Pick<ConversationRow, 'id' | 'is_direct' | 'pair_key'>[],
+): Promise<Map<string, DirectPartner>> {
+  const direct = conversations.filter((each) => each.is_direct === 1)
+  if (direct.length === 0) return new Map()
+  const ids = jsonList(direct.map(({ id }) => id))
+  const rows = await db.all<NamedRow>(
+    `SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name
+       FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id ${isOneOf(db.dialect)}
+      UNION ALL
+     SELECT c.id, u.id, u.username, u.display_name
+       FROM conversations c JOIN users u ON u.id = c.system_id
+      WHERE c.id ${isOneOf(db.dialect)}`,
+    ids,
+    ids,
+  )
+  return new Map(
+    direct.flatMap((each) => {
+      const partner = partnerIn(
+        rows.filter((row) => row.conversation_id === each.id),
+        userId,
+        each,
+      )
+      return partner ? [[each.id, partner] as const] : []
+    }),
+  )
+}
+
+/** The other one of a direct conversation: in one's own, the user; `undefined` once the other one is erased. */
+function partnerIn(
+  people: Omit<NamedRow, 'conversation_id'>[],
+  userId: string,
+  { is_direct, pair_key }: Pick<ConversationRow, 'is_direct' | 'pair_key'>,
+): DirectPartner | undefined {
+  if (is_direct === 0 || pair_key === null) return undefined
+  const row = people.find((each) => each.user_id !== userId) ?? people[0]
+  if (!row) return undefined
+  const { user_id, username, display_name } = row
+  return { user_id, username, ...(display_name && { display_name }) }
+}

@@ -1,0 +1,193 @@
+import type { Place } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { Participant, ParticipantRole, Presence } from '../conversations/schema.ts'
+
+/** A row of a participant, with the names of the user. */
+export interface ParticipantRow {
+  user_id: string
+  username: string
+  display_name: string | null
+  role: ParticipantRole
+  joined_at: Micros
+}
+
+/** A participant as other participants read it. */
+export function toParticipant(row: ParticipantRow, presence: Presence): Participant {
+  const { user_id, username, display_name, role } = row
+  return {
+    user_id,
+    username,
+    ...(display_name && { display_name }),
+    role,
+    joined_at: toInstant(row.joined_at),
+    presence,
+  }
+}
+
+/** The role of a user in a conversation, and the time at which the user joined. By primary key. */
+export function findMembership(db: Queries, conversationId: string, userId: string) {
+  return db.get<{ role: ParticipantRole; joined_at: Micros }>(
+    `SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.conversation_id = ? AND p.user_id = ? AND c.deleted_at IS NULL`,
+    conversationId,
+    userId,
+  )
+}
+
+/** The conversations of a user, each with the time at which the user joined. By user_id. */
+export function listMemberships(
+  db: Queries,
+  userId: string,
+): Promise<{ conversation_id: string; joined_at: Micros }[]> {
+  return db.all(
+    `SELECT p.conversation_id, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ? AND c.deleted_at IS NULL`,
+    userId,
+  )
+}
+
+/** The conversations of each of these users. */
+export function listMembershipsOf(
+  db: Queries,
+  userIds: Iterable<string>,
+): Promise<{ user_id: string; conversation_id: string; joined_at: Micros }[]> {
+  return db.all(
+    `SELECT p.user_id, p.conversation_id, p.joined_at
+       FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id ${isOneOf(db.dialect)} AND c.deleted_at IS NULL`,
+    jsonList(userIds),
+  )
+}
+
+/** Up to `limit` participants after one, in the order they joined. By (conversation_id, joined_at, user_id). */
+export function listParticipants(
+  db: Queries,
+  conversationId: string,
+  after: Place,
+  limit: number,
+): Promise<ParticipantRow[]> {
+  return db.all<ParticipantRow>(
+    `SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
+       FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ? AND (p.joined_at, p.user_id) > (?, ?)
+      ORDER BY p.joined_at, p.user_id
+      LIMIT ?`,
+    conversationId,
+    after.at,
+    after.id,
+    limit,
+  )
+}
+
+/** The participations of these users in these conversations. */
+export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
+  return db.all<{ conversation_id: string; user_id: string }>(
+    `SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id ${isOneOf(db.dialect)} AND p.conversation_id ${isOneOf(db.dialect)}
+        AND c.deleted_at IS NULL`,
+    jsonList(userIds),
+    jsonList(conversationIds),
+  )
+}
+
+/** The number of participants, and of owners among them. */
+export async function countParticipants(db: Queries, conversationId: string): Promise<{ all: number; owners: number }> {
+  const row = await db.get<{ all: number; owners: number }>(
+    `SELECT count(*) AS "all", coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS owners
+       FROM participants WHERE conversation_id = ?`,
+    conversationId,
+  )
+  return row!
+}
+
+/**
+ * The participant who becomes owner when the last owner leaves: the one with the highest role, among equals the first
+ * that joined. A disabled user only if all others are disabled, too.
+ */
+export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
+  const row = await tx.get<{ user_id: string }>(
+    `SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ? AND p.user_id <> ?
+      ORDER BY CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
+               CASE p.role WHEN 'admin' THEN 0 WHEN 'member' THEN 1 ELSE 2 END, p.joined_at, p.user_id
+      LIMIT 1`,
+    conversationId,
+    ownerId,
+  )
+  return row!.user_id
+}
+
+/** The unread mentions of a user in a conversation `c`: those of a former participation count again. */
+const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
+  WHERE n.user_id = ? AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
+
+/**
+ * Adds a participant to a conversation, which counts them.
+ *
+ * @returns false if the user was a participant already
+ */
+export async function insertParticipant(
+  tx: Queries,
+  conversationId: string,
+  { user_id, role, joined_at }: Pick<ParticipantRow, 'user_id' | 'role' | 'joined_at'>,
+): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count, unread_mentions)
+     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), message_count, ${UNREAD_MENTIONS} FROM conversations c WHERE id = ?
+     ON CONFLICT DO NOTHING`,
+    user_id,
+    role,
+    joined_at,
+    user_id,
+    conversationId,
+  )
+  await addToCount(tx, conversationId, inserted)
+  return inserted === 1
+}
+
+async function addToCount(tx: Queries, conversationId: string, change: number): Promise<void> {
+  if (change === 0) return
+  await tx.run(
+    'UPDATE conversations SET participant_count = participant_count + ? WHERE id = ?',
+    change,
+    conversationId,
+  )
+}
+
+/** The users with unread notifications of a conversation. By its participants, and its notifications about no message. */
+export async function listUnreadIn(db: Queries, conversationId: string): Promise<string[]> {
+  const rows = await db.all<{ user_id: string }>(
+    `SELECT user_id FROM participants WHERE conversation_id = ? AND unread_mentions > 0
+      UNION
+     SELECT user_id FROM notifications WHERE conversation_id = ? AND kind = 'added' AND read_at IS NULL`,
+    conversationId,
+    conversationId,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** Removes a participant from a conversation, and counts the participants left. */
+export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
+  const deleted = await tx.run(
+    'DELETE FROM participants WHERE conversation_id = ? AND user_id = ?',
+    conversationId,
+    userId,
+  )
+  await addToCount(tx, conversationId, -deleted)
+}
+
+export async function updateRole(
+  tx: Queries,
+  conversationId: string,
+  userId: string,
+  role: ParticipantRole,
+): Promise<void> {
+  await tx.run(
+    'UPDATE participants SET role = ? WHERE conversation_id = ? AND user_id = ?',
+    role,
+    conversationId,
+    userId,
+  )
+}

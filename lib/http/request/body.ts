@@ -1,0 +1,153 @@
+import type { IncomingMessage } from 'node:http'
+import { readAtMost } from '../../core/body.ts'
+import { ChatError } from '../../core/errors.ts'
+
+/** The maximum complexity of a body: larger ones are attacks. */
+export interface BodyLimits {
+  bytes: number
+  /** The maximum number of entries in all its arrays and objects together. */
+  entries: number
+  /** How long a body may take; without it, Node's own limit applies alone. */
+  seconds?: number | undefined
+}
+
+/** The maximum nesting of a body: no input of the service is deeper. */
+const MAX_DEPTH = 32
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws ChatError `payload_too_large`, `unsupported_media_type`; the body stays unread */
+export function assertBodyAcceptable(headers: Headers, { bytes }: BodyLimits): void {
+  if (Number(headers.get('content-length') ?? 0) > bytes) throw new ChatError('payload_too_large')
+  const type = /^application\/json\s*(?:;\s*charset\s*=\s*"?([^";\s]+)"?\s*)?$/i.exec(headers.get('content-type') ?? '')
+  const charset = type?.[1]?.toLowerCase() ?? 'utf-8'
+  if (!type || charset !== 'utf-8' || headers.has('content-encoding')) throw new ChatError('unsupported_media_type')
+}
+
+/**
+ * The value of a JSON body.
+ *
+ * @throws ChatError `payload_too_large`; `malformed_json` for invalid JSON or UTF-8, for a body that is too deep or
+ *   complex, or that contains `__proto__`
+ */
+export async function readJson(source: BodySource, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBytes(source, limits.bytes, limits.seconds)
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch (cause) {
+    throw new ChatError('malformed_json', { cause })
+  }
+  const budget = { entries: limits.entries }
+  if (!isModest(value, MAX_DEPTH, budget))
+    throw new ChatError('malformed_json', {
+      message: 'The body is nested too deeply, has too many entries, or a key that is not allowed.',
+    })
+  return value
+}
+
+/** A body from any runtime. */
+export type BodySource = IncomingMessage | ReadableStream<Uint8Array> | null
+
+async function readBytes(source: BodySource, maximum: number, seconds?: number): Promise<Uint8Array> {
+  if (source === null) return new Uint8Array()
+  return 'getReader' in source ? readWeb(source, maximum) : readNode(source, maximum, seconds)
+}
+
+/**
+ * The fields of a form of a page, each once.
+ *
+ * @throws ChatError `payload_too_large`; `unsupported_media_type`; `malformed_json` for invalid UTF-8
+ */
+export async function readForm(
+  source: BodySource,
+  headers: Headers,
+  { bytes: maximum, seconds }: Pick<BodyLimits, 'bytes' | 'seconds'>,
+): Promise<Map<string, string>> {
+  if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
+  const type = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*utf-8\s*)?$/i
+  if (!type.test(headers.get('content-type') ?? '')) throw new ChatError('unsupported_media_type')
+  const bytes = await readBytes(source, maximum, seconds)
+  try {
+    return new Map(new URLSearchParams(utf8.decode(bytes)))
+  } catch (cause) {
+    throw new ChatError('malformed_json', { cause })
+  }
+}
+
+function isModest(value: unknown, depth: number, budget: { entries: number }): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const entries = Object.values(value)
+  budget.entries -= entries.length
+  if (depth === 0 || budget.entries < 0 || Object.hasOwn(value, '__proto__')) return false
+  return entries.every((entry) => isModest(entry, depth - 1, budget))
+}
+
+function readNode(request: IncomingMessage, maximum: number, seconds?: number): Promise<Uint8Array> {
+  if (request.readableEnded) return Promise.resolve(readParsed(request, maximum))
+  if (request.complete && request.readableFlowing === null) return Promise.resolve(readBuffered(request, maximum))
+  // Its client has left while it waited for its turn: there will be no further event.
+  if (request.destroyed) return Promise.reject(endedEarly())
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    // Not `for await`: leaving such a loop early would cut the connection before the answer.
+    const timer = seconds === undefined ? undefined : setTimeout(() => timeOut(request), seconds * 1000)
+    const done = (settle: () => void) => {
+      clearTimeout(timer)
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
+      settle()
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maximum) chunks.push(chunk)
+      else done(() => reject(new ChatError('payload_too_large')))
+    }
+    const onEnd = () => done(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    const onError = () => done(() => reject(endedEarly()))
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
+  })
+}
+
+function endedEarly(): ChatError {
+  return new ChatError('malformed_json', { message: 'The body ended early.' })
+}
+
+/** What Node does when a request takes too long. */
+function timeOut({ socket }: IncomingMessage): void {
+  socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
+  socket.destroySoon()
+}
+
+/**
+ * A body that the host, or a parser of it, has read: its bytes or text if they are left, as `express.raw` and
+ * `express.text` do, or the value that was made of them. It is checked like any other body.
+ */
+function readParsed(request: IncomingMessage, maximum: number): Uint8Array {
+  const { body, rawBody = body } = request as { body?: unknown; rawBody?: unknown }
+  const left = rawBody instanceof Uint8Array || typeof rawBody === 'string' ? rawBody : toJson(body)
+  if (left.length > maximum || Buffer.byteLength(left) > maximum) throw new ChatError('payload_too_large')
+  return typeof left === 'string' ? Buffer.from(left) : left
+}
+
+function toJson(value: unknown): string {
+  const isObject = typeof value === 'object' && value !== null
+  const isJson = isObject && (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
+  if (!isJson) throw new ChatError('malformed_json', { message: BODY_IS_GONE })
+  return JSON.stringify(value)
+}
+
+const BODY_IS_GONE = 'The application has read the body before the chat, and left no bytes, no text and no JSON object.'
+
+/** A body that has arrived completely, as short ones have by the time the caller is authenticated. */
+function readBuffered(request: IncomingMessage, maximum: number): Uint8Array {
+  if (request.readableLength > maximum) throw new ChatError('payload_too_large')
+  return (request.read() as Buffer | null) ?? new Uint8Array()
+}
+
+async function readWeb(stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array> {
+  if (stream.locked) throw new ChatError('malformed_json', { message: BODY_IS_GONE })
+  const { bytes, isWhole } = await readAtMost(stream, maximum)
+  if (!isWhole) throw new ChatError('payload_too_large')
+  return bytes
+}

@@ -1,0 +1,116 @@
+import { fingerprint } from '../../core/ids.ts'
+import type { Database, Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList } from '../../storage/sql.ts'
+import { type FeedOrder, type FeedRow, type Place, sqliteOrder } from './feed-order.ts'
+import { postgresOrder } from './postgres-order.ts'
+
+/** The events of all conversations. */
+export type Feed = ReturnType<typeof createFeed>
+
+/** The events of a conversation from one number to another. */
+export interface Range {
+  id: string
+  from: number
+  to: number
+}
+
+/** Reads the events of all conversations, from a place on or of some conversations between two places. */
+export function createFeed(db: Database) {
+  const order = (db.dialect === 'sqlite' ? sqliteOrder(db) : postgresOrder(db)) as FeedOrder<Place>
+
+  return {
+    ...order,
+
+    /** Identifies the history: a restored backup has another one. */
+    async epoch(): Promise<string> {
+      const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'epoch'")
+      return fingerprint(`${row!.value}/${order.name}`)
+    },
+
+    listMissed: (conversationIds: Iterable<string>, from: Place, to: Place) =>
+      listMissed(db, order, conversationIds, from, to),
+    listBetween: (from: Place, to: Place, afterId: number, limit: number) =>
+      listBetween(db, order, { from, to, afterId, limit }),
+    listRanges: (ranges: Range[]) => listRanges(db, ranges),
+    listOwnChanges: (userId: string, from: Place, to: Place, limit: number) =>
+      listOwnChanges(db, order, { userId, from, to, limit }),
+  }
+}
+
+const COLUMNS = 'e.id, e.seq, e.conversation_id, e.type, e.message_id, e.user_id, e.detail, e.created_at'
+
+/** The events of these conversations between two places. Reads, of each, the ones after `from`, by its index. */
+async function listMissed(
+  db: Queries,
+  order: FeedOrder<Place>,
+  conversationIds: Iterable<string>,
+  from: Place,
+  to: Place,
+): Promise<Range[]> {
+  const [isSeen, ...seen] = order.isUpTo(from)
+  const [isDue, ...due] = order.isUpTo(to)
+  const last = (condition: string) =>
+    `(SELECT e.seq FROM events e WHERE e.conversation_id = c.id AND ${condition} ORDER BY e.seq DESC LIMIT 1)`
+  const rows = await db.all<{ id: string; seen: number | null; first: number | null; due: number | null }>(
+    `SELECT c.id, ${last(isSeen)} AS seen, ${last(isDue)} AS due,
+            (SELECT min(seq) FROM events WHERE conversation_id = c.id) AS first
+       FROM conversations c WHERE c.id ${isOneOf(db.dialect)}`,
+    ...seen,
+    ...due,
+    jsonList(conversationIds),
+  )
+  return rows.flatMap(({ id, seen, first, due }) => {
+    const from = seen === null ? (first ?? 1) : seen + 1
+    return due !== null && from <= due ? [{ id, from, to: due }] : []
+  })
+}
+
+/** The rows of these ranges, by id. By (conversation_id, seq). */
+function listRanges(db: Queries, ranges: Range[]): Promise<FeedRow[]> {
+  const [given, id, from, to] =
+    db.dialect === 'sqlite'
+      ? ['json_each(?) AS given', "given.value ->> 'id'", "given.value ->> 'from'", "given.value ->> 'to'"]
+      : ['json_to_recordset(?) AS given(id text, "from" bigint, "to" bigint)', 'given.id', 'given."from"', 'given."to"']
+  return db.all<FeedRow>(
+    `SELECT ${COLUMNS} FROM ${given} CROSS JOIN events e
+      WHERE e.conversation_id = ${id} AND e.seq >= ${from} AND e.seq <= ${to}
+      ORDER BY e.id`,
+    JSON.stringify(ranges),
+  )
+}
+
+/** Up to `limit` events of all conversations between two places, after one of them, by id. By primary key. */
+function listBetween(
+  db: Queries,
+  order: FeedOrder<Place>,
+  { from, to, afterId, limit }: { from: Place; to: Place; afterId: number; limit: number },
+): Promise<FeedRow[]> {
+  const [isSeen, ...seen] = order.isUpTo(from)
+  const [isDue, ...due] = order.isUpTo(to)
+  return db.all<FeedRow>(
+    `SELECT ${COLUMNS} FROM events e WHERE e.id > ? AND NOT ${isSeen} AND ${isDue} ORDER BY e.id LIMIT ?`,
+    afterId,
+    ...seen,
+    ...due,
+    limit,
+  )
+}
+
+/** Up to `limit` changes of a user's own memberships between two places, by id. By (user_id, id). */
+function listOwnChanges(
+  db: Queries,
+  order: FeedOrder<Place>,
+  { userId, from, to, limit }: { userId: string; from: Place; to: Place; limit: number },
+): Promise<FeedRow[]> {
+  const [isSeen, ...seen] = order.isUpTo(from)
+  const [isDue, ...due] = order.isUpTo(to)
+  return db.all<FeedRow>(
+    `SELECT ${COLUMNS} FROM events e
+      WHERE e.type = 'membership.changed' AND e.user_id = ? AND NOT ${isSeen} AND ${isDue}
+      ORDER BY e.id LIMIT ?`,
+    userId,
+    ...seen,
+    ...due,
+    limit,
+  )
+}

@@ -1,0 +1,161 @@
+import type { Database, Primitive } from '../../storage/database.ts'
+import { NEXT_XID } from '../log/restored-dump.ts'
+import {
+  cutOff,
+  firstUnseen,
+  formatSnapshot,
+  parseNumber,
+  parseSnapshot,
+  type Snapshot,
+  sees,
+  seesSql,
+  toParams,
+  toWholeSnapshot,
+  upTo,
+} from '../log/snapshots.ts'
+import { COLUMNS, type FeedOrder, type FeedRow, type Place } from './feed-order.ts'
+
+type PostgresPlace = Exclude<Place, number>
+
+/** With more new rows than this, they are read by id. */
+const MAX_ROWS = 5_000
+
+/**
+ * The transactions that this statement sees, and the last one of a row of the log, or of a deleted one. A place ends at that
+ * one, which is durable. Later transactions may be lost in a crash of the server, which then gives their numbers to others:
+ * a place that sees them would have rows that are written only then.
+ */
+const END = `
+         pg_current_snapshot()::text AS now,
+         (SELECT greatest(
+                   (SELECT xid FROM events WHERE xid < ${NEXT_XID} ORDER BY xid DESC LIMIT 1),
+                   (SELECT value::xid8 FROM meta WHERE name = 'last_deleted_xid')))::text AS last`
+
+/** The new rows, by their transactions: the planner knows nothing of these, and an order by them makes it use their index. */
+const NEWS = `
+  WITH latest AS MATERIALIZED (
+         SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID}
+          ORDER BY events.xid LIMIT ${MAX_ROWS}),
+       late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (?::xid8[]))
+  SELECT ${END}, (SELECT count(*) FROM latest) AS count,
+         (SELECT json_agg(each)::text
+            FROM (SELECT * FROM (SELECT * FROM latest UNION ALL SELECT * FROM late) AS fresh
+                   WHERE id > ? ORDER BY id LIMIT ?) AS each) AS rows`
+
+/** Any number of new rows; this may read all rows. */
+const MANY_NEWS = `
+  SELECT ${END}, 0 AS count,
+         (SELECT json_agg(each)::text
+            FROM (SELECT ${COLUMNS}, xid::text FROM events
+                   WHERE ((xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[])) AND id > ?
+                   ORDER BY id LIMIT ?) AS each) AS rows`
+
+interface NewsRow {
+  now: string
+  /** `null` if no event has a transaction. */
+  last: string | null
+  count: number
+  rows: string | null
+}
+
+async function readNews(db: Database, params: Primitive[]): Promise<NewsRow> {
+  const row = (await db.get<NewsRow>(NEWS, ...params))!
+  return row.count < MAX_ROWS ? row : (await db.get<NewsRow>(MANY_NEWS, ...params))!
+}
+
+/** The transactions that a snapshot sees, and that have written in a conversation after one that it does not see. */
+const OUT_OF_ORDER = `
+  WITH unseen AS MATERIALIZED (
+         SELECT conversation_id, min(seq) AS seq FROM events
+          WHERE (xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[]) GROUP BY conversation_id)
+  SELECT DISTINCT later.xid::text
+    FROM unseen JOIN events AS later ON later.conversation_id = unseen.conversation_id AND later.seq > unseen.seq
+   WHERE later.xid < ?::xid8 AND later.xid <> ALL (?::xid8[])`
+
+/** Cuts a snapshot off if too many transactions are unfinished. It sees the first events of each conversation. */
+async function shorten(db: Database, snapshot: Snapshot): Promise<Snapshot> {
+  let { xmax, unfinished } = cutOff(snapshot)
+  for (let isInOrder = xmax === snapshot.xmax; !isInOrder; ) {
+    const params = toParams({ xmax, unfinished })
+    const found = await db.all<{ xid: string }>(OUT_OF_ORDER, ...params, ...params)
+    unfinished = [...unfinished, ...found.map(({ xid }) => Number(xid))].sort((a, b) => a - b)
+    isInOrder = found.length === 0
+  }
+  return { xmax, unfinished }
+}
+
+export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
+  return {
+    name: 'commits',
+    format: ({ seen, next }) =>
+      next ? `${formatSnapshot(seen)}-${formatSnapshot(next.sees)}-${next.id.toString(36)}` : formatSnapshot(seen),
+    parse(text) {
+      const [, seen, next, id] = /^([0-9a-z_]+)(?:-([0-9a-z_]+)-([0-9a-z]+))?$/.exec(text) ?? []
+      if (seen === undefined) return undefined
+      const place = { seen: parseSnapshot(seen) }
+      if (next === undefined) return place
+      const sees = parseSnapshot(next)
+      return sees.xmax < place.seen.xmax ? undefined : { ...place, next: { sees, id: parseNumber(id!) } }
+    },
+    async head() {
+      const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(`SELECT ${END}`))!
+      return { seen: await shorten(db, upTo(toWholeSnapshot(now), Number(last ?? 0))) }
+    },
+
+    // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
+    async news({ seen, next }, limit) {
+      const row = await readNews(db, [...toParams(seen), next?.id ?? 0, limit])
+      const found = (JSON.parse(row.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
+      const whole = toWholeSnapshot(row.now)
+      const last = Number(row.last ?? 0)
+      // A replica that lacks the last commits has taken over, and their numbers come again.
+      if (!next && whole.xmax < seen.xmax)
+        return {
+          rows: [],
+          isLast: true,
+          isEarly: found.length > 0,
+          place: { seen: await shorten(db, upTo(whole, last)) },
+        }
+      const now = next?.sees ?? (await shorten(db, upTo(whole, Math.max(last, seen.xmax - 1))))
+      if (!next && now.xmax < seen.xmax) return { rows: [], isLast: true, isEarly: found.length > 0, place: { seen } }
+      const isWhole = found.length < limit
+      const rows = found.filter((each) => sees(now, each.xid))
+      return {
+        rows: rows.map((each) => [each, { seen, next: { sees: now, id: each.id } }]),
+        place: isWhole ? { seen: now } : { seen, next: { sees: now, id: found.at(-1)?.id ?? 0 } },
+        isLast: isWhole && next === undefined,
+        isEarly: rows.length < found.length,
+      }
+    },
+
+    isUpTo({ seen, next }) {
+      const [sql, ...params] = seesSql(seen)
+      if (!next) return [sql, ...params]
+      const [nextSql, ...nextParams] = seesSql(next.sees)
+      return [`(${sql} OR (${nextSql} AND e.id <= ?))`, ...params, ...nextParams, next.id]
+    },
+    isAfter: (place, other) => (place.next?.sees ?? place.seen).xmax > other.seen.xmax,
+    isFuture: async ({ seen, next }) => (next?.sees ?? seen).xmax > toWholeSnapshot(await db.changeToken()).xmax,
+    // The oldest events are deleted first, by id.
+    async isExpired({ seen, next }) {
+      const row = await db.get<{ xid: string | null; first: number | null }>(
+        `SELECT (SELECT value FROM meta WHERE name = 'last_deleted_xid') AS xid, (SELECT min(id) FROM events) AS first`,
+      )
+      const deleted = Number(row!.xid ?? 0)
+      if (deleted < firstUnseen(seen)) return false
+      return !next || deleted >= firstUnseen(next.sees) || (row!.first ?? 0) - 1 > next.id
+    },
+    steps: stepsBetween,
+    within: (from, to, id) => ({ seen: from.seen, next: { sees: to.seen, id } }),
+  }
+}
+
+/** What is left until the next snapshot, and from there on. */
+function stepsBetween({ seen, next }: PostgresPlace, to: PostgresPlace): [PostgresPlace, PostgresPlace][] {
+  if (!next) return [[{ seen }, to]]
+  const middle = { seen: next.sees }
+  return [
+    [{ seen, next }, middle],
+    [middle, to],
+  ]
+}

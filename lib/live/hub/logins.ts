@@ -1,0 +1,77 @@
+import type { CloseReason } from '../../context.ts'
+import { forEachConcurrently } from '../../core/scheduling/concurrently.ts'
+import { withDeadline } from '../../core/scheduling/deadline.ts'
+import type { Login, Reader } from '../readers/reader.ts'
+
+/** How many logins the host is asked about at the same time. */
+const CONCURRENCY = 16
+
+/** How long the host may take to answer. After that the stream stays open until the next time. */
+const TIMEOUT_MS = 5_000
+
+/** A stream that the login of the host has opened. */
+type LoggedIn = Reader & { readonly login: Login }
+
+/** Asks the host again about the logins of open streams, and closes those that are over. */
+export function createLogins(deps: {
+  all: () => Iterable<Reader>
+  close: (reader: Reader, reason: CloseReason) => void
+}) {
+  // Which streams were asked about last: with several of a subject, each has its turn.
+  const asked = new WeakMap<Login, number>()
+  let round = 0
+  // Ends the questions in progress: a stop waits for no response.
+  const giveUps = new Set<() => void>()
+  let isStopped = false
+
+  async function isOver(reader: LoggedIn): Promise<boolean> {
+    if (reader.closed || isStopped) return false
+    asked.set(reader.login, round)
+    let giveUp = () => {}
+    const stopped = new Promise<undefined>((resolve) => {
+      giveUp = () => resolve(undefined)
+    })
+    giveUps.add(giveUp)
+    try {
+      return (await withDeadline(Promise.race([reader.login.ask(), stopped]), TIMEOUT_MS, undefined)) === false
+    } catch {
+      return false
+    } finally {
+      giveUps.delete(giveUp)
+    }
+  }
+
+  /** Asks about one of the streams of a subject. If its login is over, the others may be of another one: each is asked about. */
+  async function recheckSubject(readers: LoggedIn[]): Promise<void> {
+    const open = readers.filter((reader) => !reader.closed)
+    const [first, ...others] = open.sort((a, b) => (asked.get(a.login) ?? 0) - (asked.get(b.login) ?? 0))
+    if (!first || !(await isOver(first))) return
+    deps.close(first, 'session_ended')
+    for (const reader of others) if (await isOver(reader)) deps.close(reader, 'session_ended')
+  }
+
+  return {
+    /** Asks once for each subject that has a stream. It never rejects. */
+    async recheck(): Promise<void> {
+      round++
+      await forEachConcurrently([...bySubject(deps.all()).values()], CONCURRENCY, recheckSubject)
+    },
+
+    /** Ends the rounds in progress, without their answers, and asks nothing more. */
+    stop(): void {
+      isStopped = true
+      for (const giveUp of giveUps) giveUp()
+    },
+  }
+}
+
+function bySubject(readers: Iterable<Reader>): Map<string, LoggedIn[]> {
+  const groups = new Map<string, LoggedIn[]>()
+  for (const reader of readers) {
+    if (!reader.login) continue
+    const group = groups.get(reader.login.subject)
+    if (group) group.push(reader as LoggedIn)
+    else groups.set(reader.login.subject, [reader as LoggedIn])
+  }
+  return groups
+}

@@ -1,0 +1,154 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CloseReason } from '../../context.ts'
+import { singleFlight } from '../../core/scheduling/once.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { Revocation } from '../log/revocations.ts'
+import type { Reader, StreamSources } from '../readers/reader.ts'
+import type { Streams } from './streams.ts'
+
+/**
+ * The age that the known rights may have when events are delivered. A process that stood still, or whose database did,
+ * looks them up before it delivers what has happened since.
+ */
+const OLDEST_MS = 2_000
+
+/** How many streams `recheckNext` checks. */
+const ROUND = { least: 100, calls: 30 }
+
+interface RightsDeps {
+  streams: Pick<Streams, 'all' | 'ofUser' | 'ofConversation'>
+  findRefusals: StreamSources['findRefusals']
+  close: (reader: Reader, reason: CloseReason) => void
+  /** Delivers the new events of a conversation. */
+  advance: (conversationId: string) => Promise<void> | undefined
+  now: () => Micros
+}
+
+/** Closes streams whose session, user or participation has ended. */
+export function createRights({ streams, findRefusals, close, advance, now }: RightsDeps) {
+  const takeNext = createRound(streams)
+  const expiry = createExpiry()
+
+  function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
+    if (user_id) return streams.ofUser(user_id)
+    return conversation_id ? streams.ofConversation(conversation_id) : streams.all()
+  }
+
+  /** Closes a stream; one of a conversation gets the event of its user's removal before, from whichever process. */
+  async function end(reader: Reader, reason: CloseReason): Promise<void> {
+    // Rights end also when the log cannot be read.
+    if (reason === 'removed' && reader.conversation_id) await advance(reader.conversation_id)?.catch(() => {})
+    close(reader, reason)
+  }
+
+  async function recheck(suspects: Reader[]): Promise<void> {
+    if (suspects.length === 0) return
+    const refusals = await findRefusals(suspects)
+    expiry.note(suspects)
+    await Promise.all(refusals.map(([reader, reason]) => end(reader, reason)))
+  }
+
+  // Deliveries await it, and `end` awaits deliveries: so it does not await `end`. The log ends the stream of a removed user.
+  const { knownAt, refresh } = createFreshness(async () => {
+    const suspects = [...streams.all()]
+    for (const [reader, reason] of await findRefusals(suspects)) void end(reader, reason)
+    expiry.note(suspects)
+  })
+
+  return {
+    /** The caller has looked up what has ended before this instant of `performance.now()`. */
+    knownAt,
+    /** Call this between the read of events and their delivery. Closes the streams that must end, if that is not known. */
+    refresh,
+
+    /** Closes the stream if it must end. */
+    recheckOne: gather(recheck),
+    recheckAll: () => recheck([...streams.all()]),
+    /** Rechecks the streams that revocations concern. */
+    recheckConcerned: (revocations: Revocation[]) =>
+      recheck([...new Set(revocations.flatMap((each) => [...concernedBy(each)]))]),
+    /** Rechecks the streams whose session may have expired since the last check. */
+    async recheckExpired(): Promise<void> {
+      const at = now()
+      if (at <= expiry.earliest()) return
+      // After a failure of the look-up the same ones are found again.
+      await recheck([...streams.all()].filter((reader) => reader.expires_at < at))
+      expiry.reset(streams.all())
+    },
+
+    /** Rechecks the next streams: all of them within a minute, if it is called every two seconds. */
+    recheckNext: () => recheck(takeNext()),
+  }
+}
+
+/** Keeps until when rights are known. @param lookUp looks all of them up */
+function createFreshness(lookUp: () => Promise<void>) {
+  let known = Number.NEGATIVE_INFINITY
+  const knownAt = (instant: number): void => {
+    known = Math.max(known, instant)
+  }
+  const lookUpAll = singleFlight(async () => {
+    const began = performance.now()
+    await lookUp()
+    knownAt(began)
+  })
+
+  /** One in progress may have looked before the events of the caller were committed: another one follows it. */
+  async function renew(): Promise<void> {
+    for (const due = performance.now() - OLDEST_MS; known < due; ) await lookUpAll()
+  }
+
+  return {
+    knownAt,
+    refresh: (): Promise<void> | undefined => (performance.now() - known > OLDEST_MS ? renew() : undefined),
+  }
+}
+
+/** No session of a stream expires before the earliest instant that is noted, however many streams there are. */
+function createExpiry() {
+  let earliest = Number.POSITIVE_INFINITY
+  const note = (readers: Iterable<Reader>) => {
+    for (const { expires_at } of readers) if (expires_at < earliest) earliest = expires_at
+  }
+  return {
+    earliest: () => earliest,
+    note,
+    /** Notes these instead of all from before. */
+    reset(readers: Iterable<Reader>): void {
+      earliest = Number.POSITIVE_INFINITY
+      note(readers)
+    },
+  }
+}
+
+/** @returns a function that takes the next streams of a round through all of them */
+function createRound(streams: Pick<Streams, 'all'>): () => Reader[] {
+  let round: Iterator<Reader> = [].values()
+  return () => {
+    const readers = streams.all()
+    const next: Reader[] = []
+    const most = Math.max(ROUND.least, Math.ceil(readers.size / ROUND.calls))
+    while (next.length < Math.min(most, readers.size)) {
+      const { value, done } = round.next()
+      if (done) round = readers.values()
+      else next.push(value)
+    }
+    return next
+  }
+}
+
+/** Thousands of streams may come back at once: those of one turn of the event loop are looked up together. */
+function gather(recheck: (readers: Reader[]) => Promise<void>): (reader: Reader) => Promise<void> {
+  const arrived: Reader[] = []
+  let looking: Promise<void> | undefined
+  async function recheckArrived(): Promise<void> {
+    await nextTurn()
+    looking = undefined
+    await recheck(arrived.splice(0))
+  }
+  return (reader) => {
+    arrived.push(reader)
+    looking ??= recheckArrived()
+    return looking
+  }
+}

@@ -1,0 +1,103 @@
+import type { PersistedEvent } from '../../context.ts'
+import type { Cutoff } from '../../core/clock.ts'
+import { fingerprint } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { eventId, type Head } from './event-ids.ts'
+
+/** A line of the log. */
+export interface EventRow {
+  seq: number
+  conversation_id: string
+  created_at: Micros
+  type: PersistedEvent['type']
+  message_id: string | null
+  user_id: string | null
+  detail: string | null
+}
+
+/** A line of a log, with its event. */
+export interface NumberedEvent {
+  seq: number
+  conversation_id: string
+  at: Micros
+  /** Missing if the subject of the event is deleted. */
+  event?: PersistedEvent
+}
+
+/** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */
+export function listEvents(db: Queries, conversationId: string, seq: number, limit: number): Promise<EventRow[]> {
+  return db.all<EventRow>(
+    `SELECT seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
+      WHERE conversation_id = ? AND seq > ?
+      ORDER BY seq
+      LIMIT ?`,
+    conversationId,
+    seq,
+    limit,
+  )
+}
+
+/**
+ * Deletes up to `limit` of the oldest lines of the log, those from before the instant `before`. The newest line of all
+ * stays: its number is the end of the log.
+ *
+ * @returns the number of deleted lines; fewer than `limit` if no more are left
+ */
+export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
+  // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
+  const deletion = `DELETE FROM events WHERE id IN (
+       SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ?) AS oldest
+        WHERE created_at < ? AND id < (SELECT max(id) FROM events))`
+  if (tx.dialect === 'sqlite') return tx.run(deletion, limit, before)
+  // A stream can resume only from a snapshot that sees all transactions whose events are deleted.
+  const row = await tx.get<{ count: number }>(
+    `WITH deleted AS (${deletion} RETURNING xid),
+          noted AS (
+            INSERT INTO meta (name, value)
+            SELECT 'last_deleted_xid', max(xid)::text FROM deleted HAVING max(xid) IS NOT NULL
+            ON CONFLICT (name) DO UPDATE
+               SET value = greatest(meta.value::xid8, EXCLUDED.value::xid8)::text)
+     SELECT count(*) AS count FROM deleted`,
+    limit,
+    before,
+  )
+  return Number(row!.count)
+}
+
+/** The ends of the logs of those of these conversations that exist, by conversation. By primary keys. */
+export async function listHeads(db: Queries, conversationIds: Iterable<string>): Promise<Map<string, Head>> {
+  const rows = await db.all<{ id: string; last: number; first: number; epoch: string; salt: string | null }>(
+    `SELECT id, salt, last_seq AS last,
+            (SELECT coalesce(min(seq), 0) FROM events WHERE conversation_id = conversations.id) AS first,
+            (SELECT value FROM meta WHERE name = 'epoch') AS epoch
+       FROM conversations WHERE id ${isOneOf(db.dialect)}`,
+    jsonList(conversationIds),
+  )
+  return new Map(rows.map(({ id, epoch, salt, ...ends }) => [id, { ...ends, epoch: epochOf(epoch, id, salt) }]))
+}
+
+/** The id of the last event of a conversation: a stream that resumes from it gets exactly the events after this read. */
+export async function findPosition(db: Queries, conversationId: string): Promise<string> {
+  const row = await db.get<{ last: number; epoch: string; salt: string | null }>(
+    "SELECT salt, last_seq AS last, (SELECT value FROM meta WHERE name = 'epoch') AS epoch FROM conversations WHERE id = ?",
+    conversationId,
+  )
+  return eventId(epochOf(row!.epoch, conversationId, row!.salt), row!.last)
+}
+
+/** The last event number of each of these conversations. */
+export function listLastSeqs(
+  db: Queries,
+  conversationIds: Iterable<string>,
+): Promise<{ id: string; last_seq: number }[]> {
+  return db.all(`SELECT id, last_seq FROM conversations WHERE id ${isOneOf(db.dialect)}`, jsonList(conversationIds))
+}
+
+/**
+ * Identifies one history of a conversation in one database: a restored backup has another epoch, and a conversation that
+ * came back another salt.
+ */
+function epochOf(databaseEpoch: string, conversationId: string, salt: string | null): string {
+  return fingerprint(`${databaseEpoch}/${conversationId}${salt === null ? '' : `/${salt}`}`)
+}

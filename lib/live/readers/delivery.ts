@@ -1,0 +1,74 @@
+import type { ConversationStreamEvent } from '../../context.ts'
+import { formatEvent } from '../../core/event-stream.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { eventId } from '../log/event-ids.ts'
+import type { NumberedEvent } from '../log/log.ts'
+
+/** An event with its id; ephemeral events have none. */
+export interface Delivered {
+  id?: string
+  event: ConversationStreamEvent
+  /** The conversation of the event, its number in the log, and its time: a stream of several conversations uses them. */
+  conversation_id?: string
+  seq?: number
+  at?: Micros
+}
+
+/** Events with their ids in a history, without those whose subject is deleted. */
+export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
+  return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
+}
+
+/**
+ * New events, each latest reply to a thread with `thread.activity` behind it. Every node adds it for itself: passed on
+ * between nodes it would cost a transaction for each post.
+ */
+export function withActivities(events: Delivered[]): Delivered[] {
+  const latest = new Map<string, Delivered>()
+  for (const each of events) {
+    const reply = replyOf(each)
+    if (reply) latest.set(reply.root_id, each)
+  }
+  if (latest.size === 0) return events
+  return events.flatMap((each) => {
+    const reply = replyOf(each)
+    if (!reply || latest.get(reply.root_id) !== each) return [each]
+    const { conversation_id, root_id, created_at } = reply
+    const payload = { root_id, last_activity_at: created_at }
+    return [each, { conversation_id, event: { type: 'thread.activity', payload } }]
+  })
+}
+
+/** The message of an event, if that is a new reply. */
+function replyOf({ event }: Delivered) {
+  return event.type === 'message.new' && event.payload.message.parent_id ? event.payload.message : undefined
+}
+
+/** Events and their bytes, which are encoded once for all readers. */
+export interface Delivery {
+  bytes: Uint8Array
+  events: Delivered[]
+}
+
+/** Encodes events into one buffer: all of them, or as many as reach `limit` bytes. */
+export function encode(events: Delivered[], limit = Number.POSITIVE_INFINITY): Delivery {
+  let text = ''
+  let count = 0
+  // Counts UTF-16 units, which are bytes for ASCII text: close enough for the size of a page.
+  while (count < events.length && text.length < limit) {
+    const { id, event } = events[count++]!
+    text += formatEvent({ id, type: event.type, data: JSON.stringify(event) })
+  }
+  return { events: count < events.length ? events.slice(0, count) : events, bytes: Buffer.from(text) }
+}
+
+/** The users that a delivery removes from the conversation, each with the events up to its own removal. */
+export function removalsIn({ events }: Delivery): Map<string, Delivery> {
+  const removals = new Map<string, Delivery>()
+  events.forEach(({ event }, index) => {
+    if (event.type !== 'membership.changed' || event.payload.action !== 'removed') return
+    const { user_id } = event.payload
+    if (!removals.has(user_id)) removals.set(user_id, encode(events.slice(0, index + 1)))
+  })
+  return removals
+}

@@ -1,0 +1,76 @@
+import type { CloseReason } from '../../context.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { Source } from '../conversation/channel.ts'
+import type { Following } from '../feed/followers.ts'
+import type { InboxEvent } from '../hub/inboxes.ts'
+import type { EventRow, NumberedEvent } from '../log/log.ts'
+import type { Delivery } from './delivery.ts'
+
+/** The destination of the events of a reader. */
+export interface Sink {
+  write(delivery: Delivery): void
+  /** The number of written bytes that the client has not yet received. */
+  pending(): number
+  /** Resolves when few bytes are pending, or the client has disconnected. */
+  drained(): Promise<void>
+  /**
+   * How far the client has read, as a text that changes when it reads on; `undefined` if nothing waits for it. Missing for a
+   * consumer that may take its time: a loop of the host.
+   */
+  progress?(): string | undefined
+  end(): void
+}
+
+/** The login with which the host recognised a caller. */
+export interface Login {
+  readonly subject: string
+  readonly at: Micros
+  /** Whether the host still recognises the same person. @throws whatever the host throws */
+  ask(): Promise<boolean>
+}
+
+/** An open stream of one conversation, or of all conversations of a user. */
+export interface Reader {
+  readonly conversation_id: string | undefined
+  readonly user_id: string
+  readonly session_id: string | undefined
+  readonly key_id: string | undefined
+  /** The login of the host that opened it, if there is one. */
+  readonly login: Login | undefined
+  /** When its caller was recognised, in microseconds since 1970. */
+  readonly since: Micros
+  /** Whether a system actor reads, which participates in no conversation and follows all. */
+  readonly is_system: boolean
+  readonly sink: Sink
+  /** When the session or API key expires if it is not used, in microseconds since 1970; then it is checked again. */
+  expires_at: number
+  /** Set for a stream of all conversations. */
+  following: Following | undefined
+  /** False for a stream of a conversation with too many participants for presence events. */
+  gets_presence: boolean
+  closed: boolean
+}
+
+/** A conversation of a user, with the time at which the user joined. */
+export interface JoinedConversation {
+  conversation_id: string
+  joined_at: Micros
+}
+
+/** The functions that the hub needs from conversations and users. They are passed in, because both import the hub. */
+export interface StreamSources {
+  /** The log of one conversation. */
+  ofConversation(conversationId: string): Source
+  /** The events of rows of the log: of as many as can be read at once, and at least of the first. */
+  compose(rows: EventRow[]): Promise<NumberedEvent[]>
+  /** The conversations of a user. */
+  listMemberships(userId: string): Promise<JoinedConversation[]>
+  /** Whether the streams of a conversation get presence events. */
+  getsPresence(conversationId: string): Promise<boolean>
+  /** The number of unread notifications of a user. */
+  countNotifications(userId: string): Promise<number>
+  /** Events about inboxes with what only the database knows, without those that are outdated. */
+  completeInboxEvents(events: InboxEvent[]): Promise<InboxEvent[]>
+  /** The streams that must end, each with the reason. Sets `expires_at` of the others. */
+  findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
+}

@@ -1,0 +1,64 @@
+import type { CloseReason, EphemeralEvent, StreamEvent } from '../../context.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import type { ResetReason } from '../log/event-ids.ts'
+import { type Delivery, encode, removalsIn } from './delivery.ts'
+import type { Reader } from './reader.ts'
+
+/** Sends an event to a reader alone, such as one about the stream itself. */
+export function sendEvent(reader: Reader, event: StreamEvent | EphemeralEvent, id?: string): void {
+  reader.sink.write(encode([id === undefined ? { event } : { id, event }]))
+}
+
+/**
+ * Sends `stream.ready`, with the id to resume from, and `stream.reset` to a client whose own id could not be used.
+ *
+ * @param then follows, in the same write
+ */
+export function sendStart(
+  reader: Reader,
+  start: { resumed: boolean; reason?: ResetReason; id: string; seq?: number },
+  then: EphemeralEvent[] = [],
+): void {
+  const { resumed, reason, id, seq } = start
+  const { conversation_id } = reader
+  const where = conversation_id === undefined || seq === undefined ? {} : { conversation_id, seq }
+  const without = reader.gets_presence ? {} : { presence: false as const }
+  const ready: StreamEvent = { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }
+  const reset: StreamEvent[] = reason ? [{ type: 'stream.reset', payload: { reason, last_event_id: id } }] : []
+  reader.sink.write(encode([{ id, event: ready }, ...[...reset, ...then].map((event) => ({ event }))]))
+}
+
+/** Sends deliveries to readers, and closes a reader with more than `max_buffer_bytes` pending. */
+export function createSender(deps: {
+  max_buffer_bytes: number
+  metrics: Metrics
+  close: (reader: Reader, reason: CloseReason) => void
+}) {
+  const { max_buffer_bytes, metrics, close } = deps
+
+  /**
+   * Sends new events, or closes a reader that is too far behind. A stream of one conversation ends with the removal of
+   * its user.
+   */
+  function send(reader: Reader, delivery: Delivery, removals?: Map<string, Delivery>): void {
+    if (reader.sink.pending() > max_buffer_bytes) {
+      close(reader, 'too_slow')
+      return
+    }
+    const isOfOne = reader.conversation_id !== undefined
+    const removal = isOfOne ? (removals ?? removalsIn(delivery)).get(reader.user_id) : undefined
+    reader.sink.write(removal ?? delivery)
+    if (removal) close(reader, 'removed')
+  }
+
+  return {
+    send,
+
+    /** Sends the same bytes to all of these readers. */
+    deliver(liveReaders: Set<Reader>, delivery: Delivery): void {
+      metrics.delivered(delivery.events.length * liveReaders.size)
+      const removals = removalsIn(delivery)
+      for (const reader of liveReaders) send(reader, delivery, removals)
+    },
+  }
+}

@@ -1,0 +1,175 @@
+import type { EventAfter, Log, PersistedEvent } from '../../context.ts'
+import { causeText } from '../../core/errors.ts'
+import { withDeadline } from '../../core/scheduling/deadline.ts'
+import { warnOnce } from '../../core/scheduling/once.ts'
+import type { Source } from '../conversation/channel.ts'
+import type { Commit, EventRange } from './commits.ts'
+
+/** How many events may wait. Beyond them new ones are dropped: a slow host costs no memory. */
+const MAX_WAITING = 10_000
+
+/** Up to how many waiting events are kept in memory, and how many characters of them. The others are read from the log. */
+const MAX_KEPT = { events: 500, characters: 8 * 1024 * 1024 }
+
+/** The number of conversations whose events are passed on at the same time. */
+const CONCURRENCY = 16
+
+/** How long the host may take for an event; then it gets the next one. */
+const TIMEOUT_MS = 250
+
+/** How many events of a conversation are read at once. */
+const PAGE = 64
+
+/** How long `close` waits for the events that were committed before. */
+const CLOSE_TIMEOUT_MS = 2_000
+
+type Range = Omit<EventRange, 'conversation_id'>
+
+/** A range that waits, and how many characters of its events are kept. */
+interface Waiting extends Range {
+  characters: number
+}
+
+/** Passes the events that this process has committed on to the host. */
+export interface AfterEvents {
+  /** Adds the events that were just committed. */
+  committed(commit: Pick<Commit, 'ranges'>): void
+  /** Resolves when no event waits. */
+  idle(): Promise<void>
+  /** Waits a short time for the events that wait, and drops the rest. */
+  close(): Promise<void>
+}
+
+interface Deps {
+  /** Without one, no event is kept. */
+  hook: ((event: EventAfter) => void | Promise<void>) | undefined
+  /** The log of a conversation. */
+  sourceOf: (conversationId: string) => Pick<Source, 'read'>
+  /** For each of these events, the host's own ids of the users that it names. */
+  subjectsIn: (events: readonly unknown[]) => Promise<Record<string, string>[]>
+  log: Log
+}
+
+/** Creates the queue of one process. The events of a conversation are passed on one after the other. */
+export function createAfterEvents(deps: Deps): AfterEvents {
+  const lanes = createLanes()
+  const { passRange, failed } = createPassing(deps, () => isClosed)
+  let count = 0
+  let characters = 0
+  let workers = 0
+  let isClosed = false
+  const emptied: (() => void)[] = []
+  const dropped = warnOnce(() =>
+    deps.log.warn(`hooks.afterEvent is too slow: ${MAX_WAITING} events wait, new ones are dropped`),
+  )
+
+  async function work(): Promise<void> {
+    workers++
+    for (let next = lanes.take(); next; next = lanes.take()) {
+      await passRange(next.id, next.range).catch((error) => failed(causeText(error)))
+      lanes.release(next.id)
+      count -= sizeOf(next.range)
+      characters -= next.range.characters
+    }
+    workers--
+    if (workers > 0 || count > 0) return
+    dropped.reset()
+    for (const resolve of emptied.splice(0)) resolve()
+  }
+
+  /** Drops the events themselves where too much of them is kept. */
+  function bounded({ first, last, known }: Range): Waiting {
+    const size = count < MAX_KEPT.events && known.length > 0 ? JSON.stringify(known).length : 0
+    const isKept = size > 0 && characters + size <= MAX_KEPT.characters
+    return { first, last, known: isKept ? known : [], characters: isKept ? size : 0 }
+  }
+
+  function add(conversationId: string, range: Range): void {
+    if (count + sizeOf(range) > MAX_WAITING) {
+      dropped()
+      return
+    }
+    const waiting = bounded(range)
+    count += sizeOf(waiting)
+    characters += waiting.characters
+    lanes.add(conversationId, waiting)
+    if (workers < CONCURRENCY) void work()
+  }
+
+  const idle = () => (count === 0 ? Promise.resolve() : new Promise<void>((resolve) => emptied.push(resolve)))
+
+  return {
+    committed({ ranges }) {
+      if (isClosed || !deps.hook) return
+      for (const { conversation_id, ...range } of ranges) add(conversation_id, range)
+    },
+    idle,
+    async close() {
+      await withDeadline(idle(), CLOSE_TIMEOUT_MS, undefined)
+      isClosed = true
+      lanes.clear()
+    },
+  }
+}
+
+/** The ranges that wait, by conversation. A conversation is busy while one of its ranges is passed on. */
+function createLanes() {
+  const waiting = new Map<string, Waiting[]>()
+  const busy = new Set<string>()
+  return {
+    add(id: string, range: Waiting): void {
+      const ranges = waiting.get(id)
+      if (ranges) ranges.push(range)
+      else waiting.set(id, [range])
+    },
+    /** Takes the next range of a conversation that is not busy, which is then busy. Conversations take turns. */
+    take(): { id: string; range: Waiting } | undefined {
+      for (const [id, ranges] of waiting) {
+        // As many are busy as there are workers: one that is not is found soon.
+        if (busy.has(id)) continue
+        busy.add(id)
+        waiting.delete(id)
+        const range = ranges.shift()!
+        if (ranges.length > 0) waiting.set(id, ranges)
+        return { id, range }
+      }
+      return undefined
+    },
+    release: (id: string) => void busy.delete(id),
+    clear: () => waiting.clear(),
+  }
+}
+
+/** Calls the hook with the events of a range, read from the log unless they are known. */
+function createPassing({ hook, sourceOf, subjectsIn, log }: Deps, isClosed: () => boolean) {
+  const failed = warnOnce((cause: string) => log.warn('hooks.afterEvent has failed', { cause }))
+
+  async function pass(event: EventAfter): Promise<void> {
+    try {
+      const late = await withDeadline(Promise.resolve(event).then(hook!), TIMEOUT_MS, 'late')
+      if (late === 'late') failed(`it took longer than ${TIMEOUT_MS} ms`)
+      else failed.reset()
+    } catch (error) {
+      failed(causeText(error))
+    }
+  }
+
+  return {
+    failed,
+    /** A read that fails loses the rest of the range. */
+    async passRange(conversation_id: string, { first, last, known }: Range): Promise<void> {
+      for (let next = first; next <= last && !isClosed(); ) {
+        const lines = known.length > 0 ? known : (await sourceOf(conversation_id).read(next - 1, PAGE)).lines
+        const subjects = await subjectsIn(lines.map(({ event }) => event))
+        for (const [index, { seq, event }] of lines.entries()) {
+          if (seq > last || isClosed()) break
+          const more = { conversation_id, seq, subjects: subjects[index]! }
+          if (event) await pass({ ...(event as PersistedEvent), ...more } as EventAfter)
+        }
+        next = (lines.at(-1)?.seq ?? last) + 1
+      }
+    },
+  }
+}
+
+const sizeOf = ({ first, last }: Range) => last - first + 1

@@ -1,0 +1,203 @@
+import type { AuditEntry, EphemeralEvent, MadeNotification, PersistedEvent } from '../../context.ts'
+import { type Metrics, refusalOf } from '../../metrics/registry.ts'
+import type { Database, TransactionOptions, Writing } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { insertTask, type NewTask } from '../../tasks/store.ts'
+import type { FeedRow } from '../feed/feed-order.ts'
+import { type Addition, appendEvents, type NewEvent } from '../log/appending.ts'
+import type { NumberedEvent } from '../log/log.ts'
+import { insertRevocations, type Revocation } from '../log/revocations.ts'
+import type { Commits, EventRange } from './commits.ts'
+
+/** A transaction that collects its events. */
+export interface Tx extends Writing {
+  /** Sets the conversation's clock to `at`, the time of the changes by this transaction, on commit. */
+  advanceClock(conversationId: string, at: Micros): void
+  /** Changes the number of messages that the conversation has. */
+  countMessages(conversationId: string, by: number): void
+  /** Sets the last activity of the conversation to `at`: the time of a new message. */
+  markActive(conversationId: string, at: Micros): void
+  /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
+  emit(conversationId: string, event: NewEvent): void
+  /** Sends an ephemeral event to the streams of one user only. */
+  publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
+  /**
+   * Tells the streams of all conversations of a user, on every node, that the user's settings for a conversation have
+   * changed. The event has what is stored when it is sent: so does a later one, which another node may send before.
+   */
+  publishSettings(userId: string, conversationId: string): void
+  /** Sends an event about the inboxes of these users to their streams of all conversations, on every node. */
+  publishToInboxes(userIds: readonly string[], event: EphemeralEvent): void
+  /** Tells the streams of these users, on every node, that the number of their unread notifications has changed. */
+  publishCounts(userIds: readonly string[]): void
+  /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
+  notify(made: Promise<MadeNotification[]>): void
+  /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
+  audit(entry: AuditEntry): void
+  /** Adds a background task; a process starts it when the transaction is durable. */
+  enqueue(task: NewTask): void
+  /** Checks after the commit, on every node, which open streams are still allowed: a session or a participation may have ended. */
+  recheckStreams(revocation: Revocation): void
+}
+
+/** An ephemeral event: it is not stored, and sent to all streams of a conversation, or to those of one user. */
+export interface Ephemeral {
+  /** Empty for an event that only the streams of all conversations of the user get. */
+  conversation_id: string
+  user_id?: string
+  /** Only for the streams of all conversations of these users. */
+  user_ids?: readonly string[]
+  /** Not for the streams of these users. */
+  except_ids?: readonly string[] | undefined
+  /** For typing: when it was announced, so that other processes know whether a post of the user came later. */
+  at?: Micros
+  event: EphemeralEvent
+}
+
+/** The notifications to send when a transaction is durable. */
+export interface Outcome {
+  /** The conversations with new events, each with the events if the log need not be read for them. */
+  conversations: Map<string, NumberedEvent[]>
+  /** The new lines of all logs, by id; none if they must be read. */
+  rows: FeedRow[]
+  /** The users whose memberships have changed. */
+  members: Set<string>
+  ephemeral: Ephemeral[]
+  revocations: Revocation[]
+}
+
+/** Creates `ctx.write`: it runs a transaction, appends its events to the log, and publishes the commit when it is durable. */
+export function createWrite(deps: {
+  db: Database
+  commits: Pick<Commits, 'store' | 'publish'>
+  metrics: Metrics
+  now: () => Micros
+  id: () => string
+}) {
+  const { db, commits, metrics, now, id } = deps
+  return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
+    const started = performance.now()
+    const attempt = db.write(async (queries) => {
+      const { tx, changes, outcome, entries, tasks, notified } = collect(queries, now)
+      const value = await work(tx)
+      const additions = [...changes.values()]
+      const appended = appendEvents(queries, additions)
+      queries.defer(appended)
+      const audited = entries.map((entry) => ({ id: id(), entry }))
+      commits.store(queries, { additions, audited })
+      for (const task of tasks) queries.defer(insertTask(queries, id(), task))
+      queries.defer(insertRevocations(queries, now(), outcome.revocations))
+      // Inside an object: a promise as the result would be awaited before the commit.
+      return { value, outcome, audited, additions, appended, notified, has_tasks: tasks.length > 0 }
+    }, options)
+    const { value, outcome, audited, additions, appended, notified, has_tasks } = await attempt.catch((error) => {
+      const refusal = refusalOf(error)
+      if (refusal) metrics.refused(refusal)
+      throw error
+    })
+    metrics.write((performance.now() - started) / 1000)
+    const { heads, rows } = await appended
+    const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
+    const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!))
+    for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
+    const notifications = notified.length > 0 ? (await Promise.all(notified)).flat() : []
+    outcome.ephemeral.push(...eventsOf(notifications))
+    commits.publish({ ...outcome, rows, additions: logged, ranges, audited, notifications, has_tasks })
+    return value
+  }
+}
+
+/** A transaction that collects events, audit entries and tasks until its work is done. */
+function collect(queries: Writing, now: () => Micros) {
+  const changes = new Map<string, Addition>()
+  const outcome: Omit<Outcome, 'rows'> = {
+    ...{ conversations: new Map(), members: new Set() },
+    ...{ ephemeral: [], revocations: [] },
+  }
+  const entries: AuditEntry[] = []
+  const tasks: NewTask[] = []
+  const notified: Promise<MadeNotification[]>[] = []
+  const changeOf = (conversation_id: string) => {
+    const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0 }
+    changes.set(conversation_id, change)
+    return change
+  }
+  // Named, not spread: this runs for each write.
+  const { dialect, names, all, get, run, defer } = queries
+  const tx: Tx = {
+    dialect,
+    names,
+    all,
+    get,
+    run,
+    defer,
+    advanceClock(conversationId, at) {
+      changeOf(conversationId).at = at
+    },
+    countMessages(conversationId, by) {
+      changeOf(conversationId).messages += by
+    },
+    markActive(conversationId, at) {
+      changeOf(conversationId).active_at = at
+    },
+    emit(conversationId, event) {
+      changeOf(conversationId).events.push(event)
+      if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
+    },
+    publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
+    publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
+    publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
+    publishCounts: (userIds) => outcome.ephemeral.push(...countUpdates(userIds)),
+    notify(made) {
+      defer(made)
+      notified.push(made)
+    },
+    audit: (entry) => entries.push(entry),
+    enqueue: (task) => tasks.push(task),
+    recheckStreams: (revocation) => outcome.revocations.push(revocation),
+  }
+  return { tx, changes, outcome, entries, tasks, notified }
+}
+
+/** The event of changed settings. It is completed when it is sent. */
+function settingsUpdate(user_id: string, conversation_id: string): Ephemeral {
+  const event: EphemeralEvent = { type: 'settings.update', payload: { conversation_id, settings: NO_SETTINGS } }
+  return { conversation_id: '', user_ids: [user_id], event }
+}
+
+/** The number of users of one event: a signal to other nodes has a maximum size. */
+const MAX_USERS = 500
+
+/** The events of changed numbers of unread notifications. They are completed when they are sent. */
+function countUpdates(userIds: readonly string[]): Ephemeral[] {
+  const event: EphemeralEvent = { type: 'notifications.count', payload: { unread: 0 } }
+  return Array.from({ length: Math.ceil(userIds.length / MAX_USERS) }, (_, n) => {
+    const user_ids = userIds.slice(n * MAX_USERS, (n + 1) * MAX_USERS)
+    return { conversation_id: '', user_ids, event }
+  })
+}
+
+const NO_SETTINGS = { level: 'all', archived: false, receipts: false } as const
+
+/** The events of new notifications, and of settings that these have changed. */
+function eventsOf(made: readonly MadeNotification[]): Ephemeral[] {
+  const changes = new Map<string, Ephemeral>()
+  const events: Ephemeral[] = []
+  for (const { users, notification, shown } of made) {
+    const { conversation_id } = notification
+    for (const id of shown) changes.set(`${id} ${conversation_id}`, settingsUpdate(id, conversation_id))
+    const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }
+    events.push({ conversation_id, user_ids: users.map(({ user_id }) => user_id), event })
+  }
+  return [...changes.values(), ...events]
+}
+
+/** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */
+function toRange({ conversation_id, at, events }: Addition, before: number): EventRange {
+  const lines = events.map(({ type, payload }, index) => {
+    const event = payload && ({ type, payload } as PersistedEvent)
+    return { seq: before + 1 + index, conversation_id, at, ...(event && { event }) }
+  })
+  const known = lines.every((line) => line.event) ? lines : []
+  return { conversation_id, first: before + 1, last: before + events.length, known }
+}

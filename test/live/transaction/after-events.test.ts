@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest'
+import type { EventAfter, Log } from '../../../lib/context.ts'
+import type { NumberedEvent } from '../../../lib/live/log/log.ts'
+import { createAfterEvents } from '../../../lib/live/transaction/after-events.ts'
+import { times } from '../../support/service.ts'
+
+const UPDATED = { type: 'conversation.updated', payload: { conversation: {} } }
+
+/** A commit with these events of one conversation. */
+const commitOf = (conversation_id: string, first: number, last: number, known: NumberedEvent[] = []) => {
+  return { ranges: [{ conversation_id, first, last, known }] }
+}
+
+/** A queue whose host keeps every event until it is let go. */
+function slowQueue() {
+  const passed: EventAfter[] = []
+  const warnings: string[] = []
+  let letGo = () => {}
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const log = { warn: (message: string) => void warnings.push(message) } as unknown as Log
+  const queue = createAfterEvents({
+    hook: async (event) => {
+      passed.push(event)
+      await gate
+    },
+    sourceOf: (conversation_id) => ({
+      read: async (after, limit) => ({
+        isLast: false,
+        lines: times(limit, (i) => ({ seq: after + 1 + i, conversation_id, at: 0, event: UPDATED as never })),
+      }),
+    }),
+    subjectsIn: async (events) => events.map(() => ({})),
+    log,
+  })
+  return { queue, passed, warnings, letGo }
+}
+
+it('drops new events beyond a number of waiting ones, and says so once', async () => {
+  const { queue, passed, warnings, letGo } = slowQueue()
+  for (const n of times(200, (i) => i)) queue.committed(commitOf(`c${n}`, 1, 50))
+  for (const n of times(20, (i) => i)) queue.committed(commitOf(`d${n}`, 1, 50))
+  letGo()
+  await queue.idle()
+  expect(passed).toHaveLength(10_000)
+  expect(passed.filter((event) => event.conversation_id.startsWith('d'))).toEqual([])
+  expect(warnings).toEqual([expect.stringContaining('is too slow: 10000 events wait, new ones are dropped')])
+  queue.committed(commitOf('c1', 51, 51))
+  await queue.idle()
+  expect(passed.at(-1)).toMatchObject({ conversation_id: 'c1', seq: 51 })
+})
+
+it('keeps the events themselves of a few that wait, and of up to 8 MiB; the others are read again', async () => {
+  const large = (size: number) => ({ type: 'message.new', payload: { message: { content: 'x'.repeat(size) } } })
+  const kept = async (count: number, size: number) => {
+    const { queue, passed, letGo } = slowQueue()
+    const event = large(size)
+    for (const seq of times(count, (i) => i + 1))
+      queue.committed(commitOf('c', seq, seq, [{ seq, conversation_id: 'c', at: 0, event: event as never }]))
+    letGo()
+    await queue.idle()
+    expect(passed.map((each) => each.seq)).toEqual(times(count, (i) => i + 1))
+    return passed.filter((each) => each.type === 'message.new').length
+  }
+  expect(await kept(600, 10)).toBe(500)
+  expect(await kept(300, 128 * 1024)).toBeLessThan(64)
+})
+
+it('passes the events of one conversation on in their order, and takes none after it is closed', async () => {
+  const { queue, passed, letGo } = slowQueue()
+  for (const n of times(100, (i) => i + 1)) queue.committed(commitOf('c', n, n))
+  letGo()
+  await queue.close()
+  expect(passed.map((event) => event.seq)).toEqual(times(100, (i) => i + 1))
+  queue.committed(commitOf('c', 101, 101))
+  await queue.idle()
+  expect(passed).toHaveLength(100)
+})
