@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import type { Queries } from '../../storage/database.ts'
+import type { NewPost } from '../messages/batch.ts'
+import type { PostPart } from '../messages/post-parts.ts'
 import { chooseFiles, toList } from './rules.ts'
 import type { Attachment } from './schema.ts'
 import {
@@ -18,45 +19,38 @@ import { blobsOf, releaseUnused } from './store-blobs.ts'
 
 type AttachingContext = Pick<Context, 'config' | 'now'>
 
-/** A post with files. */
-interface Given {
-  actor: { user_id: string }
-  input: { attachment_ids?: readonly string[] | undefined }
-}
-
 /**
- * Gives files to posts. Posts without files cost nothing.
+ * Gives files to posts; `undefined` without any.
  *
  * @throws ChatError `not_found` where there are no files
  */
-export function createAttaching({ config, now }: AttachingContext, posts: readonly Given[]) {
+export function createAttaching({ config, now }: AttachingContext, posts: readonly NewPost[]): PostPart | undefined {
   const wanted = posts.flatMap(({ input }) => input.attachment_ids ?? [])
-  if (wanted.length > 0 && !config.attachments.enabled) throw new ChatError('not_found')
+  if (wanted.length === 0) return undefined
+  if (!config.attachments.enabled) throw new ChatError('not_found')
   const { scan } = config.attachments
   const chosen: { message_id: string; list: string; ids: readonly string[] }[] = []
   let rows: AttachmentRow[] = []
 
   return {
     /** Locks the files: no other message takes them. */
-    async load(tx: Queries): Promise<void> {
-      if (wanted.length > 0) rows = await lockAttachments(tx, wanted)
+    async load(tx) {
+      rows = await lockAttachments(tx, wanted)
     },
 
-    /** The list of files of a post, for its row. @throws ChatError as {@link chooseFiles} */
-    listOf({ actor, input }: Given, conversation_id: string): string | null {
+    /** @throws ChatError as {@link chooseFiles} */
+    decide({ actor, input }, { target: { conversation_id } }) {
       const ids = input.attachment_ids ?? []
-      if (ids.length === 0) return null
+      if (ids.length === 0) return undefined
       const files = chooseFiles(rows, ids, { user_id: actor.user_id, conversation_id, now: now(), scan })
-      return toList(files.map(toAttachment))
+      return { attachment_list: toList(files.map(toAttachment)) }
     },
 
-    /** Notes that a message gets the files of a post. */
-    add(message_id: string, { input }: Given, list: string | null | undefined): void {
-      if (list) chosen.push({ message_id, list, ids: input.attachment_ids! })
+    add({ id, attachment_list }, { input }) {
+      if (attachment_list) chosen.push({ message_id: id, list: attachment_list, ids: input.attachment_ids! })
     },
 
-    /** Stores the files of the messages, which are stored before. */
-    store(tx: Tx): void {
+    store(tx) {
       for (const { message_id, list, ids } of chosen) {
         tx.defer(attach(tx, message_id, ids))
         tx.defer(setList(tx, message_id, list))

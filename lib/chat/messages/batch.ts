@@ -1,23 +1,26 @@
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { CLOSED, canPost } from '../memberships/rules.ts'
 import { toStored } from '../memberships/store-conversations.ts'
-import type { Mentioned } from '../mentions/rules.ts'
-import { toColumns } from '../mentions/store.ts'
 import { childPath, ROOT_PATH } from './rules.ts'
 import type { Message, PostInput } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
-import type {
-  Activity,
-  Additions,
-  Contribution,
-  LockedTarget,
-  NewThread,
-  Parent,
-  ReplyCount,
-  Seen,
+import {
+  type Activity,
+  type Contribution,
+  insertPosts,
+  type LockedTarget,
+  type LockOptions,
+  listParents,
+  lockTargets,
+  type NewThread,
+  type Parent,
+  type ReplyCount,
+  type Seen,
+  type Target,
 } from './store-posts.ts'
 
 /** A post to be stored: in a conversation as a new thread, or below a message. */
@@ -36,13 +39,15 @@ export interface Posted {
 /** What a batch needs of the service. */
 export type PostContext = Pick<Context, 'config' | 'now' | 'id'>
 
-/** What is decided of a post: which users it mentions, if any, and the list of its files. */
-interface Decisions {
-  mentioned: () => Mentioned | undefined
-  files: () => string | null
+/** Where a post goes: its conversation, which is locked, and for a reply its parent. */
+export interface PostPlace {
+  target: LockedTarget
+  parent: Parent | undefined
 }
 
-/** Collects the rows and counts of posts. Each post takes the earlier ones into account, although none is stored yet. */
+/**
+ * The texts of posts: their rows and counts. Each post takes the earlier ones into account, although none is stored yet.
+ */
 export function createBatch(ctx: PostContext) {
   const threads: NewThread[] = []
   const messages: MessageRow[] = []
@@ -73,31 +78,37 @@ export function createBatch(ctx: PostContext) {
   }
 
   return {
-    additions: (): Additions => ({
-      threads,
-      messages,
-      ...counts.additions(),
-      seen: [...seen.values()],
-    }),
+    /** Locks the conversations. @returns the place of each post, by its index: none outside of the actor's conversations */
+    async load(tx: Tx, targets: Target[], options: LockOptions): Promise<ReadonlyMap<number, PostPlace>> {
+      const [locked, parents] = await Promise.all([lockTargets(tx, targets, options), listParents(tx, targets)])
+      const parentBy = new Map(parents.map((parent) => [parent.n, parent]))
+      return new Map(locked.map((target) => [target.n, { target, parent: parentBy.get(target.n) }]))
+    },
+
+    /** @throws ChatError `forbidden`, `conflict` */
+    decide({ actor }: NewPost, { target }: PostPlace): void {
+      if (!mayWrite(actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
+      if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
+    },
 
     /**
-     * @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`, `conflict`; then it adds nothing
+     * Adds a post, with the columns that its parts have decided on.
+     *
+     * @throws ChatError `message_deleted`, `thread_too_deep`; then it adds nothing
      */
-    add(post: NewPost, target: LockedTarget, parent: Parent | undefined, { mentioned, files }: Decisions): Posted {
-      if (!mayWrite(post.actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
-      if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
-      const mentions = mentioned()
-      const attachment_list = files()
+    add(post: NewPost, { target, parent }: PostPlace, columns: readonly (Partial<MessageRow> | undefined)[]): Posted {
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
-      if (mentions) Object.assign(row, toColumns(mentions))
-      if (attachment_list) row.attachment_list = attachment_list
+      Object.assign(row, ...columns)
       messages.push(row)
       const { conversation_id } = target
       const { user_id } = post.actor
       entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
       return { row, message: toMessage(row) }
     },
+
+    store: (tx: Tx): void =>
+      tx.defer(insertPosts(tx, { threads, messages, ...counts.additions(), seen: [...seen.values()] })),
   }
 }
 

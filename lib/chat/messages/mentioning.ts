@@ -1,17 +1,17 @@
-import type { Tx } from '../../live/transaction/transaction.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
 import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
-import { listAllParticipants } from '../mentions/store.ts'
+import { listAllParticipants, toColumns } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { makeDirect, makeNotifications } from '../notifications/store-making.ts'
-import type { NewPost, PostContext, Posted } from './batch.ts'
+import type { NewPost, PostContext } from './batch.ts'
+import type { PostPart } from './post-parts.ts'
 import type { MessageRow } from './store.ts'
-import type { LockedTarget, Parent, Target } from './store-posts.ts'
+import type { Parent } from './store-posts.ts'
 
 /** Decides which users each post of a batch mentions and notifies. A post that concerns none costs no statement. */
-export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
+export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): PostPart {
   const wanted = posts.map(({ input }) => wantedOf(input))
   const { default_level } = ctx.config.notifications
   const notifications = createNotificationBatch({ id: ctx.id, default_level })
@@ -20,22 +20,21 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
   let known: Map<number, KnownParticipants>
 
   return {
-    async load(tx: Tx, targets: Target[]): Promise<void> {
+    async load(tx, targets) {
       const these = targets.flatMap((target) => (wanted[target.n] ? { ...target, wanted: wanted[target.n]! } : []))
       known = await lookUpMentions(tx, these)
     },
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */
-    decide({ n, role, is_direct, policy }: LockedTarget, { actor: { user_id } }: NewPost): Mentioned | undefined {
+    decide({ actor: { user_id } }, { target: { n, role, is_direct, policy } }) {
       if (!wanted[n]) return undefined
       const writer = { user_id, role, is_direct, policy }
       const mentioned = decideMentions(wanted[n], known.get(n)!, writer, ctx.config.limits)
       decided.set(n, mentioned)
-      return mentioned
+      return toColumns(mentioned)
     },
 
-    /** Adds a stored post. */
-    add({ row }: Posted, { n, is_direct }: LockedTarget, parent: Parent | undefined): void {
+    add(row, _, { target: { n, is_direct }, parent }) {
       const { id, conversation_id, root_id, created_at: at, posted_by } = row
       const replied_to = parent && repliedTo(parent)
       if (row.mention_all === null && !replied_to && is_direct === 0) return
@@ -47,8 +46,7 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
       notifications.add({ ...message, persons, mentions_all: all && !isLater })
     },
 
-    /** Stores the notifications of the added posts, after their messages. */
-    async store(tx: Tx): Promise<void> {
+    async store(tx) {
       const all = notifications.conversationsOfAll()
       if (all.size > 0) notifications.addAll(await listAllParticipants(tx, all))
       const { made, direct } = notifications.list()

@@ -1,9 +1,8 @@
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { createAttaching } from '../attachments/attaching.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
-import { createMentioning } from './mentioning.ts'
-import { insertPosts, listParents, lockTargets } from './store-posts.ts'
+import { createPostParts } from './post-parts.ts'
+import type { LockOptions } from './store-posts.ts'
 import { toNewSummary } from './store-summary.ts'
 
 /** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
@@ -14,8 +13,6 @@ export type PostResult = Posted | ChatError | undefined
  *
  * A refused post changes nothing, and does not affect the other posts.
  *
- * @param options.unlessLocked skips conversations that other transactions have locked, on PostgreSQL
- * @param options.isSystem whether system actors post, which participate in no conversation
  * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
  *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
  */
@@ -23,40 +20,35 @@ export async function addPosts(
   ctx: PostContext,
   tx: Tx,
   posts: readonly NewPost[],
-  options: { unlessLocked?: boolean; isSystem?: boolean } = {},
+  options: LockOptions = {},
 ): Promise<PostResult[]> {
   const targets = posts.map(({ actor, where }, n) => {
     return { n, conversation_id: null, parent_id: null, ...where, user_id: actor.user_id }
   })
-  const mentioning = createMentioning(ctx, posts)
-  const attaching = createAttaching(ctx, posts)
-  const [locked, parents] = await Promise.all([
-    lockTargets(tx, targets, options),
-    listParents(tx, targets),
-    mentioning.load(tx, targets),
-    attaching.load(tx),
-  ])
-  const lockedBy = new Map(locked.map((each) => [each.n, each]))
-  const parentBy = new Map(parents.map((each) => [each.n, each]))
   const batch = createBatch(ctx)
+  const parts = createPostParts(ctx, posts)
+  const [places] = await Promise.all([
+    // First, so that the others read what no other transaction changes.
+    batch.load(tx, targets, options),
+    ...parts.map((part) => part.load(tx, targets)),
+  ])
   const results = posts.map((post, n): PostResult => {
-    const target = lockedBy.get(n)
-    if (!target) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
+    const place = places.get(n)
+    if (!place) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
     return attempt(() => {
-      const posted = batch.add(post, target, parentBy.get(n), {
-        mentioned: () => mentioning.decide(target, post),
-        files: () => attaching.listOf(post, target.conversation_id),
-      })
-      mentioning.add(posted, target, parentBy.get(n))
-      attaching.add(posted.row.id, post, posted.row.attachment_list)
+      batch.decide(post, place)
+      const columns = parts.map((part) => part.decide(post, place))
+      const posted = batch.add(post, place, columns)
+      for (const part of parts) part.add(posted.row, post, place)
       return posted
     })
   })
-  tx.defer(insertPosts(tx, batch.additions()))
-  attaching.store(tx)
-  await mentioning.store(tx)
+  batch.store(tx)
+  for (const part of parts) await part.store(tx)
   for (const result of results) if (isPosted(result)) publish(tx, result)
-  const archived = locked.filter((target) => target.archived === 1 && isPosted(results[target.n]))
+  const archived = [...places.values()].flatMap(({ target }) =>
+    target.archived === 1 && isPosted(results[target.n]) ? target : [],
+  )
   const shown = archived.map(({ n, conversation_id }) => [posts[n]!.actor.user_id, conversation_id] as const)
   for (const place of new Map(shown.map((each) => [each.join(), each])).values()) tx.publishSettings(...place)
   return results

@@ -78,17 +78,16 @@ const LOCK_ANY = onRows<Target>(
       WHERE ${IS_LEFT} ${dialect === 'sqlite' ? '' : 'ORDER BY c.id FOR UPDATE OF c FOR KEY SHARE OF u'}`,
 )
 
-/**
- * Locks the conversations of posts whose users are participants of them. By primary keys.
- *
- * @param options.unlessLocked skips conversations that other transactions have locked
- * @param options.isSystem whether system actors post
- */
-export function lockTargets(
-  tx: Queries,
-  targets: Target[],
-  options: { unlessLocked?: boolean; isSystem?: boolean },
-): Promise<LockedTarget[]> {
+/** How the conversations of posts are locked. */
+export interface LockOptions {
+  /** Skips conversations that other transactions have locked, on PostgreSQL. */
+  unlessLocked?: boolean
+  /** Whether system actors post, which participate in no conversation. */
+  isSystem?: boolean
+}
+
+/** Locks the conversations of posts whose users are participants of them. By primary keys. */
+export function lockTargets(tx: Queries, targets: Target[], options: LockOptions): Promise<LockedTarget[]> {
   if (options.isSystem) return LOCK_ANY.all(tx, targets)
   return (options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
 }
