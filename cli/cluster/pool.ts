@@ -66,16 +66,33 @@ export function createWorkerPool({ workers, config, log, onReload }: PoolDeps): 
   }
 
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
-    // What is sent to a worker before its hello is lost.
-    if (message.kind === 'hello' && isStopping) sendToWorker(worker, { kind: 'stop' })
-    else if (message.kind === 'hello') begin(slot, worker, config())
-    if (message.kind === 'failed') slot.failure = message.failure
-    if (message.kind === 'ready') up.ready(slot, message)
-    if (message.kind === 'ready') catchUp(slot, worker, offered ?? config())
-    if (message.kind === 'reloaded' || message.kind === 'refused') offered = undefined
-    if (message.kind === 'reloaded') onReload(message.config)
-    if (message.kind === 'report') collector.report(worker.id, message.readings, message.round)
-    if (message.kind === 'collect') void sendTogether(worker, message.request, collector.collect())
+    switch (message.kind) {
+      case 'hello':
+        // What is sent to a worker before its hello is lost.
+        if (isStopping) sendToWorker(worker, { kind: 'stop' })
+        else begin(slot, worker, config())
+        break
+      case 'failed':
+        slot.failure = message.failure
+        break
+      case 'ready':
+        up.ready(slot, message)
+        catchUp(slot, worker, offered ?? config())
+        break
+      case 'reloaded':
+        offered = undefined
+        onReload(message.config)
+        break
+      case 'refused':
+        offered = undefined
+        break
+      case 'report':
+        collector.report(worker.id, message.readings, message.round)
+        break
+      case 'collect':
+        void sendTogether(worker, message.request, collector.collect())
+        break
+    }
   }
 
   function ended(slot: Slot, { error, ...how }: End): void {
@@ -83,8 +100,10 @@ export function createWorkerPool({ workers, config, log, onReload }: PoolDeps): 
     delete slot.worker
     if (error) slot.failure = toFailure(error)
     if (worker) collector.ended(worker.id)
-    if (isStopping && runningOf(slots).length === 0) allEnded.resolve()
-    if (isStopping) return
+    if (isStopping) {
+      if (runningOf(slots).length === 0) allEnded.resolve()
+      return
+    }
     isStopping = up.hasFailed(slot, how)
     if (isStopping) giveUp(slots)
     else replaceLater(slot, { worker: worker?.id, ...how }, { log, fill })
