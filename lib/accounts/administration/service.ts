@@ -1,14 +1,11 @@
 import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin, joinRoles, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
-import { uniqueKey } from '../../core/characters.ts'
+import { type Actor, assertAdmin, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
-import type { Micros } from '../../storage/sql.ts'
 import { byActor } from '../audit/rules.ts'
-import type { AuditEntry } from '../audit/store.ts'
 import { notify } from '../mails/notices.ts'
 import { endMeans } from '../means/ending.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
@@ -19,6 +16,7 @@ import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-changes.ts'
 import { isSystemUser } from '../users/store-system.ts'
+import { type AccountPlan, isForPeople, planChange, resigns } from './rules.ts'
 
 /**
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply from
@@ -44,27 +42,19 @@ export const change = useCase({
       // Without it, a stolen session could bypass the current password, and confirm itself with the new one.
       const isOwnPassword = input.password !== undefined && userId === actor.user_id
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
-      const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
-      const user = await takeAccount(tx, actor, userId, { resigns })
+      const user = await takeAccount(tx, actor, userId, { resigns: resigns(input) })
       if (isForPeople(input) && (await isSystemUser(tx, userId))) throw new ChatError('forbidden', NO_PERSON)
-      const changed: UserRow = {
-        ...user,
-        ...(input.roles && { roles: joinRoles(input.roles) }),
-        ...addressAfter(user, input, ctx.now()),
-        ...(input.username !== undefined && { username: input.username.normalize('NFC') }),
-        ...(input.display_name !== undefined && { display_name: input.display_name || null }),
-        ...(input.disabled !== undefined && { disabled_at: input.disabled ? (user.disabled_at ?? ctx.now()) : null }),
-        ...(password_hash && { password_hash }),
-      }
-      await updateUser(tx, changed, ctx.now())
+      const plan = planChange(user, input, { password_hash, now: ctx.now() })
+      const { after, acts } = plan
+      await updateUser(tx, after, ctx.now())
       if (input.password !== undefined) await notify(ctx, tx, userId, 'password_changed')
       // To the former address: the new one may be another person's.
-      if (user.email !== changed.email) await notify(ctx, tx, userId, 'email_changed', user)
-      await endWhatMust(ctx, tx, actor, { before: user, after: changed })
-      if (!mayWrite(splitRoles(changed.roles))) await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
-      else if (!administers(changed)) await revokeNewcomersOf(tx, userId, byActor(actor))
-      for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
-      return { user: await toAccount(tx, changed) }
+      if (user.email !== after.email) await notify(ctx, tx, userId, 'email_changed', user)
+      await endWhatMust(ctx, tx, actor, { ...plan, before: user })
+      if (!mayWrite(splitRoles(after.roles))) await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
+      else if (!administers(after)) await revokeNewcomersOf(tx, userId, byActor(actor))
+      for (const entry of acts) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
+      return { user: await toAccount(tx, after) }
     })
     return changing.catch(async (error) => {
       if (!isTaken(error)) throw error
@@ -96,11 +86,6 @@ export async function takeAccount(
   return user
 }
 
-/** Whether a change gives an account a sign-in, other rights or an address: a system actor has none. */
-function isForPeople({ password, roles, email, email_verified }: AccountChanges): boolean {
-  return [password, roles, email, email_verified].some((value) => value !== undefined)
-}
-
 const NO_PERSON = { message: 'This user is a part of the host: it has no sign-in, no other roles and no address.' }
 
 /** Ends the means of access that a new password, a new address or disabling ends; the actor's own session stays. */
@@ -108,36 +93,11 @@ async function endWhatMust(
   ctx: Context,
   tx: Tx,
   actor: Actor,
-  { before, after }: { before: UserRow; after: UserRow },
+  { before, after, isMoved }: AccountPlan & { before: UserRow },
 ): Promise<void> {
   const user = { user_id: after.id }
   if (after.disabled_at !== null) await endMeans(ctx, tx, user, 'disabled', { by: byActor(actor) })
-  const isMoved = uniqueKey(before.email) !== uniqueKey(after.email)
   if (!isMoved && before.password_hash === after.password_hash) return
   const keep = isMoved ? [] : (['verification_links'] as const)
   await endMeans(ctx, tx, user, 'administration', { session: actor.session_id, keep, by: byActor(actor) })
-}
-
-/** The address of an account after a change, and when it was verified: a new address is unverified. */
-function addressAfter(user: UserRow, { email, email_verified }: AccountChanges, now: Micros) {
-  const isOther = email !== undefined && uniqueKey(email) !== uniqueKey(user.email)
-  const verified = email_verified ?? (!isOther && user.email_verified_at !== null)
-  const since = isOther ? now : (user.email_verified_at ?? now)
-  return { ...(email !== undefined && { email: email.trim() }), email_verified_at: verified ? since : null }
-}
-
-/** The API names of columns. */
-const NAMES = { password_hash: 'password', email_verified_at: 'email_verified' }
-
-/** The changes of an account, by name, for the audit log; the password itself is in no entry. */
-function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
-  const names = (['email', 'email_verified_at', 'username', 'display_name', 'roles', 'password_hash'] as const).filter(
-    (name) => before[name] !== after[name],
-  )
-  const changed = names.map((name) => NAMES[name as keyof typeof NAMES] ?? name)
-  const roles = changed.includes('roles') && { roles: splitRoles(after.roles) }
-  const entries: AuditEntry[] = changed.length > 0 ? [{ act: 'user.changed', detail: { changed, ...roles } }] : []
-  const [was, is] = [before.disabled_at !== null, after.disabled_at !== null]
-  if (was !== is) entries.push({ act: is ? 'user.disabled' : 'user.enabled' })
-  return entries
 }
