@@ -6,6 +6,7 @@ import { RESULT_HEADERS } from '../../core/headers.ts'
 import { toJson } from '../../core/stored-json.ts'
 import type { AnyRoute } from '../../endpoint.ts'
 import type { Chat } from '../../service.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from '../request/cookies.ts'
 import type { FailureShape } from './error-shapes.ts'
 import type { HeaderPair } from './headers.ts'
@@ -23,40 +24,17 @@ export interface Reply {
 /** Converts the result of a use-case to a response. */
 export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
   const { config, sessionNow } = contextOf(chat)
-  if (route.answer === 'text') {
-    const type = route.content_type ?? 'text/plain; charset=utf-8'
-    return { status: route.status, headers: [['content-type', type]], body: result as string | Uint8Array }
-  }
-  if (route.answer === 'document') {
-    const { content_type, body } = result as { content_type: string; body: string }
-    return { status: route.status, headers: [['content-type', content_type]], body }
-  }
-  const headers: HeaderPair[] = []
-  let value = result as object
-  let cookies: string[] = []
-  if (route.answer === 'session') {
-    const answer = (result ?? {}) as SessionAnswer
-    const { token, device, signed_in = token === undefined ? undefined : result, ...rest } = answer
-    if (signed_in) {
-      cookies = sessionCookies(config, signed_in as SignedIn, sessionNow())
-      headers.push(['x-session-rotated', '1'])
-    }
-    if (device !== undefined) cookies.push(deviceCookie(config, device))
-    if (result === undefined) cookies = clearedCookies(config)
-    value = rest
-  }
-  if (route.answer === 'device') cookies = [deviceCookie(config, (result as { device: string }).device)]
-  if (route.answer === 'binding') {
-    const { binding, ...rest } = result as { binding: string }
-    cookies = [bindingCookie(config, binding)]
-    value = rest
-  }
+  const toContent = CONTENTS[route.answer as keyof typeof CONTENTS] ?? toJsonContent
+  const { cookies = [], headers = [], ...content } = toContent(result as never, { route, config, now: sessionNow })
+  if ('text' in content)
+    return { status: route.status, headers: [['content-type', content.content_type]], body: content.text }
+  let { value } = content
   if (route.status === 204 || (route.status_if_empty && result === undefined))
     return { status: 204, headers, cookies, body: null }
   for (const [header, field] of HEADERS) {
     if (!(header in route.response_headers) || !(field in value)) continue
-    const { [field]: content, ...rest } = value as Record<string, string>
-    headers.push([header.toLowerCase(), content!])
+    const { [field]: fieldValue, ...rest } = value as Record<string, string>
+    headers.push([header.toLowerCase(), fieldValue!])
     value = rest
   }
   headers.push(['content-type', 'application/json'])
@@ -67,8 +45,48 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
 
 const HEADERS = Object.entries(RESULT_HEADERS)
 
+/** What a result becomes: a text, or a value, which may come with cookies and headers. */
+type Content = { cookies?: string[]; headers?: HeaderPair[] } & (
+  | { text: string | Uint8Array; content_type: string }
+  | { value: object }
+)
+
+interface ContentOptions {
+  route: AnyRoute
+  config: Config
+  now: () => Micros
+}
+
+const toJsonContent = (value: object): Content => ({ value })
+
+/** The kinds of responses that are not only JSON. */
+const CONTENTS = {
+  text: (text: string | Uint8Array, { route }: ContentOptions): Content => ({
+    text,
+    content_type: route.content_type ?? 'text/plain; charset=utf-8',
+  }),
+  document: ({ content_type, body }: { content_type: string; body: string }): Content => ({ text: body, content_type }),
+  session: toSessionContent,
+  device: (value: { device: string }, { config }: ContentOptions): Content => ({
+    value,
+    cookies: [deviceCookie(config, value.device)],
+  }),
+  binding: ({ binding, ...value }: { binding: string }, { config }: ContentOptions): Content => ({
+    value,
+    cookies: [bindingCookie(config, binding)],
+  }),
+}
+
 /** The session of a sign-in, or of a result that comes with one. `undefined` ends the session. */
 type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
+
+function toSessionContent(result: SessionAnswer | undefined, { config, now }: ContentOptions): Content {
+  if (result === undefined) return { value: {}, cookies: clearedCookies(config) }
+  const { token, device, signed_in = token === undefined ? undefined : result, ...value } = result
+  const cookies = signed_in ? sessionCookies(config, signed_in as SignedIn, now()) : []
+  if (device !== undefined) cookies.push(deviceCookie(config, device))
+  return { value, cookies, headers: signed_in ? [['x-session-rotated', '1']] : [] }
+}
 
 /** Converts a failure to a response in this format. Only a {@link ChatError} is disclosed. */
 export function toFailure(error: ChatError, shape: FailureShape, requestId: string): Reply {
