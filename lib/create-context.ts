@@ -91,7 +91,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const tasks = createTaskWorker({ db, metrics, log })
   commits.storeWith(search.note)
   commits.storeWith(audit.store)
-  for (const part of [notifier, tasks, audit]) commits.subscribe(part.committed)
+  if (ports.notify) commits.subscribe(notifier.committed)
+  for (const part of [tasks, audit]) commits.subscribe(part.committed)
   commits.subscribe(search.changed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
   const provider = ports.assistant ?? createAssistant(config.assistant)
@@ -199,7 +200,8 @@ function createLive(
     log,
   })
   const commits = createCommits()
-  for (const part of [hub, afterEvents]) commits.subscribe(part.committed)
+  commits.subscribe(hub.committed)
+  if (ports.hooks?.afterEvent) commits.subscribe(afterEvents.committed)
   return { cluster, commits, afterEvents, hub, presence, poller }
 }
 

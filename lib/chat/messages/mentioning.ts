@@ -17,12 +17,12 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
   const notifications = createNotificationBatch({ id: ctx.id, default_level })
   const decided = new Map<number, Mentioned>()
   const later: MessageRow[] = []
-  let known: Map<number, KnownParticipants>
+  let known: ReadonlyMap<number, KnownParticipants> = new Map()
 
   return {
     async load(tx, targets) {
       const these = targets.flatMap((target) => (wanted[target.n] ? { ...target, wanted: wanted[target.n]! } : []))
-      known = await lookUpMentions(tx, these)
+      if (these.length > 0) known = await lookUpMentions(tx, these)
     },
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */

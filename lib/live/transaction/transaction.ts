@@ -86,7 +86,8 @@ export function createWrite(deps: {
       const audited = entries.map((entry) => ({ id: id(), entry }))
       commits.store(queries, { additions, audited })
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
-      queries.defer(insertRevocations(queries, now(), outcome.revocations))
+      const { revocations } = outcome
+      if (revocations.length > 0) queries.defer(insertRevocations(queries, now(), revocations))
       // Inside an object: a promise as the result would be awaited before the commit.
       return { value, outcome, audited, additions, appended, notified, has_tasks: tasks.length > 0 }
     }, options)

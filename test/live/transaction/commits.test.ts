@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Commit } from '../../../lib/live/transaction/commits.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
+
+describeOnEachDatabase('commits', (openUrl) => {
+  let service: TestService
+  const published: Commit[] = []
+  const calls: string[] = []
+  let ada: Person
+  let conversation_id: string
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    ada = await service.signIn('ada')
+    conversation_id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
+    const { commits } = service.chat.context
+    commits.storeWith((tx, { additions }) => {
+      calls.push(`stores ${additions.flatMap(({ events }) => events.map(({ type }) => type)).join()}`)
+      if (calls.includes('refuse')) throw new Error('refused')
+      tx.defer(Promise.resolve())
+    })
+    commits.subscribe(() => calls.push('first'))
+    commits.subscribe((commit) => {
+      calls.push('second')
+      published.push(commit)
+    })
+  })
+  afterAll(() => service.close())
+
+  it('are stored with before, and published after the events are durable, in the order of subscription', async () => {
+    calls.length = 0
+    published.length = 0
+    await ada.messages.postRoot(conversation_id, { content: 'Does it run?' })
+    expect(calls).toEqual(['stores thread.new,message.new', 'first', 'second'])
+    const [{ ranges, additions, audited, has_tasks }] = published as [Commit]
+    const [{ first, last, known }] = ranges as [Commit['ranges'][number]]
+    expect(last - first).toBe(1)
+    expect(known.map(({ seq, event }) => [seq, event?.type])).toEqual([
+      [first, 'thread.new'],
+      [last, 'message.new'],
+    ])
+    expect([additions.length, audited.length, has_tasks]).toEqual([1, 0, false])
+  })
+
+  it('have the entries of the audit log and the tasks of their transaction', async () => {
+    published.length = 0
+    const room = await ada.conversations.create({ title: 'Removed' })
+    await ada.conversations.remove(room.conversation_id)
+    const commit = published.find(({ audited }) => audited.length > 0)
+    expect(commit?.audited.map(({ entry }) => entry.act)).toEqual(['conversation.deleted'])
+    expect(commit?.has_tasks).toBe(true)
+  })
+
+  it('are not published if a part cannot store what belongs to the change', async () => {
+    calls.length = 0
+    calls.push('refuse')
+    const { write, now } = service.chat.context
+    await expect(write(async (tx) => tx.advanceClock(conversation_id, now()))).rejects.toThrow('refused')
+    expect(calls).not.toContain('first')
+    calls.length = 0
+  })
+})
