@@ -16,10 +16,8 @@ export function useSearch(query: MessageQuery | undefined, options: SearchOption
   refuseUnknown('useSearch', options, SEARCH_OPTIONS)
   const { debounce_ms, limit } = options
   const store = useChatStore()
-  const search = useMemo(
-    () => searchOf(store, { ...(debounce_ms !== undefined && { debounce_ms }), ...(limit !== undefined && { limit }) }),
-    [store, debounce_ms, limit],
-  )
+  // An option that is undefined has its default.
+  const search = useMemo(() => searchOf(store, { debounce_ms, limit } as SearchOptions), [store, debounce_ms, limit])
   const key = JSON.stringify(query ?? {})
   useEffect(() => {
     search.set(JSON.parse(key))

@@ -23,13 +23,20 @@ export function singleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
  * follows. A call ends with the last of these runs.
  *
  * @param work calls this only after its first `await`; its failure ends the run for all calls that wait for it
+ * @param begin is awaited before the first run: calls until then do not repeat it
+ * @param end is called after the last run, also after a failure: the next call starts anew
  */
-export function repeatIfCalled(work: () => Promise<void>): SingleFlight<void> {
+export function repeatIfCalled(
+  work: () => Promise<void>,
+  begin?: () => Promise<void>,
+  end?: () => void,
+): SingleFlight<void> {
   let isCalled = false
   let current: Promise<void> | undefined
 
   async function runAll(): Promise<void> {
     try {
+      if (begin) await begin()
       while (isCalled) {
         isCalled = false
         await work()
@@ -37,6 +44,7 @@ export function repeatIfCalled(work: () => Promise<void>): SingleFlight<void> {
     } finally {
       // Nothing is awaited after the last check of `isCalled`: a call in between would join a run that has ended.
       current = undefined
+      end?.()
     }
   }
 

@@ -1,4 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
+import { repeatIfCalled } from '../../core/scheduling/once.ts'
 import type { Origin } from '../feed/lag.ts'
 import type { Head } from '../log/event-ids.ts'
 import type { NumberedEvent } from '../log/log.ts'
@@ -48,8 +49,6 @@ export function createChannel(source: Source, { deliver, complete, beforeDeliver
   let seq = 0
   const ephemeral = createEphemeralEvents()
   const offered = createOffered()
-  let stale = false
-  let advancing: Promise<void> | undefined
 
   const opened = headOf(source).then((head) => {
     epoch = head.epoch
@@ -58,29 +57,23 @@ export function createChannel(source: Source, { deliver, complete, beforeDeliver
   // `advance` rejects with the same error.
   opened.catch(() => {})
 
-  async function readOn(): Promise<void> {
-    try {
-      await opened
-      while (stale) {
-        stale = false
-        while (!(await readPage()));
-      }
-    } finally {
-      // Nothing is awaited after the last check of `stale`: a call in between would join a run that has stopped reading.
-      advancing = undefined
-    }
+  const readOn = repeatIfCalled(readPages, () => opened)
+
+  async function readPages(): Promise<void> {
+    while (!(await readPage()));
   }
 
   /** @returns whether the log has no further lines at present */
   async function readPage(): Promise<boolean> {
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
-    const { page, since, unknown } = offered.takeAfter(seq)
+    const { page, since } = offered.takeAfter(seq)
+    const endRead = offered.beginRead()
     const { lines, isLast } = page ?? (await source.read(seq, PAGE))
     await beforeDelivery()
     const events = [...complete(withIds(epoch, lines)), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
-    if (!page) offered.hasRead(unknown, isLast)
+    if (!page) endRead(isLast)
     if (events.length > 0) deliver(encode(events), lines[0] && { at: lines[0].at, since })
     return isLast
   }
@@ -92,9 +85,7 @@ export function createChannel(source: Source, { deliver, complete, beforeDeliver
     /** Delivers all new events, these or others; a call during a run makes it read again. @throws ChatError `not_found` */
     advance(events?: NumberedEvent[]): Promise<void> {
       offered.add(events)
-      stale = true
-      advancing ??= readOn()
-      return advancing
+      return readOn()
     },
     /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
     publish: ephemeral.add,
@@ -113,47 +104,60 @@ async function headOf(source: Source): Promise<Head> {
 /** Events that this process has committed, until all events before them are delivered. */
 function createOffered() {
   const offered: { line: NumberedEvent; since: number }[] = []
-  // How often the log may have got others, and up to which of these times it was read to its end. If they differ, what is
-  // offered is not the end of it.
-  let unknown = 0
-  let known = 0
+  const others = createOthers()
   let unread_since: number | undefined
   return {
     /** @param events none: this process has committed some that must be read; `undefined`: another one may have */
     add(events: NumberedEvent[] | undefined): void {
       const since = performance.now()
       if (events?.length === 0) unread_since ??= since
-      if (!events || events.length === 0) unknown++
+      if (!events || events.length === 0) others.add()
       else for (const line of events) offered.push({ line, since })
       if (offered.length <= MAX_OFFERED) return
       unread_since ??= offered[0]!.since
       offered.length = 0
-      unknown++
+      others.add()
     },
 
     /**
      * The offered events that follow `seq` without a gap, or no page if the caller must read the log now; and when this
      * process had committed the first event. Drops those that the log has returned since.
      */
-    takeAfter(seq: number): { page?: Page; since: number | undefined; unknown: number } {
+    takeAfter(seq: number): { page?: Page; since: number | undefined } {
       offered.sort((a, b) => a.line.seq - b.line.seq)
       while (offered.length > 0 && offered[0]!.line.seq <= seq) offered.shift()
       let count = 0
       while (offered[count]?.line.seq === seq + 1 + count) count++
       if (count > 0) {
         const taken = offered.splice(0, Math.min(count, PAGE))
-        const page = { lines: taken.map(({ line }) => line), isLast: offered.length === 0 && known === unknown }
-        return { page, since: taken[0]!.since, unknown }
+        const page = { lines: taken.map(({ line }) => line), isLast: offered.length === 0 && others.areRead() }
+        return { page, since: taken[0]!.since }
       }
       const since = unread_since
       unread_since = undefined
-      return { since, unknown }
+      return { since }
     },
+    beginRead: others.beginRead,
+  }
+}
 
-    /** The log was read, and not further than to a full page unless `isLast`. @param before `unknown` before the read */
-    hasRead(before: number, isLast: boolean): void {
-      if (isLast) known = before
-      else unknown++
+/** Whether a log may have events that were not offered: then the offered ones are not the end of it. */
+function createOthers() {
+  // How often it may have got some, and up to which of these times it was read to its end.
+  let added = 0
+  let read = 0
+  return {
+    add(): void {
+      added++
+    },
+    areRead: () => read === added,
+    /** Begins a read of the log. @returns a function to call after it, with whether the page was the last one */
+    beginRead() {
+      const before = added
+      return (isLast: boolean): void => {
+        if (isLast) read = before
+        else added++
+      }
     },
   }
 }

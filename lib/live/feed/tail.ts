@@ -1,3 +1,4 @@
+import { repeatIfCalled } from '../../core/scheduling/once.ts'
 import type { Place } from './feed-order.ts'
 import { type Committed, createFeedPages, type FeedPagesDeps } from './feed-pages.ts'
 
@@ -13,39 +14,33 @@ export type Tail = ReturnType<typeof createTail>
 export function createTail(deps: FeedPagesDeps) {
   const { followers } = deps
   const pages = createFeedPages(deps)
-  let stale = false
-  let advancing: Promise<void> | undefined
-  let isBehind = false
   const joining: Join[] = []
+  let isBehind = false
 
-  async function readOn(): Promise<void> {
-    try {
-      await pages.begin()
-      while (stale) {
-        stale = false
-        const joins = joining.splice(0)
-        await pages.readOn()
-        for (const join of joins) join(...pages.reached())
-      }
-    } finally {
-      joining.length = 0
-      advancing = undefined
-      rest()
-    }
+  const readOn = repeatIfCalled(passPages, pages.begin, end)
+
+  async function passPages(): Promise<void> {
+    const joins = joining.splice(0)
+    await pages.readOn()
+    for (const join of joins) join(...pages.reached())
+  }
+
+  function end(): void {
+    // After a failure some are left, whose callers get its error.
+    joining.length = 0
+    rest()
   }
 
   /** Without readers nothing is read. */
   function rest(): void {
-    if (followers.count() === 0 && !advancing) pages.forget()
+    if (followers.count() === 0 && !readOn.current()) pages.forget()
   }
 
   /** Delivers all new events. A call during a run extends it. @param own a commit of this process, not to be read */
   function advance(own: Committed = NOTHING): Promise<void> {
     pages.add(own)
-    stale = true
     if (own.rows.length === 0) isBehind = false
-    advancing ??= readOn()
-    return advancing
+    return readOn()
   }
 
   return {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { CloseReason } from '../../context.ts'
 import { forEachConcurrently } from '../../core/scheduling/concurrently.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
@@ -21,23 +22,17 @@ export function createLogins(deps: {
   const asked = new WeakMap<Login, number>()
   let round = 0
   // Ends the questions in progress: a stop waits for no response.
-  const giveUps = new Set<() => void>()
-  let isStopped = false
+  const stopping = new AbortController()
+  const { signal } = stopping
+  setMaxListeners(0, signal)
 
   async function isOver(reader: LoggedIn): Promise<boolean> {
-    if (reader.closed || isStopped) return false
+    if (reader.closed || signal.aborted) return false
     asked.set(reader.login, round)
-    let giveUp = () => {}
-    const stopped = new Promise<undefined>((resolve) => {
-      giveUp = () => resolve(undefined)
-    })
-    giveUps.add(giveUp)
     try {
-      return (await withDeadline(Promise.race([reader.login.ask(), stopped]), TIMEOUT_MS, undefined)) === false
+      return (await withDeadline(reader.login.ask(), TIMEOUT_MS, undefined, signal)) === false
     } catch {
       return false
-    } finally {
-      giveUps.delete(giveUp)
     }
   }
 
@@ -58,10 +53,7 @@ export function createLogins(deps: {
     },
 
     /** Ends the rounds in progress, without their answers, and asks nothing more. */
-    stop(): void {
-      isStopped = true
-      for (const giveUp of giveUps) giveUp()
-    },
+    stop: () => stopping.abort(),
   }
 }
 

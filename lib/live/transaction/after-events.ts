@@ -2,6 +2,7 @@ import type { EventAfter, Log, PersistedEvent } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { withDeadline } from '../../core/scheduling/deadline.ts'
 import { warnOnce } from '../../core/scheduling/once.ts'
+import { createWorkers } from '../../core/scheduling/workers.ts'
 import type { Source } from '../conversation/channel.ts'
 import type { Commit, EventRange } from './commits.ts'
 
@@ -56,25 +57,17 @@ export function createAfterEvents(deps: Deps): AfterEvents {
   const { passRange, failed } = createPassing(deps, () => isClosed)
   let count = 0
   let characters = 0
-  let workers = 0
   let isClosed = false
-  const emptied: (() => void)[] = []
   const dropped = warnOnce(() =>
     deps.log.warn(`hooks.afterEvent is too slow: ${MAX_WAITING} events wait, new ones are dropped`),
   )
+  const workers = createWorkers({ concurrency: CONCURRENCY, next: lanes.take, work, onIdle: dropped.reset })
 
-  async function work(): Promise<void> {
-    workers++
-    for (let next = lanes.take(); next; next = lanes.take()) {
-      await passRange(next.id, next.range).catch((error) => failed(causeText(error)))
-      lanes.release(next.id)
-      count -= sizeOf(next.range)
-      characters -= next.range.characters
-    }
-    workers--
-    if (workers > 0 || count > 0) return
-    dropped.reset()
-    for (const resolve of emptied.splice(0)) resolve()
+  async function work({ id, range }: { id: string; range: Waiting }): Promise<void> {
+    await passRange(id, range).catch((error) => failed(causeText(error)))
+    lanes.release(id)
+    count -= sizeOf(range)
+    characters -= range.characters
   }
 
   /** Drops the events themselves where too much of them is kept. */
@@ -93,19 +86,17 @@ export function createAfterEvents(deps: Deps): AfterEvents {
     count += sizeOf(waiting)
     characters += waiting.characters
     lanes.add(conversationId, waiting)
-    if (workers < CONCURRENCY) void work()
+    workers.wake()
   }
-
-  const idle = () => (count === 0 ? Promise.resolve() : new Promise<void>((resolve) => emptied.push(resolve)))
 
   return {
     committed({ ranges }) {
       if (isClosed || !deps.hook) return
       for (const { conversation_id, ...range } of ranges) add(conversation_id, range)
     },
-    idle,
+    idle: workers.idle,
     async close() {
-      await withDeadline(idle(), CLOSE_TIMEOUT_MS, undefined)
+      await withDeadline(workers.idle(), CLOSE_TIMEOUT_MS, undefined)
       isClosed = true
       lanes.clear()
     },

@@ -80,7 +80,7 @@ export function createWrite(deps: {
     const attempt = db.write(async (queries) => {
       const { tx, changes, outcome, entries, tasks, notified } = collect(queries, now)
       const value = await work(tx)
-      const additions = [...changes.values()]
+      const additions = changes.list()
       const appended = appendEvents(queries, additions)
       queries.defer(appended)
       const audited = entries.map((entry) => ({ id: id(), entry }))
@@ -110,19 +110,16 @@ export function createWrite(deps: {
 
 /** A transaction that collects events, audit entries and tasks until its work is done. */
 function collect(queries: Writing, now: () => Micros) {
-  const changes = new Map<string, Addition>()
+  const changes = createChanges(now)
   const outcome: Omit<Outcome, 'rows'> = {
-    ...{ conversations: new Map(), members: new Set() },
-    ...{ ephemeral: [], revocations: [] },
+    conversations: new Map(),
+    members: new Set(),
+    ephemeral: [],
+    revocations: [],
   }
   const entries: AuditEntry[] = []
   const tasks: NewTask[] = []
   const notified: Promise<MadeNotification[]>[] = []
-  const changeOf = (conversation_id: string) => {
-    const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0 }
-    changes.set(conversation_id, change)
-    return change
-  }
   // Named, not spread: this runs for each write.
   const { dialect, names, all, get, run, defer } = queries
   const tx: Tx = {
@@ -133,16 +130,16 @@ function collect(queries: Writing, now: () => Micros) {
     run,
     defer,
     advanceClock(conversationId, at) {
-      changeOf(conversationId).at = at
+      changes.to(conversationId).at = at
     },
     countMessages(conversationId, by) {
-      changeOf(conversationId).messages += by
+      changes.to(conversationId).messages += by
     },
     markActive(conversationId, at) {
-      changeOf(conversationId).active_at = at
+      changes.to(conversationId).active_at = at
     },
     emit(conversationId, event) {
-      changeOf(conversationId).events.push(event)
+      changes.to(conversationId).events.push(event)
       if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
     },
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
@@ -158,6 +155,19 @@ function collect(queries: Writing, now: () => Micros) {
     recheckStreams: (revocation) => outcome.revocations.push(revocation),
   }
   return { tx, changes, outcome, entries, tasks, notified }
+}
+
+/** What a transaction adds to each of its conversations. */
+function createChanges(now: () => Micros) {
+  const changes = new Map<string, Addition>()
+  return {
+    list: () => [...changes.values()],
+    to(conversation_id: string): Addition {
+      const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0 }
+      changes.set(conversation_id, change)
+      return change
+    },
+  }
 }
 
 /** The event of changed settings. It is completed when it is sent. */
