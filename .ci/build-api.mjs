@@ -48,8 +48,7 @@ function filesBelow(root, path) {
 function fingerprint(root, files) {
   const hash = createHash('sha256')
   for (const path of files.sort()) {
-    // A build beside this one may delete a file of a feature that no longer exists.
-    const { size, mtimeMs } = statSync(join(root, path), { throwIfNoEntry: false }) ?? {}
+    const { size, mtimeMs } = statSync(join(root, path))
     hash.update(`${path} ${size} ${mtimeMs}\n`)
   }
   return hash.digest('hex')

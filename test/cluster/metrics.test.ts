@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
 describeOnEachDatabase('the metrics of two processes on one database', (openUrl) => {
@@ -15,15 +15,13 @@ describeOnEachDatabase('the metrics of two processes on one database', (openUrl)
     here = await startService(url, { config })
     there = await startService(url, { config })
     // It would find its own commits, too, at times before these return.
-    await innerState(here).streams.poller.stop()
+    await here.chat.context.streams.poller.stop()
     ada = await here.signIn('ada')
     conversation_id = (await ada.conversations.create()).conversation_id
   })
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await vi.waitUntil(() => [here, there].every(({ chat }) => innerState(chat).streams.hub.isIdle()), {
-      timeout: 30_000,
-    })
+    await vi.waitUntil(() => [here, there].every(({ chat }) => chat.context.streams.hub.isIdle()), { timeout: 30_000 })
   })
   afterAll(() => Promise.all([here.close(), there.close()]))
 

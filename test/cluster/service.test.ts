@@ -4,7 +4,7 @@ import { VERSION } from '../../lib/core/version.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { databaseNow } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, innerState, type Person, startService, type TestService } from '../support/service.ts'
+import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
 
 describeOnEachDatabase('the list of processes', (openUrl) => {
   let url: string
@@ -19,7 +19,7 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
 
   it('names the process that responds, for administrators only', async () => {
     const { nodes } = await ada.nodes.list()
-    const { id } = innerState(service).cluster
+    const { id } = service.chat.context.cluster
     expect(nodes).toEqual([
       {
         id,
@@ -41,13 +41,13 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
     const command = createChatService(parseConfig(), storage)
     await command.start({ background: false })
     const { nodes } = await command.nodes.list(OPERATOR)
-    expect(nodes.map(({ id, self }) => [id, self])).toEqual([[innerState(service).cluster.id, undefined]])
+    expect(nodes.map(({ id, self }) => [id, self])).toEqual([[service.chat.context.cluster.id, undefined]])
     expect((await ada.nodes.list()).nodes).toHaveLength(1)
     await command.close()
   })
 
   it('does not name the dead, and has at most 1,000 rows', async () => {
-    const { cluster } = innerState(service)
+    const { cluster } = service.chat.context
     const { db } = cluster
     const insert = (prefix: string, count: number, age: number) =>
       db.run(

@@ -7,15 +7,7 @@ import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { filesInFolder } from '../support/files-folder.ts'
-import {
-  codeOf,
-  innerState,
-  PASSWORD,
-  type Person,
-  startService,
-  startThread,
-  type TestService,
-} from '../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, startThread, type TestService } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 
 /** Malicious values of a field in a body, as JSON. */
@@ -151,7 +143,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
   afterAll(() => service.close())
 
   const countRows = () =>
-    innerState(service).db.get(
+    service.chat.context.db.get(
       `SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM participants) AS participants,
               (SELECT count(*) FROM invites) AS invites, (SELECT count(*) FROM conversations) AS conversations,
               (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM events) AS events`,

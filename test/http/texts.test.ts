@@ -12,7 +12,7 @@ import { type AnyUseCase, parseInput } from '../../lib/core/use-case.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, PASSWORD, startService, type TestService } from '../support/service.ts'
+import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 import { boundOf, inputWith, textsOf } from '../support/texts.ts'
 
@@ -213,7 +213,7 @@ describeOnEachDatabase('a text that is stored', (openUrl) => {
         await grace.search.messages({ q })
     }
     await search()
-    await Promise.all(service.nodes.map((node) => innerState(node).search.move()))
+    await Promise.all(service.nodes.map((node) => node.context.search.move()))
     await search()
     expect((await grace.search.messages({ q: 'needle' })).results.length).toBeGreaterThanOrEqual(9)
     await grace.threads.list(conversation_id)

@@ -4,7 +4,7 @@ import { type ChatError, parseConfig } from '../../lib/index.ts'
 import { authFailuresOf, createAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, PASSWORD, startService, type TestService } from '../support/service.ts'
+import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const START = Date.UTC(2026, 0, 1) * 1000
@@ -108,7 +108,7 @@ describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
       })
       expect(response.status).toBe(401)
     }
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     const looked: string[] = []
     const { get: find } = db
     db.get = (sql, ...params) => {

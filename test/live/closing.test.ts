@@ -4,7 +4,7 @@ import { SECOND } from '../../lib/core/units.ts'
 import { openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { placementOf } from '../support/placement.ts'
-import { innerState, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 import { headersOf, poll, soon, typesOf } from './readers.ts'
 
@@ -26,7 +26,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
   })
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
   })
   afterAll(() => service.close())
 

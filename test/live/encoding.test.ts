@@ -4,7 +4,7 @@ import type { Actor } from '../../lib/core/actor.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Delivery } from '../../lib/live/readers/delivery.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, startService, startThread, type TestService } from '../support/service.ts'
+import { startService, startThread, type TestService } from '../support/service.ts'
 import { soon } from './readers.ts'
 
 const READERS = 3
@@ -51,7 +51,7 @@ describeOnEachDatabase('an ephemeral event to some users', (openUrl) => {
     const event = { type: 'typing.update' as const, payload }
     for (const to of [{ user_id: ada.user_id }, { except_ids: ['another'] }]) {
       const before = readers.typing().length
-      innerState(service).streams.hub.receive([{ conversation_id, event, ...to }])
+      service.chat.context.streams.hub.receive([{ conversation_id, event, ...to }])
       await soon(() => expect(readers.typing()).toHaveLength(before + READERS))
       expect(
         new Set(

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
 import type { Actor } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, innerState, startService, type TestService, times } from '../support/service.ts'
+import { codeOf, startService, type TestService, times } from '../support/service.ts'
 import { inTens, isNews, positionOf, range, readAnew, seqOf, seqsOf, startReading, turns, typesOf } from './readers.ts'
 
 const BUFFER = 100_000
@@ -33,7 +33,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
   async function* newsOf(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent> {
     for await (const received of events) if (isNews(received)) yield received
   }
-  const open = () => innerState(service).streams.hub.countStreams(actor.user_id)
+  const open = () => service.chat.context.streams.hub.countStreams(actor.user_id)
 
   it('yields missed events, then live ones; leaving the loop frees the place', async () => {
     const { conversation_id, follow, post, position } = await begin()

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { contextOf } from '../../lib/core/context-of.ts'
 import type { Actor, ConversationStreamEvent } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, startService, type TestService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 import { type HeldStorage, holdStorage, readsLog } from './held.ts'
 
 describeOnEachDatabase('the events of a new thread', (openUrl) => {
@@ -20,7 +21,7 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     conversation_id = (await service.chat.conversations.create(ada, {})).conversation_id
     await service.chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
     // Only what a commit makes it read.
-    await innerState(service).streams.poller.stop()
+    await contextOf(service.chat).streams.poller.stop()
   })
   afterAll(() => service.close())
 

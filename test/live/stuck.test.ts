@@ -10,7 +10,7 @@ import { streamToWeb } from '../../lib/http/response/sse.ts'
 import type { Sink } from '../../lib/live/readers/reader.ts'
 import { openRaw, type RawEvent } from '../fault/raw-reader.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, startService, type TestService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 import { followResponse, openStream } from '../support/stream.ts'
 import { inTens, positionOf, range, seqOf, startReading, withSeq } from './readers.ts'
 
@@ -62,7 +62,7 @@ describeOnEachDatabase('a client that has missed events', (openUrl, dialect) => 
     }
     const stuck = openRaw({ ...options, paused: true, onEvent: (event) => void seen.push(event) })
     await vi.waitUntil(async () => (await dropped()) > before, PATIENT)
-    expect(innerState(service).streams.hub.size()).toBe(0)
+    expect(service.chat.context.streams.hub.size()).toBe(0)
     stuck.resume()
     expect(await stuck.over).toBe('ended')
     expect(seen.at(-1)!.event).toEqual({ type: 'stream.closed', payload: { reason: 'too_slow' } })

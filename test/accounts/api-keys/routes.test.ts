@@ -7,7 +7,6 @@ import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import {
   codeOf,
-  innerState,
   PASSWORD,
   type Person,
   startService,
@@ -86,7 +85,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(withKey(key).auth.me())).toBe('unauthenticated')
     expect(await codeOf(withKey(key, node.base_url).auth.me())).toBe('unauthenticated')
     expect(await codeOf(ada.keys.revoke(id))).toBe('not_found')
-    const acts = await innerState(service).db.all(
+    const acts = await service.chat.context.db.all(
       "SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
       id,
     )
@@ -111,7 +110,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
   it("become invalid when their user is disabled, and lose rights with their user's roles", async () => {
     const grace = await service.signIn('grace')
     const { key } = await grace.keys.create({ name: 'hers' })
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     const bot = withKey(key)
     await db.write((tx) => tx.run("UPDATE users SET roles = 'read_only' WHERE username = 'grace'"))
     expect(await codeOf(bot.conversations.create())).toBe('forbidden')

@@ -3,7 +3,7 @@ import { toInstant } from '../../../lib/core/time.ts'
 import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('an incident read afterwards', (openUrl) => {
@@ -213,7 +213,7 @@ describeOnEachDatabase('an incident read afterwards', (openUrl) => {
     expect((await read({ since: at(2) })).map(({ act }) => act)).toContain('user.locked_down')
     expect(await codeOf(read({ since: 'yesterday' }))).toBe('validation_failed')
 
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     if (db.dialect !== 'sqlite') return
     for (const [where, index] of [
       ['at < 5 AND at >= 1', 'audit_log_by_time'],

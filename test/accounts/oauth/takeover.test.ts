@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import type { Primitive, Writing } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
 
@@ -42,7 +42,7 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
       return node.chat.users.lockDown(OPERATOR, user.id)
     }
     expect((await signIn()).code).toBe('oauth_state_invalid')
-    expect(await innerState(node).db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
+    expect(await node.chat.context.db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
     await Promise.all([service.close(), node.close()])
     there.close()
   })
@@ -101,7 +101,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     const { conversation_id } = await client.conversations.create({})
     const invite = await client.invites.create(conversation_id, { role: 'owner' })
     const reset = await service.chat.resets.issue(OPERATOR, { email })
-    await innerState(service).db.write((tx) =>
+    await service.chat.context.db.write((tx) =>
       tx.run(
         "INSERT INTO identities (id, provider, issuer, subject, user_id, created_at) VALUES ('i', 'plain', 'x', 'y', ?, 1)",
         user.id,
@@ -120,7 +120,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     const body = { token: reset.token, password: 'another horse' }
     expect(await codeOf(service.client().resets.redeem(body))).toBe('not_found')
     expect(await codeOf(founder.invites.accept({ token: invite.token! }))).toBe('invite_revoked')
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     expect(await db.all('SELECT issuer FROM identities WHERE user_id = ?', user.id)).toHaveLength(1)
     expect(await db.all('SELECT user_id FROM known_devices WHERE user_id = ?', user.id)).toEqual([])
     expect((await owner.me()).status).toBe(200)
@@ -150,7 +150,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
         ),
       ])
       expect(owner.user!.id).toBe(user.id)
-      const { db } = innerState(service)
+      const { db } = service.chat.context
       expect(await db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toHaveLength(1)
       expect(await db.all('SELECT id FROM api_keys WHERE user_id = ?', user.id)).toEqual([])
       expect(await db.all('SELECT password_hash FROM users WHERE id = ?', user.id)).toEqual([{ password_hash: null }])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
@@ -18,7 +18,7 @@ describeOnEachDatabase('an account', (openUrl) => {
   afterAll(() => service.close())
 
   const acts = async (act: string) =>
-    innerState(service).db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(
+    service.chat.context.db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(
       'SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = ? ORDER BY id',
       act,
     )
@@ -58,7 +58,7 @@ describeOnEachDatabase('an account', (openUrl) => {
 
     it('is not changed by a user who does not know it or has none; both take the same work', async () => {
       const grace = await service.signIn('grace')
-      const { passwords } = innerState(service).accounts
+      const { passwords } = service.chat.context.accounts
       const { verify } = passwords
       const compared: unknown[] = []
       passwords.verify = (password, hash, caller) => {

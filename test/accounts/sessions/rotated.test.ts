@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a replaced session token', (openUrl) => {
@@ -34,7 +34,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
   const sessionOf = async (headers: Record<string, string>) =>
     (await (await read(service, headers)).json()) as { session: { id: string }; user: { id: string } }
   const replays = (sessionId: string) =>
-    innerState(service).db.all<{ subject_id: string; ip: string; detail: string }>(
+    service.chat.context.db.all<{ subject_id: string; ip: string; detail: string }>(
       "SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.replayed' AND detail LIKE ?",
       `%${sessionId}%`,
     )
@@ -92,7 +92,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
         if (status === 200) expect(await codeFor({ cookie })).toBe('unauthenticated')
       }
       expect(await replays(session.id)).toHaveLength(1)
-      const { db } = innerState(service)
+      const { db } = service.chat.context
       expect(await db.all('SELECT 1 AS one FROM rotated_tokens WHERE session_id = ?', session.id)).toEqual([])
     }
   })
@@ -114,7 +114,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
     const first = await signIn()
     const second = await refreshByHand(service.base_url, first)
     const { session } = await sessionOf(second)
-    const { db, write } = innerState(service)
+    const { db, write } = service.chat.context
     await write(async (tx) => {
       for (let i = 0; i < 1_000; i++)
         await tx.run(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { exif, JPEG, bytesOf as joined, segment } from '../../support/pictures.ts'
-import { innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { type Person, startService, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 const SECRET = 'GPS 47.3769 N 8.5417 E'
@@ -46,7 +46,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
   const hasSecret = () => [...files.kept.values()].some((value) => Buffer.from(value).includes(SECRET))
   /** Deletes what is left, as after a day. */
   const sweep = async () => {
-    const ctx = innerState(service)
+    const ctx = service.chat.context
     return sweepFiles(
       { ...ctx, config: { ...ctx.config, attachments: { ...ctx.config.attachments, grace_hours: 0 } } },
       {
@@ -89,7 +89,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     const other = joined(JPEG.start, JPEG.jfif, profiles, JPEG.picture, JPEG.end, Buffer.alloc(appended.length))
     ids.push(await upload(ada, bytes, place, { content: other }))
     await sweep()
-    const stored = await innerState(service).db.all<{ blob_id: string }>(
+    const stored = await service.chat.context.db.all<{ blob_id: string }>(
       `SELECT DISTINCT blob_id FROM attachments WHERE id IN ('${ids.join("', '")}')`,
     )
     expect(stored).toHaveLength(1)
@@ -150,7 +150,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     expect((await bytes.put(id, 1, first!)).status).toBe(404)
     files.setItemRaw = put
     expect(files.kept.size).toBe(before + 3)
-    await sweepFiles(innerState(service), { after: '' })
+    await sweepFiles(service.chat.context, { after: '' })
     expect(files.kept.size).toBe(before - 1)
   })
 

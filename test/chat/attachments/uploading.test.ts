@@ -6,7 +6,7 @@ import type { FileInput } from '../../../lib/chat/attachments/uploading.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { innerState, type Person, type TestService } from '../../support/service.ts'
+import type { Person, TestService } from '../../support/service.ts'
 import { bytesOf, PART, startWithFiles } from './files.ts'
 
 describeOnEachDatabase('chat.attachments.upload', (openUrl) => {
@@ -22,7 +22,7 @@ describeOnEachDatabase('chat.attachments.upload', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  const left = () => innerState(service).db.all('SELECT id FROM attachments')
+  const left = () => service.chat.context.db.all('SELECT id FROM attachments')
   const upload = (file: unknown) => service.chat.attachments.upload(actor, place, file as FileInput)
 
   async function contentOf(id: string): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FIND_ACTIVITY } from '../../../lib/storage/schema/0019-people.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, type Person, startService, type TestService } from '../../support/service.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('the order of conversations', (openUrl) => {
   let service: TestService
@@ -52,7 +52,7 @@ describeOnEachDatabase('the order of conversations', (openUrl) => {
 
   it('is found for conversations of an older version', async () => {
     const before = await list()
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     await db.run('UPDATE conversations SET active_at = NULL')
     await db.run(FIND_ACTIVITY)
     expect(await list()).toEqual(before)

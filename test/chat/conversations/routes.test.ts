@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { codeOf, startService, startThread, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('conversations', (openUrl) => {
   let service: TestService
@@ -138,7 +138,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     const ids = (await Promise.all(posts)).filter((id) => id !== undefined)
     const { threads } = await ada.threads.list(conversation_id, { limit: 200 })
     expect(new Set(threads.map((thread) => thread.root_id))).toEqual(new Set(ids))
-    const log = await innerState(service).db.all<{ type: string }>(
+    const log = await service.chat.context.db.all<{ type: string }>(
       'SELECT type FROM events WHERE conversation_id = ? ORDER BY seq',
       conversation_id,
     )
@@ -202,12 +202,12 @@ describeOnEachDatabase('conversations', (openUrl) => {
     ]) {
       expect(await codeOf(call())).toBe('not_found')
     }
-    await innerState(service).tasks.settle()
+    await service.chat.context.tasks.settle()
     for (const table of ['messages', 'threads', 'events', 'participants', 'message_revisions', 'thread_members']) {
       const column =
         table === 'message_revisions' ? 'message_id' : table === 'thread_members' ? 'root_id' : 'conversation_id'
       const value = table === 'message_revisions' || table === 'thread_members' ? root.root_id : conversation_id
-      const rows = await innerState(service).db.all(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, value)
+      const rows = await service.chat.context.db.all(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, value)
       expect(rows, table).toEqual([])
     }
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent, Message } from '../../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
-import { innerState, type Person, startService, type TestService } from '../../support/service.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
 
 /** Applies an event to the messages of a client. */
 function fold(messages: Map<string, Message>, { type, payload }: ConversationStreamEvent): void {
@@ -64,7 +64,7 @@ describeOnEachDatabase('an erased user, in the messages of others', (openUrl) =>
       })
 
       await ada.users.erase(grace.id, { messages })
-      await innerState(service).tasks.settle()
+      await service.chat.context.tasks.settle()
       const end = await read()
       const { by: _, ...pinned } = middle.messages.get(edited)!.pinned!
       expect(end.messages.get(edited)!.pinned).toEqual(pinned)

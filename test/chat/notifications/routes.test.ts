@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, type Person, startService, type TestService } from '../../support/service.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('the inbox', (openUrl) => {
   let url: string
@@ -155,7 +155,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
 
   it('is told of nothing at the level none', async () => {
     await gather(grace)
-    await innerState(service).db.run(
+    await service.chat.context.db.run(
       "UPDATE participants SET level = 'none' WHERE conversation_id = ? AND user_id = ?",
       group,
       grace.id,

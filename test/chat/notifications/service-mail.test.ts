@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { takeTime } from '../../../lib/mail/pace.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the mail of a notification', (openUrl) => {
   let service: TestService
@@ -95,7 +95,7 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
   })
 
   it('comes five times at once, then five times an hour, and delays no other mail', async () => {
-    const { db, now } = innerState(service)
+    const { db, now } = service.chat.context
     const at = now()
     const timeOf = (kind: 'notification' | 'password_changed') => takeTime(db, kind, 'full@example.org', at)
     const waits: (number | undefined)[] = []

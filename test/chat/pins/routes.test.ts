@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { contextOf } from '../../../lib/core/context-of.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
-import {
-  codeOf,
-  innerState,
-  type Person,
-  startService,
-  startThread,
-  type TestService,
-  times,
-} from '../../support/service.ts'
+import { codeOf, type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('pins', (openUrl) => {
   let service: TestService
@@ -109,7 +102,7 @@ describeOnEachDatabase('pins', (openUrl) => {
     await ada.users.erase(linus.id, { messages: 'erase' })
     const { pins } = await ada.pins.list(conversation_id)
     expect(pins).toEqual([{ message: expect.objectContaining({ id: kept }), at: expect.any(String) }])
-    await innerState(service).tasks.settle()
+    await contextOf(service.chat).tasks.settle()
     expect((await ada.pins.list(conversation_id)).pins).toEqual(pins)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })

@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import {
-  codeOf,
-  innerState,
-  PASSWORD,
-  type Person,
-  startService,
-  type TestService,
-  times,
-} from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('presence in a conversation with many participants', (openUrl) => {
@@ -38,7 +30,7 @@ describeOnEachDatabase('presence in a conversation with many participants', (ope
 
   /** The events up to two messages from now on. */
   async function soFar(stream: TestStream): Promise<ReceivedEvent[]> {
-    await innerState(service).streams.presence.sweep()
+    await service.chat.context.streams.presence.sweep()
     const seen: ReceivedEvent[] = []
     for (const content of ['so', 'far']) {
       const { message_id } = await ada.messages.postRoot(large, { content })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, type Person, startService, startThread, type TestService } from '../../support/service.ts'
+import { type Person, startService, startThread, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('the reactions of an erased user', (openUrl) => {
   let service: TestService
@@ -31,7 +31,7 @@ describeOnEachDatabase('the reactions of an erased user', (openUrl) => {
     await ada.users.erase(grace.id, { messages: 'erase' })
     expect((await ada.messages.get(ids[0]!)).reactions).toEqual([{ emoji: '👍', count: 1, user_ids: [ada.id] }])
     expect((await ada.messages.get(ids[1]!)).reactions).toBeUndefined()
-    await innerState(service).tasks.settle()
+    await service.chat.context.tasks.settle()
 
     const changed: ConversationStreamEvent[] = []
     for await (const { event } of ada.events.follow(conversation_id, { last_event_id: stream_position! })) {
@@ -55,7 +55,7 @@ describeOnEachDatabase('the reactions of an erased user', (openUrl) => {
 
   it('are in no archive, nor are those to erased messages', async () => {
     let archive = ''
-    await exportArchive(innerState(service).db, (lines) => {
+    await exportArchive(service.chat.context.db, (lines) => {
       archive += lines
     })
     const rows = archive.split('\n').filter((line) => line.includes('"table":"reactions"'))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('read receipts', (openUrl) => {
   let url: string
@@ -111,14 +111,14 @@ describeOnEachDatabase('read receipts', (openUrl) => {
     const before = await countRows()
     for (const reply of replies)
       for (const person of [grace, alan]) await person.threads.markRead(root_id, { message_id: reply })
-    await innerState(service).streams.receipts.flush()
+    await service.chat.context.streams.receipts.flush()
     expect(await countRows()).toEqual(before)
     for (const reply of replies) expect(await readersOf(reply)).toHaveLength(2)
   })
 
   /** The number of rows of each table, but those in which the processes tell each other what is new, or index it meanwhile. */
   async function countRows(): Promise<Map<string, number>> {
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     const tables = await db.all<{ name: string }>(
       db.dialect === 'sqlite'
         ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { ChatError } from '../../../lib/index.ts'
 import { createEventLoopQueue } from '../../../lib/live/hub/event-loop-queue.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, startService, type TestService, times } from '../../support/service.ts'
+import { startService, type TestService, times } from '../../support/service.ts'
 import { holdStorage, readsLog, type Which } from '../held.ts'
 import { inTens, positionOf, seqOf, soon, startReading, turns } from '../readers.ts'
 
@@ -98,7 +98,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
     expect(pagesRead()).toBe(1)
     expect(closed.filter((each) => each.messages > 1 || !each.hasEnded)).toEqual([])
     last!.leave()
-    expect(innerState(service).streams.hub.size()).toBe(0)
+    expect(service.chat.context.streams.hub.size()).toBe(0)
   })
 
   it('are served also when one before them fails', async () => {

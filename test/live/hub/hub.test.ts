@@ -6,7 +6,7 @@ import { ChatError, openStorage } from '../../../lib/index.ts'
 import type { Commit } from '../../../lib/live/transaction/commits.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { placementOf } from '../../support/placement.ts'
-import { innerState, type ServiceOptions, startService, type TestService, times } from '../../support/service.ts'
+import { type ServiceOptions, startService, type TestService, times } from '../../support/service.ts'
 import { followResponse, openStream, type TestStream } from '../../support/stream.ts'
 import { holdStorage, looksForChanges, readsHead, readsLog, readsPlaces, readsSessions } from '../held.ts'
 import {
@@ -41,7 +41,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     held.reset()
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
     await Promise.all(more.splice(0).map((service) => service.close()))
-    await soon(() => expect(innerState(shared).streams.hub.size()).toBe(0))
+    await soon(() => expect(shared.chat.context.streams.hub.size()).toBe(0))
   })
   afterAll(() => shared.close())
 
@@ -67,7 +67,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
       const stream = await open(undefined, cookie)
       await stream.until('stream.ready')
       await soon(() => {
-        if (innerState(service).streams.hub.size() === 0) throw new Error('not yet')
+        if (service.chat.context.streams.hub.size() === 0) throw new Error('not yet')
       })
       await thread.ada.messages.postRoot(thread.conversation_id, CONTENT)
       await stream.until('message.new')
@@ -116,12 +116,12 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const { service, conversation_id, openLive } = await start()
     const stream = await openLive()
     const say = (user_id: string) =>
-      innerState(service).streams.hub.publishEphemeral(conversation_id, {
+      service.chat.context.streams.hub.publishEphemeral(conversation_id, {
         type: 'presence.update',
         payload: { user_id, status: 'online' },
       })
     for (let moment = 0; moment < 60; moment++) {
-      const [first, second] = [innerState(service).id(), innerState(service).id()]
+      const [first, second] = [service.chat.context.id(), service.chat.context.id()]
       say(first)
       for (let i = 0; i < moment; i++) await null
       say(second)
@@ -199,11 +199,11 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const stream = await openLive()
     const mend = held.fail(looksForChanges, new ChatError('unavailable'))
     await poll(service.chat)
-    await soon(() => expect(innerState(service).streams.poller.isLate()).toBe(true))
+    await soon(() => expect(service.chat.context.streams.poller.isLate()).toBe(true))
     await stream.close()
-    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
     mend()
-    await soon(() => expect(innerState(service).streams.poller.isLate()).toBe(false))
+    await soon(() => expect(service.chat.context.streams.poller.isLate()).toBe(false))
   })
 
   it('keep no place for a client that disconnects before its stream begins', async () => {
@@ -217,8 +217,8 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     await gone
     visits.release()
     await turns()
-    expect(innerState(service).streams.hub.size()).toBe(0)
-    expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(0)
+    expect(service.chat.context.streams.hub.size()).toBe(0)
+    expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(0)
   })
 
   it('send nothing to a reader who loses the right to it while connecting', async () => {
@@ -244,7 +244,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const first = await stream.next()
     await page.reached
     await chat.auth.logout(actor)
-    await soon(() => expect(innerState(chat).streams.hub.size()).toBe(0))
+    await soon(() => expect(chat.context.streams.hub.size()).toBe(0))
     page.release()
     await turns()
     const seen = [first.value!]
@@ -269,7 +269,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     })
     await ended
     expect(told).toEqual([JSON.stringify({ type: 'stream.closed', payload: { reason: 'draining' } })])
-    expect(innerState(chat).streams.hub.size()).toBe(0)
+    expect(chat.context.streams.hub.size()).toBe(0)
   })
 
   it('close at any point, leaving nothing behind', async () => {
@@ -290,7 +290,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const ends = Promise.allSettled([...reading, ...posts])
     await turns(5)
     await chat.close()
-    expect(innerState(chat).streams.hub.size()).toBe(0)
+    expect(chat.context.streams.hub.size()).toBe(0)
     for (const end of await ends) {
       if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'unavailable' })
       else if (Array.isArray(end.value)) expect(end.value.at(-1)).toBe('stream.closed')
@@ -339,7 +339,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
       event: { payload: { user_id: grace.id, action: 'removed' } },
     })
     expect(seen.at(-1)!.event.payload).toEqual({ reason: 'removed' })
-    expect(innerState(service).streams.hub.countStreams(grace.id)).toBe(0)
+    expect(service.chat.context.streams.hub.countStreams(grace.id)).toBe(0)
   })
 
   it.each([
@@ -355,13 +355,13 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const stream = await open(withSeq(position, 0), graces_cookie)
     await reading.reached
     // Held reads keep the known rights from becoming newer: the delivery must not wait for them, however slow this is.
-    innerState(service).streams.hub.rights.knownAt(performance.now() + 60_000)
+    service.chat.context.streams.hub.rights.knownAt(performance.now() + 60_000)
     const recheck = held.hold(readsSessions, 'before')
     await ada.participants.remove(params.conversation_id, grace.id)
     await post()
     await recheck.reached
     reading.release()
-    await soon(() => expect(innerState(service).streams.hub.countStreams(grace.id)).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.countStreams(grace.id)).toBe(0))
     recheck.release()
     const seen = await stream.until('stream.closed')
     expect(seqsOf(seen)).toEqual(range(0, seqOf(position) + 1))
@@ -394,7 +394,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const look = held.hold(readsLog(seqOf(position)), 'before')
     const actor = await service.chat.users.actor(ada.id)
     await inTens(150, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
-    const { db } = innerState(service)
+    const { db } = service.chat.context
     await db.run('DELETE FROM messages WHERE root_id = ? AND depth = 1', root.root_id)
     look.release()
     const { message } = await post()
@@ -449,7 +449,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     await web.until('stream.closed')
     await node.until('stream.closed')
     expect(await node.next()).toBeUndefined()
-    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
     await turns()
     const before = held.count(readsLog())
     await post()
@@ -482,17 +482,17 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     socket.write(
       `GET /api/stream/conversations/${conversation_id} HTTP/1.1\r\nhost: x\r\ncookie: ${headers.cookie}\r\nlast-event-id: ${withSeq(position, 0)}\r\n\r\n`,
     )
-    await soon(() => expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(1))
+    await soon(() => expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(1))
     await post()
     await fetch(`${service.base_url}/api/auth/logout`, { method: 'POST', headers })
-    await soon(() => expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(0))
+    await soon(() => expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(0))
     socket.destroy()
   })
 })
 
 /** Makes the hub read the log for every event, as it does for those of other processes, where the races are. */
 function readEverything({ chat }: TestService): void {
-  const { commits } = innerState(chat)
+  const { commits } = chat.context
   const { publish } = commits
   Object.assign(commits, {
     publish: (commit: Commit) =>
