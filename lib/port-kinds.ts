@@ -9,12 +9,18 @@ const HOOK_KINDS: Record<keyof Hooks, Kind> = {
 }
 
 const PORT_KINDS: Record<keyof Ports, Kind> = {
-  ...{ assistant: FUNCTION, identity: FUNCTION, mail: FUNCTION, notify: FUNCTION, scan: FUNCTION, thumbnail: FUNCTION },
+  assistant: FUNCTION,
+  identity: FUNCTION,
+  mail: FUNCTION,
+  notify: FUNCTION,
+  scan: FUNCTION,
+  thumbnail: FUNCTION,
   bus: withFunctions('publish', 'subscribe', 'close'),
   hooks: { text: 'an object of hooks', accepts: (value) => typeof value === 'object' && value !== null },
   log: withFunctions('debug', 'info', 'warn', 'error'),
   operator: TEXT,
-  ...{ now: FUNCTION, id: FUNCTION },
+  now: FUNCTION,
+  id: FUNCTION,
 }
 
 /** @throws TypeError for a port or a hook of another kind, such as a text for a function */

@@ -43,7 +43,8 @@ function toError({ code, message, errors }: Failure): Error {
 
 /** A promise with its functions: Node 20 has no `Promise.withResolvers`. */
 export function deferred<T>() {
-  let [resolve, reject]: [(value: T) => void, (error: Error) => void] = [() => {}, () => {}]
+  let resolve: (value: T) => void = () => {}
+  let reject: (error: Error) => void = () => {}
   const promise = new Promise<T>((done, failed) => {
     resolve = done
     reject = failed

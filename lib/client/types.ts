@@ -30,7 +30,13 @@ export interface ClientOptions {
 }
 
 export const CLIENT_OPTIONS: NamesOf<ClientOptions> = {
-  ...{ base_url: 0, api_key: 0, fetch: 0, csrf_cookie_name: 0, csrf_header_name: 0, csrf_token: 0, retry_ms: 0 },
+  base_url: 0,
+  api_key: 0,
+  fetch: 0,
+  csrf_cookie_name: 0,
+  csrf_header_name: 0,
+  csrf_token: 0,
+  retry_ms: 0,
 }
 
 /** An event with its id; ephemeral events have none. */

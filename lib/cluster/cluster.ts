@@ -60,7 +60,12 @@ export function createCluster(given: ClusterDeps) {
   const publisher = createPublisher(id, receiver, deps)
 
   return {
-    ...{ id, db, isShared, usesSignalFile, details, isClockWrong: clockCheck.isWrong },
+    id,
+    db,
+    isShared,
+    usesSignalFile,
+    details,
+    isClockWrong: clockCheck.isWrong,
     /** Whether processes have met: the first that serves creates the file of signals. */
     isInitialised: () => signals?.exists() ?? isShared,
     isSingleNode: receiver.isSingleNode,
@@ -71,7 +76,9 @@ export function createCluster(given: ClusterDeps) {
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 
-    ...{ onReload: reloads.onReload, announce: publisher.announce, announceUsers: publisher.announceUsers },
+    onReload: reloads.onReload,
+    announce: publisher.announce,
+    announceUsers: publisher.announceUsers,
 
     /** Registers the process, and begins to receive signals of the others. */
     async start(self: PeerHandler): Promise<void> {

@@ -98,7 +98,10 @@ export function createReceiver(
     /** Whether this is another process with the same database. */
     isNode: (nodeId: string) => others.has(nodeId),
     hasPeers: () => performance.now() < peers_until,
-    ...{ expect: missed.expect, isLate: missed.isLate, age: missed.age, countNodes: () => others.size + 1 },
+    expect: missed.expect,
+    isLate: missed.isLate,
+    age: missed.age,
+    countNodes: () => others.size + 1,
     /** Call this if this process may have removed others. */
     recount,
 

@@ -89,7 +89,10 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
   const later = (run: () => unknown) => void afterwards.push(run)
   const { metrics, now, id } = ctx
   const write = createWrite({
-    ...{ db, metrics, now, id },
+    db,
+    metrics,
+    now,
+    id,
     commits: {
       store: ctx.commits.store,
       publish(commit) {

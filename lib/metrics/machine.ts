@@ -16,12 +16,16 @@ export function machineFamilies({ ready = {}, disks = {} }: MachineLevels): Fami
     {
       name: 'chat_ready',
       help: 'Whether each check of /readyz succeeds at this moment',
-      ...{ type: 'gauge', together: 'min', read: samples(ready, 'check') },
+      type: 'gauge',
+      together: 'min',
+      read: samples(ready, 'check'),
     },
     {
       name: 'chat_disk_free_bytes',
       help: 'Room on the disks of this machine: none for buckets, and for PostgreSQL',
-      ...{ type: 'gauge', together: 'min', read: samples(disks, 'of') },
+      type: 'gauge',
+      together: 'min',
+      read: samples(disks, 'of'),
     },
   ]
 }

@@ -45,7 +45,8 @@ export async function collectFiles(
   // Before the rest, as a folder that loses its last object takes them along uncounted.
   const unfinished = await files.removeUnfinished({ dry_run })
   const swept = dry_run ? await countDue(ctx, grace) : await sweepAll(ctx, grace)
-  let [garbage, failed, bytes] = [0, swept.failed, swept.bytes]
+  let garbage = 0
+  let { failed, bytes } = swept
   for await (const key of listGarbage(ctx, files)) {
     const size = dry_run ? 0 : await sizeOfPart(files, key)
     const isRemoved = dry_run || (await files.remove(key).then(isDone, isNotDone))

@@ -38,7 +38,10 @@ export const readiness = useCase({
     return {
       status: 'ready',
       checks: {
-        ...{ database: 'ok', migrations: 'ok', bus: 'ok', clock: 'ok' },
+        database: 'ok',
+        migrations: 'ok',
+        bus: 'ok',
+        clock: 'ok',
         ...(ctx.config.attachments.enabled && { attachments }),
       },
     }

@@ -91,8 +91,18 @@ export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'>, Placem
 }
 
 const STORAGE_OPTIONS: NamesOf<StorageOptions> = {
-  ...{ database: 0, kv: 0, files: 0, pool_size: 0, application_name: 0, prepared_statements: 0 },
-  ...{ schema: 0, prefix: 0, durability: 0, read_only: 0, create: 0, strict: 0 },
+  database: 0,
+  kv: 0,
+  files: 0,
+  pool_size: 0,
+  application_name: 0,
+  prepared_statements: 0,
+  schema: 0,
+  prefix: 0,
+  durability: 0,
+  read_only: 0,
+  create: 0,
+  strict: 0,
 }
 
 /**

@@ -50,7 +50,11 @@ const { now: _, ...OTHER_PORTS } = PORTS
 
 const TEST_CHAT_OPTIONS: NamesOf<TestChatOptions> = {
   ...OTHER_PORTS,
-  ...{ users: { username: 0, roles: 0, subject: 0 }, clock: 0, assistant: 0, config: 0, database: 0 },
+  users: { username: 0, roles: 0, subject: 0 },
+  clock: 0,
+  assistant: 0,
+  config: 0,
+  database: 0,
 }
 
 /** A service in memory, and its users. */

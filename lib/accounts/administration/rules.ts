@@ -58,7 +58,7 @@ function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
   const changed = columns.flatMap(([name, column]) => (before[column] === after[column] ? [] : [name]))
   const roles = before.roles !== after.roles && { roles: splitRoles(after.roles) }
   const acts: AuditEntry[] = changed.length > 0 ? [{ act: 'user.changed', detail: { changed, ...roles } }] : []
-  const [was, is] = [before.disabled_at !== null, after.disabled_at !== null]
-  if (was !== is) acts.push({ act: is ? 'user.disabled' : 'user.enabled' })
+  const isDisabled = after.disabled_at !== null
+  if (isDisabled !== (before.disabled_at !== null)) acts.push({ act: isDisabled ? 'user.disabled' : 'user.enabled' })
   return acts
 }

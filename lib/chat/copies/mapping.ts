@@ -42,6 +42,13 @@ const COMPOSED = { reaction_list: null, attachment_list: null }
 
 /** A message that keeps its place, so that its replies do. */
 const ERASED = {
-  ...{ content: '', prompt: null, metadata: null, delete_reason: null, deleted_by: null },
-  ...{ mention_all: null, mentioned: null, pinned_at: null, pinned_by: null },
+  content: '',
+  prompt: null,
+  metadata: null,
+  delete_reason: null,
+  deleted_by: null,
+  mention_all: null,
+  mentioned: null,
+  pinned_at: null,
+  pinned_by: null,
 }

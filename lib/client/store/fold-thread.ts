@@ -123,7 +123,8 @@ function find({ messages }: ThreadData, id: string): Message | undefined {
 
 /** The index of the first message at this path or below it, by halving. */
 function placeOf(messages: readonly Message[], path: string): number {
-  let [from, to] = [0, messages.length]
+  let from = 0
+  let to = messages.length
   while (from < to) {
     const middle = (from + to) >> 1
     if (messages[middle]!.path < path) from = middle + 1

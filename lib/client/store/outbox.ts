@@ -8,7 +8,13 @@ import type { NewPost, PendingPost, StoreClient } from './types.ts'
 const MAX_PENDING = 200
 
 const NEW_POST: NamesOf<NewPost> = {
-  ...{ key: 0, conversation_id: 0, parent_id: 0, root_id: 0, content: 0, role: 0, attachments: 0 },
+  key: 0,
+  conversation_id: 0,
+  parent_id: 0,
+  root_id: 0,
+  content: 0,
+  role: 0,
+  attachments: 0,
 }
 
 /** The posts that are not stored yet. Those of a conversation are sent one after another. */

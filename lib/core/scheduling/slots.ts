@@ -202,7 +202,10 @@ export function createSlots<Key = string>({
       const share = add(key, 0, 1)
       const line = place ?? share
       const waiter: Waiter<Key> = {
-        ...{ key, weight, line, share },
+        key,
+        weight,
+        line,
+        share,
         begin(release) {
           signal?.removeEventListener('abort', stop)
           resolve(release)

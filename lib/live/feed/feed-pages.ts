@@ -57,7 +57,10 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
   }
 
   return {
-    ...{ reached, hasBegun, isEarly, begin },
+    reached,
+    hasBegun,
+    isEarly,
+    begin,
 
     /** The next run begins at the end of the log. */
     forget(): void {

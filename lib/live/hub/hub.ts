@@ -62,7 +62,11 @@ export function createHub(deps: HubDeps) {
   let state: 'open' | 'withdrawn' | 'draining' = 'open'
 
   return {
-    ...{ reserve, isFull, release, countStreams, onStreams },
+    reserve,
+    isFull,
+    release,
+    countStreams,
+    onStreams,
     stalled,
     hasReaders,
 
@@ -141,7 +145,16 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const deliverNew = (events: Delivered[]) => all.deliver(complete(events))
   const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh, measure })
   const fanOut = createFanOut({
-    ...{ db, log, subscriptions, followers, all, tail, send, inboxes, typings, announce },
+    db,
+    log,
+    subscriptions,
+    followers,
+    all,
+    tail,
+    send,
+    inboxes,
+    typings,
+    announce,
     recheck: rights.recheckConcerned,
   })
   const pace = { page_bytes: max_buffer_bytes, turn: turnsWithRights(turns, rights), slots, drained: drains.drained }

@@ -127,8 +127,13 @@ function linesOf({ conversation_id, at, events }: Addition, before: number): Eve
   return events.map(({ type, message_id = null, user_id = null, detail }, index) => {
     const seq = before + 1 + index
     return {
-      ...{ conversation_id, seq, type, message_id, user_id },
-      ...{ detail: detail ? JSON.stringify(detail) : null, created_at: at },
+      conversation_id,
+      seq,
+      type,
+      message_id,
+      user_id,
+      detail: detail ? JSON.stringify(detail) : null,
+      created_at: at,
     }
   })
 }

@@ -41,7 +41,8 @@ export async function inspectPooler({ url, application_name }: PoolOptions): Pro
     const is_pooled = is_detected || hasMoved || failure !== undefined
     const unencrypted_to = unencryptedHost(clients[0]!)
     return {
-      ...{ is_pooled, is_detected },
+      is_pooled,
+      is_detected,
       ...(failure !== undefined && { failure }),
       ...(unencrypted_to !== undefined && { unencrypted_to }),
     }
