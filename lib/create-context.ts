@@ -245,14 +245,15 @@ function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'iden
 
 /** What runs the tasks of each kind, but mails. */
 function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof mailTasks>> {
-  const sparing = withReserve(ctx, 'half')
+  // Made for each run: an object that is the prototype of another one is slower to read.
+  const sparing = () => withReserve(ctx, 'half')
   return {
-    'conversation.remove': (run) => removeConversation(sparing, run),
-    'user.erase': (run) => erasure.resume(sparing, run),
+    'conversation.remove': (run) => removeConversation(sparing(), run),
+    'user.erase': (run) => erasure.resume(sparing(), run),
     'storage.purge': (run) => purge(ctx, run),
     'message.notify': (run) => notifyAll(ctx, run),
     'search.fill': (run) => fill(ctx, run),
-    'files.collect': (run) => collect(sparing, run),
+    'files.collect': (run) => collect(sparing(), run),
     'files.check': (run) => checkFile(ctx, run),
     'usage.sum': (run) => sumUp(ctx, run),
   }
