@@ -21,7 +21,7 @@ const CALLS: Record<string, Record<string, Bound>> = {
   'cli/config/file.ts': { 'confbox ×1': 'operator' },
   'cli/config/template.ts': { 'confbox ×1': 'own' },
   'cli/user-list.ts': { 'csv-parse/sync ×1': 'line' },
-  'lib/accounts/administration/service.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/administration/rules.ts': { 'normalize ×1': 'input' },
   'lib/accounts/host-identity/rules.ts': { 'normalize ×1': 'input' },
   'lib/accounts/oauth/rules.ts': { 'normalize ×1': 'input' },
   'lib/accounts/passwords/hash.ts': { 'normalize ×2': 'input' },
