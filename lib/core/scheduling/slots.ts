@@ -28,7 +28,7 @@ export interface SlotsOptions {
 export interface SlotRequest {
   /** Ends the wait; a slot that was given stays. */
   signal?: AbortSignal
-  /** Called if it has to wait, with what ends that: for thousands, as a signal for each would take ten times as long. */
+  /** Called if it has to wait, with what ends that. It costs less than a signal, which counts where thousands wait. */
   onWait?: (leave: () => void) => unknown
   /** Default: 1 */
   weight?: number
