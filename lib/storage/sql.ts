@@ -88,6 +88,14 @@ export function name(word: string): Sql {
   return statement(word)
 }
 
+/** `name = value` for each column of a row, for `SET`. */
+export function assignments(row: Row): Sql {
+  return join(
+    Object.entries(row).map(([column, value]) => sql`${name(column)} = ${value}`),
+    ', ',
+  )
+}
+
 /** A value of the program as text of the statement: conditions of an index are only found by such a one. */
 export function literal(value: string | number): Sql {
   return statement(typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`)

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { databaseNow, isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, databaseNow, isErasedAuthor, join, type Micros, sql } from '../../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
 
@@ -14,12 +14,8 @@ export interface UnderWay {
 /** @param lease the time until the writer must renew it */
 export async function insertUnderWay(tx: Queries, row: UnderWay, lease: Micros): Promise<void> {
   await tx.run(
-    `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
-     VALUES (?, ?, ?, ${databaseNow(tx.dialect)} + ?)`,
-    row.message_id,
-    row.conversation_id,
-    row.writer,
-    lease,
+    sql`INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
+     VALUES (${row.message_id}, ${row.conversation_id}, ${row.writer}, ${databaseNow(tx.dialect)} + ${lease})`,
   )
 }
 
@@ -32,11 +28,9 @@ export async function deleteUnderWay(
   { writer, lapsed }: { writer?: string; lapsed?: true } = {},
 ): Promise<boolean> {
   const deleted = await tx.run(
-    `DELETE FROM answers_under_way
-      WHERE message_id = ? AND writer = coalesce(CAST(? AS TEXT), writer)
-            ${lapsed ? `AND lease_expires_at < ${databaseNow(tx.dialect)}` : ''}`,
-    messageId,
-    writer ?? null,
+    sql`DELETE FROM answers_under_way
+      WHERE message_id = ${messageId} AND writer = coalesce(CAST(${writer ?? null} AS TEXT), writer)
+            ${lapsed ? sql`AND lease_expires_at < ${databaseNow(tx.dialect)}` : sql``}`,
   )
   return deleted === 1
 }
@@ -49,11 +43,10 @@ const ASKING_LOCK = 7_201_997
  * no other answer starts, so the numbers stay true. The table is small.
  */
 export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise<{ all: number; own: number }> {
-  if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ASKING_LOCK)
+  if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${ASKING_LOCK})`)
   const row = await tx.get<{ all: number; own: number }>(
-    `SELECT count(*) AS "all", coalesce(sum(CASE WHEN m.posted_by = ? THEN 1 ELSE 0 END), 0) AS own
+    sql`SELECT count(*) AS "all", coalesce(sum(CASE WHEN m.posted_by = ${userId} THEN 1 ELSE 0 END), 0) AS own
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id`,
-    userId,
   )
   return row!
 }
@@ -66,12 +59,9 @@ export async function renewLeases(
   lease: Micros,
 ): Promise<Set<string>> {
   const rows = await tx.all<{ message_id: string }>(
-    `UPDATE answers_under_way SET lease_expires_at = ${databaseNow(tx.dialect)} + ?
-      WHERE writer = ? AND message_id ${isOneOf(tx.dialect)}
+    sql`UPDATE answers_under_way SET lease_expires_at = ${databaseNow(tx.dialect)} + ${lease}
+      WHERE writer = ${writer} AND message_id ${among(tx, messageIds)}
      RETURNING message_id`,
-    lease,
-    writer,
-    jsonList(messageIds),
   )
   return new Set(rows.map((row) => row.message_id))
 }
@@ -86,7 +76,7 @@ export interface LapsedAnswer {
 /** Answers with an expired lease. By lease_expires_at. */
 export function listLapsed(db: Queries): Promise<LapsedAnswer[]> {
   return db.all(
-    `SELECT a.message_id, a.conversation_id, m.posted_by
+    sql`SELECT a.message_id, a.conversation_id, m.posted_by
        FROM answers_under_way a JOIN messages m ON m.id = a.message_id
       WHERE a.lease_expires_at < ${databaseNow(db.dialect)}
       ORDER BY a.lease_expires_at`,
@@ -99,9 +89,8 @@ export function listUnderWayFor(
   userId: string,
 ): Promise<{ message_id: string; conversation_id: string }[]> {
   return db.all(
-    `SELECT a.message_id, a.conversation_id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
-      WHERE m.posted_by = ?`,
-    userId,
+    sql`SELECT a.message_id, a.conversation_id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      WHERE m.posted_by = ${userId}`,
   )
 }
 
@@ -115,16 +104,12 @@ export async function takeIndex(
   idx: number,
 ): Promise<'taken' | 'known' | 'gone'> {
   const taken = await tx.run(
-    'UPDATE answers_under_way SET chunk_count = chunk_count + 1 WHERE message_id = ? AND writer = ? AND chunk_count = ?',
-    message_id,
-    writer,
-    idx,
+    sql`UPDATE answers_under_way SET chunk_count = chunk_count + 1 WHERE message_id = ${message_id}
+          AND writer = ${writer} AND chunk_count = ${idx}`,
   )
   if (taken === 1) return 'taken'
   const row = await tx.get<{ chunk_count: number }>(
-    'SELECT chunk_count FROM answers_under_way WHERE message_id = ? AND writer = ?',
-    message_id,
-    writer,
+    sql`SELECT chunk_count FROM answers_under_way WHERE message_id = ${message_id} AND writer = ${writer}`,
   )
   return row?.chunk_count === idx + 1 ? 'known' : 'gone'
 }
@@ -139,11 +124,8 @@ export interface ChunkRow {
 
 export async function insertChunk(tx: Queries, row: ChunkRow): Promise<void> {
   await tx.run(
-    'INSERT INTO message_chunks (message_id, idx, content, created_at) VALUES (?, ?, ?, ?)',
-    row.message_id,
-    row.idx,
-    row.content,
-    row.created_at,
+    sql`INSERT INTO message_chunks (message_id, idx, content, created_at)
+          VALUES (${row.message_id}, ${row.idx}, ${row.content}, ${row.created_at})`,
   )
 }
 
@@ -157,25 +139,19 @@ export interface ChunkSize {
 /** Up to `limit` chunks from the number `from` on, in order, without their texts. By primary key. */
 export function listChunkSizes(db: Queries, messageId: string, from: number, limit: number): Promise<ChunkSize[]> {
   return db.all<ChunkSize>(
-    `SELECT message_id, idx, octet_length(content) AS size FROM message_chunks
-      WHERE message_id = ? AND idx >= ?
+    sql`SELECT message_id, idx, octet_length(content) AS size FROM message_chunks
+      WHERE message_id = ${messageId} AND idx >= ${from}
       ORDER BY idx
-      LIMIT ?`,
-    messageId,
-    from,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** The chunks from one number to another, in order. By primary key. */
 export async function listChunks(db: Queries, messageId: string, first: number, last: number): Promise<Chunk[]> {
   const rows = await db.all<ChunkRow>(
-    `SELECT message_id, idx, content, created_at FROM message_chunks
-      WHERE message_id = ? AND idx BETWEEN ? AND ?
+    sql`SELECT message_id, idx, content, created_at FROM message_chunks
+      WHERE message_id = ${messageId} AND idx BETWEEN ${first} AND ${last}
       ORDER BY idx`,
-    messageId,
-    first,
-    last,
   )
   return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }))
 }
@@ -188,25 +164,29 @@ export interface ChunkRange {
 }
 
 const isInRanges = (ranges: ChunkRange[]) =>
-  ranges.map(() => '(c.message_id = ? AND c.idx BETWEEN ? AND ?)').join(' OR ')
-const boundsOf = (ranges: ChunkRange[]) => ranges.flatMap(({ message_id, first, last }) => [message_id, first, last])
+  join(
+    ranges.map(
+      ({ message_id, first, last }) => sql`(c.message_id = ${message_id} AND c.idx BETWEEN ${first}
+           AND ${last})`,
+    ),
+    ' OR ',
+  )
 
 /** The size in bytes of the chunks in these ranges. By primary keys. */
 export function listDeltaSizes(db: Queries, ranges: ChunkRange[]): Promise<ChunkSize[]> {
   return db.all<ChunkSize>(
-    `SELECT c.message_id, c.idx, octet_length(c.content) AS size FROM message_chunks c WHERE ${isInRanges(ranges)}`,
-    ...boundsOf(ranges),
+    sql`SELECT c.message_id, c.idx, octet_length(c.content) AS size FROM message_chunks c WHERE ${isInRanges(ranges)}`,
   )
 }
 
 /** The chunks in these ranges with their place; those of a deleted message have no text. By primary keys. */
 export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<MessageDelta[]> {
   const rows = await db.all<ChunkPlace & { content: string }>(
-    `SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
-            CASE WHEN m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')} THEN c.content ELSE '' END AS content
+    sql`SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
+            CASE WHEN m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')} THEN c.content ELSE ''
+                END AS content
        FROM message_chunks c JOIN messages m ON m.id = c.message_id
       WHERE ${isInRanges(ranges)}`,
-    ...boundsOf(ranges),
   )
   return rows.map((row) => toDelta(row, row.content))
 }
@@ -221,13 +201,11 @@ export interface AnswerEnd {
 /** Stores the end of an answer, and the chunks as its content. */
 export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEnd): Promise<void> {
   await tx.run(
-    `UPDATE messages SET status = ?, finish_reason = ?, usage = ?,
-            content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
-      WHERE id = ?`,
-    end.status,
-    end.finish_reason,
-    end.usage ? JSON.stringify(end.usage) : null,
-    messageId,
+    sql`UPDATE messages SET status = ${end.status}, finish_reason = ${end.finish_reason},
+          usage = ${end.usage ? JSON.stringify(end.usage) : null},
+            content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
+            WHERE c.message_id = messages.id)
+      WHERE id = ${messageId}`,
   )
 }
 
@@ -239,9 +217,8 @@ export function findAnswer(
   { conversation_id: string; posted_by: string | null; status: MessageStatus; deleted_at: Micros | null } | undefined
 > {
   return db.get(
-    `SELECT conversation_id, posted_by, status,
+    sql`SELECT conversation_id, posted_by, status,
             CASE WHEN ${isErasedAuthor('messages.posted_by')} THEN created_at ELSE deleted_at END AS deleted_at
-       FROM messages WHERE id = ?`,
-    messageId,
+       FROM messages WHERE id = ${messageId}`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, jsonList, type Micros, sql } from '../../storage/sql.ts'
 
 /** Bytes in the storage of files. */
 export interface BlobRow {
@@ -20,12 +20,8 @@ export async function insertBlob(
   blob: BlobRow & { created_at: Micros; uploaded_by: string | null },
 ): Promise<void> {
   await tx.run(
-    'INSERT INTO blobs (id, size, parts, created_at, uploaded_by) VALUES (?, ?, ?, ?, ?)',
-    blob.id,
-    blob.size,
-    blob.parts,
-    blob.created_at,
-    blob.uploaded_by,
+    sql`INSERT INTO blobs (id, size, parts, created_at, uploaded_by)
+          VALUES (${blob.id}, ${blob.size}, ${blob.parts}, ${blob.created_at}, ${blob.uploaded_by})`,
   )
   await addSizes(tx, { bytes: blob.size, released_bytes: 0 })
 }
@@ -35,32 +31,30 @@ export async function insertBlob(
  */
 export async function lockDigest(tx: Queries, digest: string): Promise<void> {
   if (tx.dialect === 'postgresql')
-    await tx.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0)) IS NULL AS done', digest)
+    await tx.get(sql`SELECT pg_advisory_xact_lock(hashtextextended(${digest}, 0)) IS NULL AS done`)
 }
 
 /** Locks the live blob with these bytes, so that nothing releases it. By (digest, size). */
 export async function lockLiveBlob(tx: Queries, digest: string, size: number): Promise<string | undefined> {
-  const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
+  const lock = tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``
   const row = await tx.get<{ id: string }>(
-    `SELECT id FROM blobs WHERE digest = ? AND size = ? AND released_at IS NULL${lock}`,
-    digest,
-    size,
+    sql`SELECT id FROM blobs WHERE digest = ${digest} AND size = ${size} AND released_at IS NULL${lock}`,
   )
   return row?.id
 }
 
 /** Locks a blob, so that nothing releases it. By primary key. @returns whether it is live */
 export async function lockLive(tx: Queries, id: string): Promise<boolean> {
-  const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
-  return (await tx.get(`SELECT id FROM blobs WHERE id = ? AND released_at IS NULL${lock}`, id)) !== undefined
+  const lock = tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``
+  return (await tx.get(sql`SELECT id FROM blobs WHERE id = ${id} AND released_at IS NULL${lock}`)) !== undefined
 }
 
 export async function setDigest(tx: Queries, id: string, digest: string): Promise<void> {
-  await tx.run('UPDATE blobs SET digest = ? WHERE id = ?', digest, id)
+  await tx.run(sql`UPDATE blobs SET digest = ${digest} WHERE id = ${id}`)
 }
 
 /** No attachment has the blob. */
-const UNUSED = `NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id)
+const UNUSED = sql`NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id)
   AND NOT EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = blobs.id)`
 
 /**
@@ -73,17 +67,13 @@ export async function releaseUnused(tx: Queries, ids: Iterable<string>, at: Micr
   const list = jsonList(ids)
   if (list === '[]') return 0
   // Locked first, and checked then: an upload of the same bytes may be taking one.
-  const lock = tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''
+  const lock = tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``
   const before = await tx.all<{ id: string; size: number; released_at: Micros | null }>(
-    `SELECT id, size, released_at FROM blobs WHERE id ${isOneOf(tx.dialect)} ORDER BY id${lock}`,
-    list,
+    sql`SELECT id, size, released_at FROM blobs WHERE id ${among(tx, ids)} ORDER BY id${lock}`,
   )
   const released = await tx.all<{ id: string }>(
-    `UPDATE blobs SET released_at = ?
-      WHERE id ${isOneOf(tx.dialect)} AND (released_at IS NULL OR released_at > ?) AND ${UNUSED} RETURNING id`,
-    at,
-    list,
-    at,
+    sql`UPDATE blobs SET released_at = ${at}
+      WHERE id ${among(tx, ids)} AND (released_at IS NULL OR released_at > ${at}) AND ${UNUSED} RETURNING id`,
   )
   const changed = new Set(released.map(({ id }) => id))
   // One that was released before is only to be deleted sooner.
@@ -95,9 +85,7 @@ export async function releaseUnused(tx: Queries, ids: Iterable<string>, at: Micr
 /** Releases a blob whose bytes are lost, which its files still name. @param at since when it counts as released */
 export async function letGo(tx: Queries, id: string, at: Micros): Promise<void> {
   const released = await tx.all<{ size: number }>(
-    'UPDATE blobs SET released_at = ? WHERE id = ? AND released_at IS NULL RETURNING size',
-    at,
-    id,
+    sql`UPDATE blobs SET released_at = ${at} WHERE id = ${id} AND released_at IS NULL RETURNING size`,
   )
   if (released.length > 0) await addSizes(tx, { bytes: 0, released_bytes: sizeOf(released) })
 }
@@ -105,8 +93,7 @@ export async function letGo(tx: Queries, id: string, at: Micros): Promise<void> 
 /** Takes back the release of a blob. @returns false if it is deleted already */
 export async function takeBack(tx: Queries, id: string): Promise<boolean> {
   const live = await tx.all<{ size: number }>(
-    'UPDATE blobs SET released_at = NULL WHERE id = ? AND released_at IS NOT NULL RETURNING size',
-    id,
+    sql`UPDATE blobs SET released_at = NULL WHERE id = ${id} AND released_at IS NOT NULL RETURNING size`,
   )
   if (live.length > 0) await addSizes(tx, { bytes: 0, released_bytes: -sizeOf(live) })
   return live.length > 0
@@ -121,10 +108,8 @@ export async function listUnused(
   limit: number,
 ): Promise<{ unused: string[]; last: string | undefined }> {
   const rows = await db.all<{ id: string; is_unused: number }>(
-    `SELECT id, CASE WHEN ${UNUSED} THEN 1 ELSE 0 END AS is_unused FROM blobs
-      WHERE id > ? AND released_at IS NULL ORDER BY id LIMIT ?`,
-    after,
-    limit,
+    sql`SELECT id, CASE WHEN ${UNUSED} THEN 1 ELSE 0 END AS is_unused FROM blobs
+      WHERE id > ${after} AND released_at IS NULL ORDER BY id LIMIT ${limit}`,
   )
   const unused = rows.filter((row) => row.is_unused === 1).map((row) => row.id)
   return { unused, last: rows.length < limit ? undefined : rows.at(-1)!.id }
@@ -151,24 +136,20 @@ export function listReleased(
   }: { after?: ReleasedPlace | undefined; lost_before: Cutoff; limit: number },
 ): Promise<(BlobRow & ReleasedPlace)[]> {
   return db.all(
-    `SELECT id, size, parts, released_at FROM blobs
-      WHERE released_at IS NOT NULL AND released_at <= ? AND (released_at, id) > (?, ?)
-        AND (released_at <= ? OR NOT EXISTS (
-               SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id AND a.lost_at IS NOT NULL AND a.blob_id IS NOT NULL))
-      ORDER BY released_at, id LIMIT ?`,
-    before,
-    after.released_at,
-    after.id,
-    lost_before,
-    limit,
+    sql`SELECT id, size, parts, released_at FROM blobs
+      WHERE released_at IS NOT NULL AND released_at <= ${before}
+          AND (released_at, id) > (${after.released_at}, ${after.id})
+        AND (released_at <= ${lost_before} OR NOT EXISTS (
+               SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id AND a.lost_at IS NOT NULL
+                   AND a.blob_id IS NOT NULL))
+      ORDER BY released_at, id LIMIT ${limit}`,
   )
 }
 
 /** Deletes released blobs whose bytes are deleted. Of two processes that do so at once, one counts each of them. */
 export async function deleteBlobs(tx: Queries, ids: Iterable<string>): Promise<void> {
   const deleted = await tx.all<{ size: number }>(
-    `DELETE FROM blobs WHERE id ${isOneOf(tx.dialect)} AND released_at IS NOT NULL RETURNING size`,
-    jsonList(ids),
+    sql`DELETE FROM blobs WHERE id ${among(tx, ids)} AND released_at IS NOT NULL RETURNING size`,
   )
   const size = sizeOf(deleted)
   if (size > 0) await addSizes(tx, { bytes: -size, released_bytes: -size })
@@ -184,13 +165,13 @@ export interface BlobSizes {
 
 /** Adds a change of the sizes, in the transaction that changes the blobs. */
 async function addSizes(tx: Queries, { bytes, released_bytes }: BlobSizes): Promise<void> {
-  await tx.run('INSERT INTO blob_sizes (bytes, released_bytes) VALUES (?, ?)', bytes, released_bytes)
+  await tx.run(sql`INSERT INTO blob_sizes (bytes, released_bytes) VALUES (${bytes}, ${released_bytes})`)
 }
 
 /** What all blobs take. Reads the changes since the last sweep. */
 export async function sumOfBlobs(db: Queries): Promise<BlobSizes> {
   const row = await db.get<BlobSizes>(
-    `SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes,
+    sql`SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes,
             CAST(coalesce(sum(released_bytes), 0) AS BIGINT) AS released_bytes FROM blob_sizes`,
   )
   return { bytes: Number(row!.bytes), released_bytes: Number(row!.released_bytes) }
@@ -198,12 +179,12 @@ export async function sumOfBlobs(db: Queries): Promise<BlobSizes> {
 
 /** Whether there is more than one change to sum up. */
 export async function canFoldSizes(db: Queries): Promise<boolean> {
-  return (await db.all('SELECT 1 AS found FROM blob_sizes LIMIT 2')).length === 2
+  return (await db.all(sql`SELECT 1 AS found FROM blob_sizes LIMIT 2`)).length === 2
 }
 
 /** Makes one row of all changes. Of two processes that do so at once, each takes rows that the other does not have. */
 export async function foldSizes(tx: Queries): Promise<void> {
-  const taken = await tx.all<BlobSizes>('DELETE FROM blob_sizes RETURNING bytes, released_bytes')
+  const taken = await tx.all<BlobSizes>(sql`DELETE FROM blob_sizes RETURNING bytes, released_bytes`)
   const sum = (of: keyof BlobSizes) => taken.reduce((total, row) => total + Number(row[of]), 0)
   if (taken.length > 0) await addSizes(tx, { bytes: sum('bytes'), released_bytes: sum('released_bytes') })
 }
@@ -211,8 +192,7 @@ export async function foldSizes(tx: Queries): Promise<void> {
 /** What the blobs of a user take that no attachment has any more, until they are deleted. By (uploaded_by). */
 export async function sumOfUnused(db: Queries, userId: string): Promise<number> {
   const row = await db.get<{ bytes: number }>(
-    `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM blobs WHERE uploaded_by = ? AND ${UNUSED}`,
-    userId,
+    sql`SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM blobs WHERE uploaded_by = ${userId} AND ${UNUSED}`,
   )
   return Number(row!.bytes)
 }
@@ -220,14 +200,13 @@ export async function sumOfUnused(db: Queries, userId: string): Promise<number> 
 /** Removes the name of a user from up to `limit` blobs. By (uploaded_by). @returns the number */
 export function forgetOwner(tx: Queries, userId: string, limit: number): Promise<number> {
   return tx.run(
-    'UPDATE blobs SET uploaded_by = NULL WHERE id IN (SELECT id FROM blobs WHERE uploaded_by = ? LIMIT ?)',
-    userId,
-    limit,
+    sql`UPDATE blobs SET uploaded_by = NULL WHERE id IN (SELECT id FROM blobs WHERE uploaded_by = ${userId}
+          LIMIT ${limit})`,
   )
 }
 
 /** Locks the size of all blobs until the transaction ends, on PostgreSQL: uploads that begin at once are counted one by one. */
 export async function lockSizes(tx: Queries): Promise<void> {
   if (tx.dialect === 'postgresql')
-    await tx.get("SELECT pg_advisory_xact_lock(hashtextextended('blob_sizes', 0)) IS NULL AS done")
+    await tx.get(sql`SELECT pg_advisory_xact_lock(hashtextextended('blob_sizes', 0)) IS NULL AS done`)
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 
 /** Bytes that are stored as a whole, and that an attachment has. */
 export interface WholeBlob {
@@ -12,18 +12,17 @@ export interface WholeBlob {
   files: number
 }
 
-const HAS_BYTES = "status IN ('scanning', 'ready')"
+const HAS_BYTES = sql`status IN ('scanning', 'ready')`
 
 /** Up to `limit` blobs that are whole, after an id. By primary key. */
 export function listWhole(db: Queries, after: string, limit: number): Promise<WholeBlob[]> {
   return db.all(
-    `SELECT id, size, parts, digest, (SELECT count(*) FROM attachments f WHERE f.blob_id = b.id AND f.${HAS_BYTES}) AS files
+    sql`SELECT id, size, parts, digest, (SELECT count(*) FROM attachments f WHERE f.blob_id = b.id
+          AND f.${HAS_BYTES}) AS files
        FROM blobs b
-      WHERE id > ? AND released_at IS NULL
+      WHERE id > ${after} AND released_at IS NULL
         AND (digest IS NOT NULL OR EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = b.id))
-      ORDER BY id LIMIT ?`,
-    after,
-    limit,
+      ORDER BY id LIMIT ${limit}`,
   )
 }
 
@@ -42,22 +41,16 @@ export function listUnderWay(
   limit: number,
 ): Promise<UnderWay[]> {
   return db.all(
-    `SELECT p.attachment_id, p.n, a.blob_id, p.digest
+    sql`SELECT p.attachment_id, p.n, a.blob_id, p.digest
        FROM attachment_parts p JOIN attachments a ON a.id = p.attachment_id
-      WHERE (p.attachment_id, p.n) > (?, ?) AND a.status = 'uploading' AND p.stored = 1
-      ORDER BY p.attachment_id, p.n LIMIT ?`,
-    after.attachment_id,
-    after.n,
-    limit,
+      WHERE (p.attachment_id, p.n) > (${after.attachment_id}, ${after.n}) AND a.status = 'uploading' AND p.stored = 1
+      ORDER BY p.attachment_id, p.n LIMIT ${limit}`,
   )
 }
 
 /** The ids among these that are blobs, with the number of their parts. By primary key. */
 export async function findBlobs(db: Queries, ids: Iterable<string>): Promise<Map<string, number>> {
-  const rows = await db.all<{ id: string; parts: number }>(
-    `SELECT id, parts FROM blobs WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
-  )
+  const rows = await db.all<{ id: string; parts: number }>(sql`SELECT id, parts FROM blobs WHERE id ${among(db, ids)}`)
   return new Map(rows.map(({ id, parts }) => [id, Number(parts)]))
 }
 
@@ -73,16 +66,16 @@ export interface Lost {
 /** The attachments that have a blob as their file, or as their thumbnail. By (blob_id), (thumbnail_blob_id). */
 export function listWithBlob(db: Queries, blobId: string): Promise<Lost[]> {
   return db.all(
-    `SELECT id, message_id, conversation_id, blob_id, thumbnail_blob_id FROM attachments WHERE blob_id = ? AND ${HAS_BYTES}
-      UNION SELECT id, message_id, conversation_id, blob_id, thumbnail_blob_id FROM attachments WHERE thumbnail_blob_id = ?`,
-    blobId,
-    blobId,
+    sql`SELECT id, message_id, conversation_id, blob_id, thumbnail_blob_id FROM attachments WHERE blob_id = ${blobId}
+          AND ${HAS_BYTES}
+      UNION SELECT id, message_id, conversation_id, blob_id, thumbnail_blob_id FROM attachments
+          WHERE thumbnail_blob_id = ${blobId}`,
   )
 }
 
 /** Whether a blob exists, and was not released. By primary key. */
 export async function isLive(db: Queries, id: string): Promise<boolean> {
-  return (await db.get('SELECT 1 AS found FROM blobs WHERE id = ? AND released_at IS NULL', id)) !== undefined
+  return (await db.get(sql`SELECT 1 AS found FROM blobs WHERE id = ${id} AND released_at IS NULL`)) !== undefined
 }
 
 /**
@@ -91,18 +84,18 @@ export async function isLive(db: Queries, id: string): Promise<boolean> {
  */
 export async function markBlobLost(tx: Queries, id: string, now: Micros): Promise<void> {
   await tx.run(
-    `UPDATE attachments SET lost_status = status, lost_at = ?, status = 'gone', thumbnail_blob_id = NULL, thumbnail_type = NULL
-      WHERE blob_id = ? AND ${HAS_BYTES}`,
-    now,
-    id,
+    sql`UPDATE attachments SET lost_status = status, lost_at = ${now}, status = 'gone', thumbnail_blob_id = NULL,
+          thumbnail_type = NULL
+      WHERE blob_id = ${id} AND ${HAS_BYTES}`,
   )
-  await tx.run('UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE thumbnail_blob_id = ?', id)
+  await tx.run(sql`UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL
+         WHERE thumbnail_blob_id = ${id}`)
 }
 
 /** The size of the bytes that files have, and the number of uploads under way. By (expires_at), and the changes of sizes. */
 export async function sumOfFiles(db: Queries): Promise<{ bytes: number; uploading: number }> {
   const row = await db.get<{ bytes: number; uploading: number }>(
-    `SELECT (SELECT CAST(coalesce(sum(bytes - released_bytes), 0) AS BIGINT) FROM blob_sizes) AS bytes,
+    sql`SELECT (SELECT CAST(coalesce(sum(bytes - released_bytes), 0) AS BIGINT) FROM blob_sizes) AS bytes,
             (SELECT count(*) FROM attachments WHERE expires_at IS NOT NULL AND status = 'uploading') AS uploading`,
   )
   return { bytes: Number(row!.bytes), uploading: Number(row!.uploading) }
@@ -111,7 +104,7 @@ export async function sumOfFiles(db: Queries): Promise<{ bytes: number; uploadin
 /** The number of files that messages show whose bytes were deleted, or lost. */
 export async function countGone(db: Queries): Promise<number> {
   const row = await db.get<{ gone: number }>(
-    `SELECT count(*) AS gone FROM attachments a JOIN messages m ON m.id = a.message_id
+    sql`SELECT count(*) AS gone FROM attachments a JOIN messages m ON m.id = a.message_id
       WHERE a.status = 'gone' AND m.deleted_at IS NULL`,
   )
   return Number(row!.gone)
@@ -137,25 +130,23 @@ export interface FileTotals {
 /** Counts of all files. @param due until when a blob was released whose bytes can be deleted */
 export async function countFiles(db: Queries, now: Micros, due: Micros): Promise<FileTotals> {
   const files = await db.get<Record<string, number>>(
-    `SELECT count(*) AS attachments,
+    sql`SELECT count(*) AS attachments,
             count(CASE WHEN status = 'uploading' THEN 1 END) AS uploading,
             count(CASE WHEN status = 'scanning' THEN 1 END) AS scanning,
             count(CASE WHEN status = 'ready' THEN 1 END) AS ready,
             count(CASE WHEN status = 'refused' THEN 1 END) AS refused,
             count(CASE WHEN status = 'gone' THEN 1 END) AS gone,
             count(CASE WHEN message_id IS NULL THEN 1 END) AS unattached,
-            count(CASE WHEN expires_at <= ? THEN 1 END) AS expired
+            count(CASE WHEN expires_at <= ${now} THEN 1 END) AS expired
        FROM attachments`,
-    now,
   )
   const blobs = await db.get<Record<string, number>>(
-    `SELECT count(*) AS blobs,
+    sql`SELECT count(*) AS blobs,
             CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes,
             count(released_at) AS released,
             CAST(coalesce(sum(CASE WHEN released_at IS NOT NULL THEN size END), 0) AS BIGINT) AS released_bytes,
-            count(CASE WHEN released_at <= ? THEN 1 END) AS due
+            count(CASE WHEN released_at <= ${due} THEN 1 END) AS due
        FROM blobs`,
-    due,
   )
   return Object.fromEntries(
     Object.entries({ ...files, ...blobs }).map(([name, count]) => [name, Number(count)]),

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 
 /** A part of an upload. */
 export interface PartRow {
@@ -12,7 +12,7 @@ export interface PartRow {
 
 /** By primary key. */
 export function findPart(db: Queries, attachmentId: string, n: number): Promise<PartRow | undefined> {
-  return db.get('SELECT n, digest, stored FROM attachment_parts WHERE attachment_id = ? AND n = ?', attachmentId, n)
+  return db.get(sql`SELECT n, digest, stored FROM attachment_parts WHERE attachment_id = ${attachmentId} AND n = ${n}`)
 }
 
 /**
@@ -28,35 +28,30 @@ export async function notePart(
   now: Micros,
 ): Promise<PartRow | undefined> {
   await tx.run(
-    `INSERT INTO attachment_parts (attachment_id, n, digest, stored)
-     SELECT id, CAST(? AS BIGINT), CAST(? AS TEXT), 0 FROM attachments WHERE id = ? AND status = 'uploading' AND expires_at > ?
+    sql`INSERT INTO attachment_parts (attachment_id, n, digest, stored)
+     SELECT id, CAST(${n} AS BIGINT), CAST(${digest} AS TEXT), 0 FROM attachments WHERE id = ${attachmentId}
+         AND status = 'uploading' AND expires_at > ${now}
      ON CONFLICT (attachment_id, n) DO NOTHING`,
-    n,
-    digest,
-    attachmentId,
-    now,
   )
   return findPart(tx, attachmentId, n)
 }
 
 /** Notes that the bytes of a part are durable. */
 export async function markStored(tx: Queries, attachmentId: string, n: number): Promise<void> {
-  await tx.run('UPDATE attachment_parts SET stored = 1 WHERE attachment_id = ? AND n = ?', attachmentId, n)
+  await tx.run(sql`UPDATE attachment_parts SET stored = 1 WHERE attachment_id = ${attachmentId} AND n = ${n}`)
 }
 
 /** The stored parts of an upload, in order. By primary key. */
 export function listStored(db: Queries, attachmentId: string): Promise<PartRow[]> {
   return db.all(
-    'SELECT n, digest, stored FROM attachment_parts WHERE attachment_id = ? AND stored = 1 ORDER BY n',
-    attachmentId,
+    sql`SELECT n, digest, stored FROM attachment_parts WHERE attachment_id = ${attachmentId} AND stored = 1 ORDER BY n`,
   )
 }
 
 /** The number of stored parts. By primary key. */
 export async function countStored(db: Queries, attachmentId: string): Promise<number> {
   const row = await db.get<{ count: number }>(
-    'SELECT count(*) AS count FROM attachment_parts WHERE attachment_id = ? AND stored = 1',
-    attachmentId,
+    sql`SELECT count(*) AS count FROM attachment_parts WHERE attachment_id = ${attachmentId} AND stored = 1`,
   )
   return Number(row!.count)
 }

@@ -1,6 +1,6 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 
 /** An attachment with its blobs. */
 export interface Released {
@@ -13,32 +13,25 @@ export interface Released {
   expires_at: Micros
 }
 
-const COLUMNS = 'id, message_id, conversation_id, status, blob_id, thumbnail_blob_id, expires_at'
+const COLUMNS = sql`id, message_id, conversation_id, status, blob_id, thumbnail_blob_id, expires_at`
 
 /** Deletes the attachments of messages. By (message_id). @returns them */
 export function takeOfMessages(tx: Queries, messageIds: Iterable<string>): Promise<Released[]> {
-  return tx.all(
-    `DELETE FROM attachments WHERE message_id ${isOneOf(tx.dialect)} RETURNING ${COLUMNS}`,
-    jsonList(messageIds),
-  )
+  return tx.all(sql`DELETE FROM attachments WHERE message_id ${among(tx, messageIds)} RETURNING ${COLUMNS}`)
 }
 
 /** Deletes up to `limit` attachments of a user that no message has. By (uploaded_by). @returns them */
 export function takeUnattachedOf(tx: Queries, userId: string, limit: number): Promise<Released[]> {
   return tx.all(
-    `DELETE FROM attachments WHERE id IN (
-       SELECT id FROM attachments WHERE uploaded_by = ? AND message_id IS NULL LIMIT ?) RETURNING ${COLUMNS}`,
-    userId,
-    limit,
+    sql`DELETE FROM attachments WHERE id IN (
+       SELECT id FROM attachments WHERE uploaded_by = ${userId} AND message_id IS NULL LIMIT ${limit})
+       RETURNING ${COLUMNS}`,
   )
 }
 
 /** Removes the name of the uploader from the attachments of messages. By (message_id). */
 export async function forgetUploader(tx: Queries, messageIds: Iterable<string>): Promise<void> {
-  await tx.run(
-    `UPDATE attachments SET uploaded_by = NULL WHERE message_id ${isOneOf(tx.dialect)}`,
-    jsonList(messageIds),
-  )
+  await tx.run(sql`UPDATE attachments SET uploaded_by = NULL WHERE message_id ${among(tx, messageIds)}`)
 }
 
 /** Up to `limit` expired attachments, after a place. By (expires_at). */
@@ -49,31 +42,26 @@ export function listExpired(
   limit: number,
 ): Promise<Released[]> {
   return db.all(
-    `SELECT ${COLUMNS} FROM attachments
-      WHERE expires_at <= ? AND (expires_at, id) > (?, ?) ORDER BY expires_at, id LIMIT ?`,
-    now,
-    after.expires_at,
-    after.id,
-    limit,
+    sql`SELECT ${COLUMNS} FROM attachments
+      WHERE expires_at <= ${now} AND (expires_at, id) > (${after.expires_at}, ${after.id}) ORDER BY expires_at, id
+      LIMIT ${limit}`,
   )
 }
 
 /** Deletes the given attachments that are still expired and unattached. @returns them */
 export function takeExpired(tx: Queries, ids: Iterable<string>, now: Cutoff): Promise<Released[]> {
   return tx.all(
-    `DELETE FROM attachments WHERE id ${isOneOf(tx.dialect)} AND message_id IS NULL AND expires_at <= ? RETURNING ${COLUMNS}`,
-    jsonList(ids),
-    now,
+    sql`DELETE FROM attachments WHERE id ${among(tx, ids)} AND message_id IS NULL AND expires_at <= ${now}
+          RETURNING ${COLUMNS}`,
   )
 }
 
 /** Takes the bytes from the expired attachments of a message. By (message_id). @returns the number */
 export function markGone(tx: Queries, messageId: string, now: Cutoff): Promise<number> {
   return tx.run(
-    `UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL, expires_at = NULL,
+    sql`UPDATE attachments SET status = 'gone', blob_id = NULL, thumbnail_blob_id = NULL, thumbnail_type = NULL,
+          expires_at = NULL,
                             lost_at = NULL, lost_status = NULL
-      WHERE message_id = ? AND expires_at <= ?`,
-    messageId,
-    now,
+      WHERE message_id = ${messageId} AND expires_at <= ${now}`,
   )
 }

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
 import { shownType } from './rules.ts'
 import type { Attachment } from './schema.ts'
 
@@ -29,7 +29,8 @@ export interface AttachmentRow {
   expires_at: Micros | null
 }
 
-const COLUMNS = `a.id, a.conversation_id, a.message_id, a.position, a.uploaded_by, a.name, a.type, a.sniffed, a.size, a.status,
+const COLUMNS = sql`a.id, a.conversation_id, a.message_id, a.position, a.uploaded_by, a.name, a.type, a.sniffed, a.size,
+       a.status,
   a.reason, a.blob_id, a.thumbnail_blob_id, a.thumbnail_type, a.width, a.height, a.created_at, a.expires_at`
 
 /** A row as readers get it. */
@@ -61,14 +62,13 @@ export interface FoundAttachment extends AttachmentRow {
 /** By primary keys. Without a check of rights. */
 export async function findAttachment(db: Queries, id: string): Promise<FoundAttachment | undefined> {
   const row = await db.get<FoundAttachment & { erasure: string | null }>(
-    `SELECT ${COLUMNS}, b.digest, m.posted_by, m.deleted_by,
+    sql`SELECT ${COLUMNS}, b.digest, m.posted_by, m.deleted_by,
             CASE WHEN m.deleted_at IS NOT NULL OR ${isErasedAuthor('m.posted_by')} THEN 1 ELSE 0 END AS is_deleted,
             (SELECT gone.messages FROM erased_authors gone WHERE gone.user_id = a.uploaded_by) AS erasure
        FROM attachments a
        LEFT JOIN messages m ON m.id = a.message_id
        LEFT JOIN blobs b ON b.id = a.blob_id
-      WHERE a.id = ?`,
-    id,
+      WHERE a.id = ${id}`,
   )
   // Its uploader is being erased: the row has the name for a moment more.
   return row && (row.erasure === null ? row : { ...row, uploaded_by: null })
@@ -76,28 +76,25 @@ export async function findAttachment(db: Queries, id: string): Promise<FoundAtta
 
 /** Locks an attachment. By primary key. */
 export function lockAttachment(tx: Queries, id: string): Promise<AttachmentRow | undefined> {
-  return tx.get(`SELECT ${COLUMNS} FROM attachments a WHERE a.id = ?${forUpdate(tx)}`, id)
+  return tx.get(sql`SELECT ${COLUMNS} FROM attachments a WHERE a.id = ${id}${forUpdate(tx)}`)
 }
 
 /** Locks attachments, in the order of ids, so that two transactions cannot deadlock. By primary key. */
 export function lockAttachments(tx: Queries, ids: Iterable<string>): Promise<AttachmentRow[]> {
-  return tx.all(
-    `SELECT ${COLUMNS} FROM attachments a WHERE a.id ${isOneOf(tx.dialect)} ORDER BY a.id${forUpdate(tx)}`,
-    jsonList(ids),
-  )
+  return tx.all(sql`SELECT ${COLUMNS} FROM attachments a WHERE a.id ${among(tx, ids)} ORDER BY a.id${forUpdate(tx)}`)
 }
 
 /** Attachments, without a lock. By primary key. */
 export function listAttachments(db: Queries, ids: Iterable<string>): Promise<AttachmentRow[]> {
-  return db.all(`SELECT ${COLUMNS} FROM attachments a WHERE a.id ${isOneOf(db.dialect)}`, jsonList(ids))
+  return db.all(sql`SELECT ${COLUMNS} FROM attachments a WHERE a.id ${among(db, ids)}`)
 }
 
 /** The attachments of a message, in their order. By (message_id). */
 export function listOfMessage(db: Queries, messageId: string): Promise<AttachmentRow[]> {
-  return db.all(`SELECT ${COLUMNS} FROM attachments a WHERE a.message_id = ? ORDER BY a.position`, messageId)
+  return db.all(sql`SELECT ${COLUMNS} FROM attachments a WHERE a.message_id = ${messageId} ORDER BY a.position`)
 }
 
-const forUpdate = (tx: Queries) => (tx.dialect === 'postgresql' ? ' FOR UPDATE' : '')
+const forUpdate = (tx: Queries) => (tx.dialect === 'postgresql' ? sql` FOR UPDATE` : sql``)
 
 export async function insertAttachment(
   tx: Queries,
@@ -107,26 +104,18 @@ export async function insertAttachment(
   >,
 ): Promise<void> {
   await tx.run(
-    `INSERT INTO attachments (id, conversation_id, uploaded_by, name, type, size, status, blob_id, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'uploading', ?, ?, ?)`,
-    row.id,
-    row.conversation_id,
-    row.uploaded_by,
-    row.name,
-    row.type,
-    row.size,
-    row.blob_id,
-    row.created_at,
-    row.expires_at,
+    sql`INSERT INTO attachments (id, conversation_id, uploaded_by, name, type, size, status, blob_id, created_at,
+          expires_at)
+     VALUES (${row.id}, ${row.conversation_id}, ${row.uploaded_by}, ${row.name}, ${row.type}, ${row.size}, 'uploading',
+             ${row.blob_id}, ${row.created_at}, ${row.expires_at})`,
   )
 }
 
 /** How many uploads of a user are under way. By (uploaded_by) of those. */
 export async function countUnderWay(db: Queries, userId: string, now: Micros): Promise<number> {
   const row = await db.get<{ count: number }>(
-    "SELECT count(*) AS count FROM attachments WHERE uploaded_by = ? AND status = 'uploading' AND expires_at > ?",
-    userId,
-    now,
+    sql`SELECT count(*) AS count FROM attachments WHERE uploaded_by = ${userId} AND status = 'uploading'
+          AND expires_at > ${now}`,
   )
   return Number(row!.count)
 }
@@ -134,16 +123,16 @@ export async function countUnderWay(db: Queries, userId: string, now: Micros): P
 /** What the files of a user take. By (uploaded_by): it reads all of them. */
 export async function sumOfUser(db: Queries, userId: string): Promise<number> {
   const row = await db.get<{ bytes: number }>(
-    `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes
-       FROM attachments WHERE uploaded_by = ? AND blob_id IS NOT NULL`,
-    userId,
+    sql`SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes
+       FROM attachments WHERE uploaded_by = ${userId} AND blob_id IS NOT NULL`,
   )
   return Number(row!.bytes)
 }
 
 /** Locks a user: other uploads of the user begin after this transaction. */
 export async function lockUploader(tx: Queries, userId: string): Promise<void> {
-  await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR NO KEY UPDATE' : ''}`, userId)
+  await tx.get(sql`SELECT id FROM users
+         WHERE id = ${userId}${tx.dialect === 'postgresql' ? sql` FOR NO KEY UPDATE` : sql``}`)
 }
 
 /** Stores what the first part of an upload shows. */
@@ -152,7 +141,7 @@ export async function setSniffed(
   id: string,
   { sniffed, width, height }: { sniffed: string; width: number | null; height: number | null },
 ): Promise<void> {
-  await tx.run('UPDATE attachments SET sniffed = ?, width = ?, height = ? WHERE id = ?', sniffed, width, height, id)
+  await tx.run(sql`UPDATE attachments SET sniffed = ${sniffed}, width = ${width}, height = ${height} WHERE id = ${id}`)
 }
 
 /** Ends an upload: the attachment has these bytes, and waits for a message until `expires_at`. */
@@ -162,11 +151,7 @@ export async function markComplete(
   { blob_id, status, expires_at }: Pick<AttachmentRow, 'blob_id' | 'status' | 'expires_at'>,
 ): Promise<void> {
   await tx.run(
-    'UPDATE attachments SET blob_id = ?, status = ?, expires_at = ? WHERE id = ?',
-    blob_id,
-    status,
-    expires_at,
-    id,
+    sql`UPDATE attachments SET blob_id = ${blob_id}, status = ${status}, expires_at = ${expires_at} WHERE id = ${id}`,
   )
 }
 
@@ -175,10 +160,8 @@ export async function attach(tx: Queries, messageId: string, ids: readonly strin
   await Promise.all(
     ids.map((id, position) =>
       tx.run(
-        'UPDATE attachments SET message_id = ?, position = ?, expires_at = NULL WHERE id = ?',
-        messageId,
-        position,
-        id,
+        sql`UPDATE attachments SET message_id = ${messageId}, position = ${position}, expires_at = NULL
+              WHERE id = ${id}`,
       ),
     ),
   )
@@ -186,15 +169,15 @@ export async function attach(tx: Queries, messageId: string, ids: readonly strin
 
 /** Deletes attachments with the rows of their parts. */
 export async function deleteAttachments(tx: Queries, ids: Iterable<string>): Promise<void> {
-  await tx.run(`DELETE FROM attachments WHERE id ${isOneOf(tx.dialect)}`, jsonList(ids))
+  await tx.run(sql`DELETE FROM attachments WHERE id ${among(tx, ids)}`)
 }
 
 /** Sets when the files of a deleted message lose their bytes; null for a restored one. By (message_id). */
 export async function setExpiryOf(tx: Queries, messageId: string, expires_at: Micros | null): Promise<void> {
-  await tx.run('UPDATE attachments SET expires_at = ? WHERE message_id = ?', expires_at, messageId)
+  await tx.run(sql`UPDATE attachments SET expires_at = ${expires_at} WHERE message_id = ${messageId}`)
 }
 
 /** Stores the list of files of a message. */
 export async function setList(tx: Queries, messageId: string, list: string | null): Promise<void> {
-  await tx.run('UPDATE messages SET attachment_list = ? WHERE id = ?', list, messageId)
+  await tx.run(sql`UPDATE messages SET attachment_list = ${list} WHERE id = ${messageId}`)
 }

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, literal, type Micros, name, sql } from '../../storage/sql.ts'
 import { inBatches, rowsAtOnce } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { listUnreadIn } from '../memberships/store.ts'
@@ -18,10 +18,10 @@ const ROW_BYTES = 300
 
 /** The tables with pieces of a message, their keys, and the number that one batch removes of a message larger than a batch. */
 const PIECES = {
-  message_revisions: { of: 'message_id', key: 'replaced_at', most: 16 },
-  message_chunks: { of: 'message_id', key: 'idx', most: 256 },
-  reactions: { of: 'message_id', key: 'at', most: 1_024 },
-  notifications: { of: 'id', key: 'user_id', most: 1_024 },
+  message_revisions: { of: sql`message_id`, key: sql`replaced_at`, most: 16 },
+  message_chunks: { of: sql`message_id`, key: sql`idx`, most: 256 },
+  reactions: { of: sql`message_id`, key: sql`at`, most: 1_024 },
+  notifications: { of: sql`id`, key: sql`user_id`, most: 1_024 },
 }
 
 /**
@@ -61,7 +61,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
       const messages = await removeMessages(ctx, tx, key, size)
       const isLast = messages === undefined && (await removeRest(tx, key, size)) === undefined
       if (isLast) {
-        await tx.run('DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL', key)
+        await tx.run(sql`DELETE FROM conversations WHERE id = ${key} AND deleted_at IS NOT NULL`)
         await forgetSums(tx, 'conversation', key)
         tx.enqueue({ kind: 'storage.purge', key: '' })
         if (ctx.config.attachments.enabled) tx.enqueue({ kind: 'files.collect', key: '' })
@@ -82,40 +82,39 @@ async function removeMessages(
   size: number,
 ): Promise<number | undefined> {
   const threads = await tx.all<{ root_id: string }>(
-    'SELECT root_id FROM threads WHERE conversation_id = ? ORDER BY last_activity_at LIMIT ?',
-    conversationId,
-    size,
+    sql`SELECT root_id FROM threads WHERE conversation_id = ${conversationId} ORDER BY last_activity_at LIMIT ${size}`,
   )
   if (threads.length === 0) return undefined
-  const these = isOneOf(tx.dialect)
-  const rootIds = jsonList(threads.map((thread) => thread.root_id))
+  const ofThreads = among(
+    tx,
+    threads.map((thread) => thread.root_id),
+  )
   const messages = await tx.all<{ id: string; bytes: number }>(
-    `SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) +
-            (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r WHERE r.message_id = messages.id) +
+    sql`SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) +
+            (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r
+                WHERE r.message_id = messages.id) +
             (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id) +
-            (SELECT count(*) * ${ROW_BYTES} FROM reactions r WHERE r.message_id = messages.id) +
-            (SELECT count(*) * ${ROW_BYTES} FROM notifications n WHERE n.id = messages.id) AS bytes
-       FROM messages WHERE root_id ${these} LIMIT ?`,
-    rootIds,
-    size,
+            (SELECT count(*) * ${literal(ROW_BYTES)} FROM reactions r WHERE r.message_id = messages.id) +
+            (SELECT count(*) * ${literal(ROW_BYTES)} FROM notifications n WHERE n.id = messages.id) AS bytes
+       FROM messages WHERE root_id ${ofThreads} LIMIT ${size}`,
   )
   const most = rowsAtOnce(db, BATCH_BYTES)
   const ids = fitting(messages, most)
   const isLarge = ids.length === 1 && messages[0]!.bytes > most
   if (isLarge && (await removePieces(tx, ids[0]!, (rows) => rowsAtOnce(db, rows)))) return 0
-  await tx.run(`DELETE FROM notifications WHERE id ${these}`, jsonList(ids))
+  await tx.run(sql`DELETE FROM notifications WHERE id ${among(tx, ids)}`)
   await search.remove(tx, ids)
-  await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
+  await tx.run(sql`DELETE FROM messages WHERE id ${among(tx, ids)}`)
   if (ids.length === size || ids.length < messages.length) return ids.length
   const members = await tx.run(
-    `DELETE FROM thread_members WHERE (root_id, user_id) IN (
-       SELECT root_id, user_id FROM thread_members WHERE root_id ${these} LIMIT ?)`,
-    rootIds,
-    2 * size,
+    sql`DELETE FROM thread_members WHERE (root_id, user_id) IN (
+       SELECT root_id, user_id FROM thread_members WHERE root_id ${ofThreads}
+       LIMIT ${2 * size})`,
   )
   if (members === 2 * size) return ids.length
-  await tx.run(`DELETE FROM notifications WHERE kind = 'direct' AND root_id ${these}`, rootIds)
-  await tx.run(`DELETE FROM threads WHERE root_id ${these}`, rootIds)
+  await tx.run(sql`DELETE FROM notifications WHERE kind = 'direct'
+         AND root_id ${ofThreads}`)
+  await tx.run(sql`DELETE FROM threads WHERE root_id ${ofThreads}`)
   return ids.length
 }
 
@@ -134,32 +133,27 @@ async function removePieces(tx: Queries, messageId: string, atOnce: (rows: numbe
   let removed = 0
   for (const [table, { of, key, most }] of Object.entries(PIECES))
     removed += await tx.run(
-      `DELETE FROM ${table} WHERE ${of} = ? AND ${key} IN (
-         SELECT ${key} FROM ${table} WHERE ${of} = ? ORDER BY ${key} LIMIT ?)`,
-      messageId,
-      messageId,
-      atOnce(most),
+      sql`DELETE FROM ${name(table)} WHERE ${of} = ${messageId} AND ${key} IN (
+         SELECT ${key} FROM ${name(table)} WHERE ${of} = ${messageId} ORDER BY ${key} LIMIT ${atOnce(most)})`,
     )
   return removed > 0
 }
 
 /** The other tables with rows of a conversation, and their keys; with notifications that are about no message. */
 const REST = {
-  notifications: 'id, user_id',
-  events: 'id',
-  invites: 'id',
-  participants: 'conversation_id, user_id',
+  notifications: sql`id, user_id`,
+  events: sql`id`,
+  invites: sql`id`,
+  participants: sql`conversation_id, user_id`,
 }
 
 /** Removes up to `size` rows of one other table. @returns the number; `undefined` if no rows are left */
 async function removeRest(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
   for (const [table, key] of Object.entries(REST)) {
     const removed = await tx.run(
-      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE conversation_id = ? ${
-        table === 'notifications' ? "AND kind = 'added'" : ''
-      } LIMIT ?)`,
-      conversationId,
-      size,
+      sql`DELETE FROM ${name(table)} WHERE (${key}) IN (SELECT ${key} FROM ${name(table)}
+            WHERE conversation_id = ${conversationId}
+        ${table === 'notifications' ? sql`AND kind = 'added'` : sql``} LIMIT ${size})`,
     )
     if (removed > 0) return removed
   }

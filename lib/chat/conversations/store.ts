@@ -1,6 +1,6 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
-import { ACTIVE_AT, greatest, type Micros } from '../../storage/sql.ts'
+import { ACTIVE_AT, greatest, type Micros, sql } from '../../storage/sql.ts'
 import type { SettingsColumns } from '../memberships/rules-settings.ts'
 import type { CountedRow } from '../memberships/store-conversations.ts'
 import type { ParticipantRole } from './schema.ts'
@@ -23,7 +23,7 @@ export interface Listed {
   archived: 'false' | 'true' | 'all'
 }
 
-const ARCHIVED = { false: 'AND p.archived = 0', true: 'AND p.archived = 1', all: '' }
+const ARCHIVED = { false: sql`AND p.archived = 0`, true: sql`AND p.archived = 1`, all: sql`` }
 
 /** Conversations of a user, latest activity first, after the given one. By user_id; archived ones by an index of their own. */
 export function listConversations(
@@ -32,23 +32,20 @@ export function listConversations(
   { after, limit, ref, archived }: Listed,
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
-    `SELECT c.id, c.title, c.is_group, c.ref, c.metadata, c.created_at, c.is_direct, c.pair_key, c.policy, ${ACTIVE_AT} AS active_at,
+    sql`SELECT c.id, c.title, c.is_group, c.ref, c.metadata, c.created_at, c.is_direct, c.pair_key, c.policy,
+            ${ACTIVE_AT} AS active_at,
             c.participant_count, p.role, p.joined_at, p.level, p.muted_until, p.archived, p.unread_mentions,
             ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS unread
        FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id = ? ${ARCHIVED[archived]} AND c.deleted_at IS NULL AND (${ACTIVE_AT}, c.id) < (?, ?)
-            ${ref === undefined ? '' : 'AND c.ref = ?'}
+      WHERE p.user_id = ${userId} ${ARCHIVED[archived]} AND c.deleted_at IS NULL
+            AND (${ACTIVE_AT}, c.id) < (${after.at}, ${after.id})
+            ${ref === undefined ? sql`` : sql`AND c.ref = ${ref}`}
       ORDER BY ${ACTIVE_AT} DESC, c.id DESC
-      LIMIT ?`,
-    userId,
-    after.at,
-    after.id,
-    ...(ref === undefined ? [] : [ref]),
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** Ends all answers in progress in a conversation; these are few. */
 export async function deleteUnderWayIn(tx: Queries, conversationId: string): Promise<void> {
-  await tx.run('DELETE FROM answers_under_way WHERE conversation_id = ?', conversationId)
+  await tx.run(sql`DELETE FROM answers_under_way WHERE conversation_id = ${conversationId}`)
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Row } from '../../storage/database.ts'
+import { sql } from '../../storage/sql.ts'
 import { keyOfPart, lengthOfPart, partsOf, toList } from '../attachments/rules.ts'
 import { listOfMessage, setList, toAttachment } from '../attachments/store.ts'
 import { insertBlob, lockDigest, lockLiveBlob, releaseUnused, setDigest } from '../attachments/store-blobs.ts'
@@ -95,7 +96,7 @@ async function storeFile(ctx: Context, source: FileStore, { blob, digests }: Who
     await lockDigest(tx, blob.digest!)
     const twin = await lockLiveBlob(tx, blob.digest!, size)
     if (twin === undefined) return setDigest(tx, id, blob.digest!)
-    await tx.run('UPDATE attachments SET blob_id = ? WHERE id = ?', twin, row.id!)
+    await tx.run(sql`UPDATE attachments SET blob_id = ${twin} WHERE id = ${row.id!}`)
     await releaseUnused(tx, [id], 0)
   })
 }
@@ -104,8 +105,10 @@ async function storeThumbnail(ctx: Context, source: FileStore, { id: from, size 
   const bytes = await source.get(keyOfPart(from, 1))
   if (bytes?.length !== Number(size)) return
   const id = await nameBlob(ctx, bytes.length, null, async (tx, id) => {
-    const sql = 'UPDATE attachments SET thumbnail_blob_id = ?, thumbnail_type = ? WHERE id = ?'
-    await tx.run(sql, id, to.thumbnail_type!, to.id!)
+    await tx.run(
+      sql`UPDATE attachments SET thumbnail_blob_id = ${id}, thumbnail_type = ${to.thumbnail_type!}
+            WHERE id = ${to.id!}`,
+    )
   })
   await (await ctx.files.open()).put(keyOfPart(id, 1), bytes)
 }

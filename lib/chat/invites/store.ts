@@ -2,7 +2,7 @@ import type { Cutoff } from '../../core/clock.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
 import type { Invite } from './schema.ts'
@@ -30,11 +30,13 @@ export interface InviteRow extends Refusals {
   key_id: string | null
 }
 
-const COLUMNS = `id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups, created_at,
+const COLUMNS = sql`id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups,
+       created_at,
   expires_at, revoked_at, refusals, refused_since, mailed, key_id`
 
 /** An invite to a deleted conversation is not found, as the conversation itself. */
-const IS_VISIBLE = `NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = invites.conversation_id AND c.deleted_at IS NOT NULL)`
+const IS_VISIBLE = sql`NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = invites.conversation_id
+       AND c.deleted_at IS NOT NULL)`
 
 /** A row as owners and admins of the conversation see it. */
 export function toInvite(row: InviteRow): Invite {
@@ -54,24 +56,25 @@ export function toInvite(row: InviteRow): Invite {
 /** The invite of a token, its own or one of a mail, whatever its state. By token_hash. */
 export function findInviteByToken(db: Queries, tokenHash: string): Promise<InviteRow | undefined> {
   return db.get<InviteRow>(
-    `SELECT ${COLUMNS} FROM invites
-      WHERE (token_hash = ? OR id = (SELECT request_id FROM email_request_tokens WHERE token_hash = ?)) AND ${IS_VISIBLE}`,
-    tokenHash,
-    tokenHash,
+    sql`SELECT ${COLUMNS} FROM invites
+      WHERE (token_hash = ${tokenHash} OR id = (SELECT request_id FROM email_request_tokens
+      WHERE token_hash = ${tokenHash})) AND ${IS_VISIBLE}`,
   )
 }
 
 /** An invite, whatever its state. By primary key. */
 export function findInvite(db: Queries, id: string): Promise<InviteRow | undefined> {
-  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? AND ${IS_VISIBLE}`, id)
+  return db.get<InviteRow>(sql`SELECT ${COLUMNS} FROM invites WHERE id = ${id} AND ${IS_VISIBLE}`)
 }
 
-const KEY_LIVES = '(k.expires_at IS NULL OR k.expires_at >= ?)'
+const keyLives = (now: Micros) => sql`(k.expires_at IS NULL OR k.expires_at >= ${now})`
 
 /** An invite ends with the API key that made it. */
-const HAS_KEY = `(key_id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.id = invites.key_id AND ${KEY_LIVES}))`
+const hasKey = (now: Micros) =>
+  sql`(key_id IS NULL OR EXISTS (SELECT 1 FROM api_keys k WHERE k.id = invites.key_id AND ${keyLives(now)}))`
 
-const IS_OPEN = `conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses AND ${HAS_KEY}`
+const isOpen = (conversationId: string, now: Micros) => sql`conversation_id = ${conversationId} AND revoked_at IS NULL
+  AND expires_at >= ${now} AND uses < max_uses AND ${hasKey(now)}`
 
 /**
  * Up to `limit` invites of a conversation that can still be accepted, created before a given one, latest first. By
@@ -85,26 +88,17 @@ export function listOpenInvites(
   limit: number,
 ): Promise<InviteRow[]> {
   return db.all<InviteRow>(
-    `SELECT ${COLUMNS} FROM invites
-      WHERE ${IS_OPEN} AND (created_at, id) < (?, ?)
+    sql`SELECT ${COLUMNS} FROM invites
+      WHERE ${isOpen(conversationId, now)} AND (created_at, id) < (${before.at}, ${before.id})
       ORDER BY created_at DESC, id DESC
-      LIMIT ?`,
-    conversationId,
-    now,
-    now,
-    before.at,
-    before.id,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** The number of invites of a conversation that can still be accepted. By conversation_id. */
 export async function countOpenInvites(db: Queries, conversationId: string, now: Micros): Promise<number> {
   const row = await db.get<{ total: number }>(
-    `SELECT count(*) AS total FROM invites WHERE ${IS_OPEN}`,
-    conversationId,
-    now,
-    now,
+    sql`SELECT count(*) AS total FROM invites WHERE ${isOpen(conversationId, now)}`,
   )
   return row!.total
 }
@@ -121,25 +115,27 @@ export async function findIssuer(
   options: { lock?: boolean } = {},
 ): Promise<Issuer> {
   if (created_by === null) return 'operator'
+  const hasItsKey =
+    key_id === null
+      ? sql``
+      : sql`AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = ${key_id}
+         AND ${keyLives(now)})`
   return db.get<Maker>(
-    `SELECT u.roles, u.disabled_at, p.role
-       FROM users u LEFT JOIN participants p ON p.user_id = u.id AND p.conversation_id = ?
-      WHERE u.id = ? ${key_id === null ? '' : `AND EXISTS (SELECT 1 FROM api_keys k WHERE k.id = ? AND ${KEY_LIVES})`}
-      ${options.lock && db.dialect === 'postgresql' ? 'FOR SHARE OF u' : ''}`,
-    conversation_id,
-    created_by,
-    ...(key_id === null ? [] : [key_id, now]),
+    sql`SELECT u.roles, u.disabled_at, p.role
+       FROM users u LEFT JOIN participants p ON p.user_id = u.id AND p.conversation_id = ${conversation_id}
+      WHERE u.id = ${created_by} ${hasItsKey}
+      ${options.lock && db.dialect === 'postgresql' ? sql`FOR SHARE OF u` : sql``}`,
   )
 }
 
 /** Locks an invite until the transaction ends. By primary key. */
 export function lockInvite(tx: Queries, id: string): Promise<InviteRow | undefined> {
-  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
-  return tx.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? ${lock}`, id)
+  const lock = tx.dialect === 'postgresql' ? sql`FOR UPDATE` : sql``
+  return tx.get<InviteRow>(sql`SELECT ${COLUMNS} FROM invites WHERE id = ${id} ${lock}`)
 }
 
 export async function setRefusals(tx: Queries, id: string, { refusals, refused_since }: Refusals): Promise<void> {
-  await tx.run('UPDATE invites SET refusals = ?, refused_since = ? WHERE id = ?', refusals, refused_since, id)
+  await tx.run(sql`UPDATE invites SET refusals = ${refusals}, refused_since = ${refused_since} WHERE id = ${id}`)
 }
 
 export async function insertInvite(
@@ -147,36 +143,24 @@ export async function insertInvite(
   row: Omit<InviteRow, 'uses' | 'signups' | 'revoked_at' | keyof Refusals>,
 ): Promise<void> {
   await tx.run(
-    `INSERT INTO invites (id, conversation_id, token_hash, created_by, email, email_key, role, max_uses, created_at, expires_at, mailed, key_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.id,
-    row.conversation_id,
-    row.token_hash,
-    row.created_by,
-    row.email,
-    row.email_key,
-    row.role,
-    row.max_uses,
-    row.created_at,
-    row.expires_at,
-    row.mailed,
-    row.key_id,
+    sql`INSERT INTO invites (id, conversation_id, token_hash, created_by, email, email_key, role, max_uses, created_at,
+          expires_at, mailed, key_id)
+     VALUES (${row.id}, ${row.conversation_id}, ${row.token_hash}, ${row.created_by}, ${row.email}, ${row.email_key},
+             ${row.role}, ${row.max_uses}, ${row.created_at}, ${row.expires_at}, ${row.mailed}, ${row.key_id})`,
   )
 }
 
 /** Counts a use of an invite. @returns whether a use was left */
 export async function takeUse(tx: Queries, id: string, { signups }: { signups: 0 | 1 }): Promise<boolean> {
   const taken = await tx.run(
-    'UPDATE invites SET uses = uses + 1, signups = signups + ? WHERE id = ? AND uses < max_uses',
-    signups,
-    id,
+    sql`UPDATE invites SET uses = uses + 1, signups = signups + ${signups} WHERE id = ${id} AND uses < max_uses`,
   )
   return taken === 1
 }
 
 /** @returns whether it was open until now */
 export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<boolean> {
-  return (await tx.run('UPDATE invites SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id)) === 1
+  return (await tx.run(sql`UPDATE invites SET revoked_at = ${at} WHERE id = ${id} AND revoked_at IS NULL`)) === 1
 }
 
 /** The invites of a user to revoke: all, or those of one conversation, or of those the ones to some roles. */
@@ -193,26 +177,19 @@ export function revokeOpenInvites(
   at: Micros,
 ): Promise<Pick<InviteRow, 'id' | 'conversation_id' | 'role'>[]> {
   return tx.all(
-    `UPDATE invites SET revoked_at = ?
-      WHERE created_by = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses
-        ${conversation_id === undefined ? '' : 'AND conversation_id = ?'}
-        ${roles === undefined ? '' : `AND role ${isOneOf(tx.dialect)}`}
+    sql`UPDATE invites SET revoked_at = ${at}
+      WHERE created_by = ${user_id} AND revoked_at IS NULL AND expires_at >= ${at} AND uses < max_uses
+        ${conversation_id === undefined ? sql`` : sql`AND conversation_id = ${conversation_id}`}
+        ${roles === undefined ? sql`` : sql`AND role ${among(tx, roles)}`}
       RETURNING id, conversation_id, role`,
-    at,
-    user_id,
-    at,
-    ...(conversation_id === undefined ? [] : [conversation_id]),
-    ...(roles === undefined ? [] : [jsonList(roles)]),
   )
 }
 
 /** Deletes up to `limit` invites that expired before `before`. By expires_at. @returns the number of invites deleted */
 export function deleteInvitesBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    `DELETE FROM invites WHERE id IN (
-       SELECT id FROM invites WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
-    before,
-    limit,
+    sql`DELETE FROM invites WHERE id IN (
+       SELECT id FROM invites WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit})`,
   )
 }
 
@@ -226,10 +203,8 @@ export async function anonymizeInvites(
   at: Micros,
 ): Promise<void> {
   await tx.run(
-    `UPDATE invites SET created_by = NULL, email = NULL, email_key = NULL, revoked_at = coalesce(revoked_at, ?)
-      WHERE created_by = ?`,
-    at,
-    user_id,
+    sql`UPDATE invites SET created_by = NULL, email = NULL, email_key = NULL, revoked_at = coalesce(revoked_at, ${at})
+      WHERE created_by = ${user_id}`,
   )
-  await tx.run('DELETE FROM invites WHERE email_key = ?', email_key)
+  await tx.run(sql`DELETE FROM invites WHERE email_key = ${email_key}`)
 }

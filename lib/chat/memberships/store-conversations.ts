@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields, Metadata } from '../conversations/schema.ts'
 import { policyOf } from './rules-settings.ts'
 
@@ -26,7 +26,7 @@ export interface CountedRow extends ConversationRow {
   system_id: string | null
 }
 
-const COLUMNS = 'id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy'
+const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy`
 
 /** The fields of a new conversation that is not direct. */
 export const NOT_DIRECT = { is_direct: 0, pair_key: null, policy: null }
@@ -53,8 +53,7 @@ export function toStored(metadata: Metadata): string | null {
 
 export function findConversation(db: Queries, id: string): Promise<CountedRow | undefined> {
   return db.get<CountedRow>(
-    `SELECT ${COLUMNS}, participant_count, system_id FROM conversations WHERE id = ? AND deleted_at IS NULL`,
-    id,
+    sql`SELECT ${COLUMNS}, participant_count, system_id FROM conversations WHERE id = ${id} AND deleted_at IS NULL`,
   )
 }
 
@@ -62,23 +61,21 @@ export function findConversation(db: Queries, id: string): Promise<CountedRow | 
 export async function isPlace(db: Queries, id: string, systemId: string): Promise<boolean> {
   return Boolean(
     await db.get(
-      `SELECT 1 AS found FROM conversations c JOIN users u ON u.id = ? AND u.disabled_at IS NULL
-        WHERE c.id = ? AND c.deleted_at IS NULL`,
-      systemId,
-      id,
+      sql`SELECT 1 AS found FROM conversations c JOIN users u ON u.id = ${systemId} AND u.disabled_at IS NULL
+        WHERE c.id = ${id} AND c.deleted_at IS NULL`,
     ),
   )
 }
 
 /** The conversation with a ref. By ref. */
 export async function findConversationOf(db: Queries, ref: string): Promise<string | undefined> {
-  const row = await db.get<{ id: string }>('SELECT id FROM conversations WHERE ref = ? AND deleted_at IS NULL', ref)
+  const row = await db.get<{ id: string }>(sql`SELECT id FROM conversations WHERE ref = ${ref} AND deleted_at IS NULL`)
   return row?.id
 }
 
 /** These conversations, in no order. By primary key. */
 export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
-  return db.all<ConversationRow>(`SELECT ${COLUMNS} FROM conversations WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
+  return db.all<ConversationRow>(sql`SELECT ${COLUMNS} FROM conversations WHERE id ${among(db, ids)}`)
 }
 
 /**
@@ -91,19 +88,10 @@ export async function insertConversation(
   systemId: string | null = null,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    row.id,
-    row.title,
-    row.is_group,
-    row.ref,
-    row.metadata,
-    row.created_at,
-    row.is_direct,
-    row.pair_key,
-    row.policy,
-    row.created_at,
-    row.created_at,
-    systemId,
+    sql`INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id)
+          VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
+                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.created_at}, ${row.created_at}, ${systemId})
+                  ON CONFLICT DO NOTHING`,
   )
   return inserted === 1
 }
@@ -114,10 +102,8 @@ export async function updateConversation(
   id: string,
   changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy'>>,
 ): Promise<void> {
-  const names = Object.keys(changes)
-  if (names.length === 0) return
-  const set = names.map((name) => `${name} = ?`).join(', ')
-  await tx.run(`UPDATE conversations SET ${set} WHERE id = ?`, ...Object.values(changes), id)
+  if (Object.keys(changes).length === 0) return
+  await tx.run(sql`UPDATE conversations SET ${assignments(changes)} WHERE id = ${id}`)
 }
 
 /**
@@ -125,13 +111,12 @@ export async function updateConversation(
  */
 export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run(
-    "UPDATE conversations SET deleted_at = ?, title = '', ref = NULL, metadata = NULL, pair_key = NULL WHERE id = ?",
-    at,
-    id,
+    sql`UPDATE conversations SET deleted_at = ${at}, title = '', ref = NULL, metadata = NULL, pair_key = NULL
+          WHERE id = ${id}`,
   )
 }
 
 /** Whether a system actor has created a conversation: it needs no owner, and no participant. */
 export async function isOfSystem(db: Queries, id: string): Promise<boolean> {
-  return Boolean(await db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND system_id IS NOT NULL', id))
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM conversations WHERE id = ${id} AND system_id IS NOT NULL`))
 }

@@ -1,28 +1,26 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, isOtherDisabled, jsonList } from '../../storage/sql.ts'
+import { among, isOtherDisabled, sql } from '../../storage/sql.ts'
 import type { DirectPartner } from '../conversations/schema.ts'
 import type { ConversationRow } from './store-conversations.ts'
 
 /** The direct conversation of two people. By pair_key. */
 export async function findPair(db: Queries, pairKey: string): Promise<string | undefined> {
   const row = await db.get<{ id: string }>(
-    'SELECT id FROM conversations WHERE pair_key = ? AND deleted_at IS NULL',
-    pairKey,
+    sql`SELECT id FROM conversations WHERE pair_key = ${pairKey} AND deleted_at IS NULL`,
   )
   return row?.id
 }
 
 /** Whether a conversation is direct. By primary key. */
 export async function isDirect(db: Queries, conversationId: string): Promise<boolean> {
-  return Boolean(await db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND is_direct = 1', conversationId))
+  return Boolean(await db.get(sql`SELECT 1 AS found FROM conversations WHERE id = ${conversationId} AND is_direct = 1`))
 }
 
 /** Whether the other person of a direct conversation is disabled or erased. By primary keys. */
 export async function isClosed(db: Queries, conversationId: string, userId: string): Promise<boolean> {
   const row = await db.get(
-    `SELECT 1 AS found FROM conversations c WHERE c.id = ? AND (c.pair_key IS NULL OR ${isOtherDisabled('?')})`,
-    conversationId,
-    userId,
+    sql`SELECT 1 AS found FROM conversations c
+      WHERE c.id = ${conversationId} AND (c.pair_key IS NULL OR ${isOtherDisabled(sql`${userId}`)})`,
   )
   return row !== undefined
 }
@@ -30,20 +28,18 @@ export async function isClosed(db: Queries, conversationId: string, userId: stri
 /** Whether two users participate in a common conversation. By user_id of the one, then by primary key. */
 export async function haveCommon(db: Queries, userId: string, otherId: string): Promise<boolean> {
   const row = await db.get(
-    `SELECT 1 AS found FROM participants own
-       JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = ?
+    sql`SELECT 1 AS found FROM participants own
+       JOIN participants theirs ON theirs.conversation_id = own.conversation_id AND theirs.user_id = ${otherId}
        JOIN conversations c ON c.id = own.conversation_id
-      WHERE own.user_id = ? AND c.deleted_at IS NULL
+      WHERE own.user_id = ${userId} AND c.deleted_at IS NULL
       LIMIT 1`,
-    otherId,
-    userId,
   )
   return row !== undefined
 }
 
 /** Removes the pair of a direct conversation, since one of the two is erased. It stays direct. */
 export async function forgetPair(tx: Queries, conversationId: string): Promise<void> {
-  await tx.run('UPDATE conversations SET pair_key = NULL WHERE id = ? AND pair_key IS NOT NULL', conversationId)
+  await tx.run(sql`UPDATE conversations SET pair_key = NULL WHERE id = ${conversationId} AND pair_key IS NOT NULL`)
 }
 
 /**
@@ -53,10 +49,8 @@ export async function forgetPair(tx: Queries, conversationId: string): Promise<v
  */
 export function forgetPairsOf(tx: Queries, systemId: string, limit: number): Promise<number> {
   return tx.run(
-    `UPDATE conversations SET pair_key = NULL WHERE id IN (
-       SELECT id FROM conversations WHERE system_id = ? AND pair_key IS NOT NULL ORDER BY id LIMIT ?)`,
-    systemId,
-    limit,
+    sql`UPDATE conversations SET pair_key = NULL WHERE id IN (
+       SELECT id FROM conversations WHERE system_id = ${systemId} AND pair_key IS NOT NULL ORDER BY id LIMIT ${limit})`,
   )
 }
 
@@ -75,17 +69,15 @@ export async function listPartners(
 ): Promise<Map<string, DirectPartner>> {
   const direct = conversations.filter((each) => each.is_direct === 1)
   if (direct.length === 0) return new Map()
-  const ids = jsonList(direct.map(({ id }) => id))
+  const ids = direct.map(({ id }) => id)
   const rows = await db.all<NamedRow>(
-    `SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name
+    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name
        FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id ${isOneOf(db.dialect)}
+      WHERE p.conversation_id ${among(db, ids)}
       UNION ALL
      SELECT c.id, u.id, u.username, u.display_name
        FROM conversations c JOIN users u ON u.id = c.system_id
-      WHERE c.id ${isOneOf(db.dialect)}`,
-    ids,
-    ids,
+      WHERE c.id ${among(db, ids)}`,
   )
   return new Map(
     direct.flatMap((each) => {

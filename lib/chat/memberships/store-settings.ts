@@ -1,7 +1,7 @@
 import { fromInstant, toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationSettings, ConversationSettingsChange, Level } from '../conversations/schema-settings.ts'
 import { FOREVER, isMuted, levelOf, type PolicyColumns, type SettingsColumns } from './rules-settings.ts'
 
@@ -17,13 +17,11 @@ export function findSettings(
   userId: string,
   options: { lock?: boolean } = {},
 ): Promise<(SettingsColumns & { unread_mentions: number }) | undefined> {
-  const lock = options.lock && db.dialect === 'postgresql' ? 'FOR UPDATE OF c, p' : ''
+  const lock = options.lock && db.dialect === 'postgresql' ? sql`FOR UPDATE OF c, p` : sql``
   return db.get<SettingsColumns & { unread_mentions: number }>(
-    `SELECT c.is_direct, p.level, p.muted_until, p.archived, p.receipts, p.unread_mentions
+    sql`SELECT c.is_direct, p.level, p.muted_until, p.archived, p.receipts, p.unread_mentions
        FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.conversation_id = ? AND p.user_id = ? AND c.deleted_at IS NULL ${lock}`,
-    conversationId,
-    userId,
+      WHERE p.conversation_id = ${conversationId} AND p.user_id = ${userId} AND c.deleted_at IS NULL ${lock}`,
   )
 }
 
@@ -36,7 +34,7 @@ interface Place {
 const SETTINGS_OF = onRows<Place>(
   { conversation_id: 'text', user_id: 'text' },
   (given) =>
-    `SELECT p.conversation_id, p.user_id, c.is_direct, p.level, p.muted_until, p.archived, p.receipts
+    sql`SELECT p.conversation_id, p.user_id, c.is_direct, p.level, p.muted_until, p.archived, p.receipts
        FROM ${given} CROSS JOIN participants p
        JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
       WHERE p.conversation_id = given.conversation_id AND p.user_id = given.user_id`,
@@ -49,7 +47,7 @@ export function listSettings(db: Queries, places: Place[]): Promise<(SettingsCol
 
 /** What decides the policy of a conversation. By primary key. */
 export async function findPolicy(db: Queries, conversationId: string): Promise<PolicyColumns> {
-  return (await db.get<PolicyColumns>('SELECT is_direct, policy FROM conversations WHERE id = ?', conversationId))!
+  return (await db.get<PolicyColumns>(sql`SELECT is_direct, policy FROM conversations WHERE id = ${conversationId}`))!
 }
 
 /** Changes the given settings of a participant. */
@@ -59,13 +57,10 @@ export async function updateSettings(
   userId: string,
   changes: Partial<SettingsColumns>,
 ): Promise<void> {
-  const set = Object.keys(changes).map((name) => `${name} = ?`)
-  if (set.length === 0) return
+  if (Object.keys(changes).length === 0) return
   await tx.run(
-    `UPDATE participants SET ${set.join(', ')} WHERE conversation_id = ? AND user_id = ?`,
-    ...Object.values(changes),
-    conversationId,
-    userId,
+    sql`UPDATE participants SET ${assignments({ ...changes })}
+      WHERE conversation_id = ${conversationId} AND user_id = ${userId}`,
   )
 }
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 import type { Participant, ParticipantRole, Presence } from '../conversations/schema.ts'
 
 /** A row of a participant, with the names of the user. */
@@ -29,10 +29,8 @@ export function toParticipant(row: ParticipantRow, presence: Presence): Particip
 /** The role of a user in a conversation, and the time at which the user joined. By primary key. */
 export function findMembership(db: Queries, conversationId: string, userId: string) {
   return db.get<{ role: ParticipantRole; joined_at: Micros }>(
-    `SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.conversation_id = ? AND p.user_id = ? AND c.deleted_at IS NULL`,
-    conversationId,
-    userId,
+    sql`SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.conversation_id = ${conversationId} AND p.user_id = ${userId} AND c.deleted_at IS NULL`,
   )
 }
 
@@ -42,9 +40,8 @@ export function listMemberships(
   userId: string,
 ): Promise<{ conversation_id: string; joined_at: Micros }[]> {
   return db.all(
-    `SELECT p.conversation_id, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id = ? AND c.deleted_at IS NULL`,
-    userId,
+    sql`SELECT p.conversation_id, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ${userId} AND c.deleted_at IS NULL`,
   )
 }
 
@@ -54,10 +51,9 @@ export function listMembershipsOf(
   userIds: Iterable<string>,
 ): Promise<{ user_id: string; conversation_id: string; joined_at: Micros }[]> {
   return db.all(
-    `SELECT p.user_id, p.conversation_id, p.joined_at
+    sql`SELECT p.user_id, p.conversation_id, p.joined_at
        FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id ${isOneOf(db.dialect)} AND c.deleted_at IS NULL`,
-    jsonList(userIds),
+      WHERE p.user_id ${among(db, userIds)} AND c.deleted_at IS NULL`,
   )
 }
 
@@ -69,35 +65,28 @@ export function listParticipants(
   limit: number,
 ): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
-    `SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
+    sql`SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
        FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id = ? AND (p.joined_at, p.user_id) > (?, ?)
+      WHERE p.conversation_id = ${conversationId} AND (p.joined_at, p.user_id) > (${after.at}, ${after.id})
       ORDER BY p.joined_at, p.user_id
-      LIMIT ?`,
-    conversationId,
-    after.at,
-    after.id,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** The participations of these users in these conversations. */
 export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
   return db.all<{ conversation_id: string; user_id: string }>(
-    `SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id ${isOneOf(db.dialect)} AND p.conversation_id ${isOneOf(db.dialect)}
+    sql`SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id ${among(db, userIds)} AND p.conversation_id ${among(db, conversationIds)}
         AND c.deleted_at IS NULL`,
-    jsonList(userIds),
-    jsonList(conversationIds),
   )
 }
 
 /** The number of participants, and of owners among them. */
 export async function countParticipants(db: Queries, conversationId: string): Promise<{ all: number; owners: number }> {
   const row = await db.get<{ all: number; owners: number }>(
-    `SELECT count(*) AS "all", coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS owners
-       FROM participants WHERE conversation_id = ?`,
-    conversationId,
+    sql`SELECT count(*) AS "all", coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS owners
+       FROM participants WHERE conversation_id = ${conversationId}`,
   )
   return row!
 }
@@ -108,20 +97,18 @@ export async function countParticipants(db: Queries, conversationId: string): Pr
  */
 export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
   const row = await tx.get<{ user_id: string }>(
-    `SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id = ? AND p.user_id <> ?
+    sql`SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ${conversationId} AND p.user_id <> ${ownerId}
       ORDER BY CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
                CASE p.role WHEN 'admin' THEN 0 WHEN 'member' THEN 1 ELSE 2 END, p.joined_at, p.user_id
       LIMIT 1`,
-    conversationId,
-    ownerId,
   )
   return row!.user_id
 }
 
 /** The unread mentions of a user in a conversation `c`: those of a former participation count again. */
-const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
-  WHERE n.user_id = ? AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
+const unreadMentions = (userId: string) => sql`(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
+  WHERE n.user_id = ${userId} AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
 
 /**
  * Adds a participant to a conversation, which counts them.
@@ -134,14 +121,11 @@ export async function insertParticipant(
   { user_id, role, joined_at }: Pick<ParticipantRow, 'user_id' | 'role' | 'joined_at'>,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count, unread_mentions)
-     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), message_count, ${UNREAD_MENTIONS} FROM conversations c WHERE id = ?
+    sql`INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count, unread_mentions)
+     SELECT id, CAST(${user_id} AS TEXT), CAST(${role} AS TEXT), CAST(${joined_at} AS BIGINT), message_count,
+            ${unreadMentions(user_id)}
+       FROM conversations c WHERE id = ${conversationId}
      ON CONFLICT DO NOTHING`,
-    user_id,
-    role,
-    joined_at,
-    user_id,
-    conversationId,
   )
   await addToCount(tx, conversationId, inserted)
   return inserted === 1
@@ -150,20 +134,17 @@ export async function insertParticipant(
 async function addToCount(tx: Queries, conversationId: string, change: number): Promise<void> {
   if (change === 0) return
   await tx.run(
-    'UPDATE conversations SET participant_count = participant_count + ? WHERE id = ?',
-    change,
-    conversationId,
+    sql`UPDATE conversations SET participant_count = participant_count + ${change} WHERE id = ${conversationId}`,
   )
 }
 
 /** The users with unread notifications of a conversation. By its participants, and its notifications about no message. */
 export async function listUnreadIn(db: Queries, conversationId: string): Promise<string[]> {
   const rows = await db.all<{ user_id: string }>(
-    `SELECT user_id FROM participants WHERE conversation_id = ? AND unread_mentions > 0
+    sql`SELECT user_id FROM participants WHERE conversation_id = ${conversationId} AND unread_mentions > 0
       UNION
-     SELECT user_id FROM notifications WHERE conversation_id = ? AND kind = 'added' AND read_at IS NULL`,
-    conversationId,
-    conversationId,
+     SELECT user_id FROM notifications WHERE conversation_id = ${conversationId} AND kind = 'added'
+         AND read_at IS NULL`,
   )
   return rows.map(({ user_id }) => user_id)
 }
@@ -171,9 +152,7 @@ export async function listUnreadIn(db: Queries, conversationId: string): Promise
 /** Removes a participant from a conversation, and counts the participants left. */
 export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
   const deleted = await tx.run(
-    'DELETE FROM participants WHERE conversation_id = ? AND user_id = ?',
-    conversationId,
-    userId,
+    sql`DELETE FROM participants WHERE conversation_id = ${conversationId} AND user_id = ${userId}`,
   )
   await addToCount(tx, conversationId, -deleted)
 }
@@ -185,9 +164,6 @@ export async function updateRole(
   role: ParticipantRole,
 ): Promise<void> {
   await tx.run(
-    'UPDATE participants SET role = ? WHERE conversation_id = ? AND user_id = ?',
-    role,
-    conversationId,
-    userId,
+    sql`UPDATE participants SET role = ${role} WHERE conversation_id = ${conversationId} AND user_id = ${userId}`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { isOneOf, jsonList, type Sql } from '../../storage/sql.ts'
+import { among, type Sql, sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { Mentioned } from './rules.ts'
 
@@ -22,17 +22,17 @@ export interface IdsWanted extends MentionPlace {
 }
 
 /** The columns of {@link ParticipantSettings}. */
-const PARTICIPANT = 'p.user_id, p.level, p.muted_until, p.archived'
+const PARTICIPANT = sql`p.user_id, p.level, p.muted_until, p.archived`
 
 const PLACE = { n: 'bigint', conversation_id: 'text', parent_id: 'text' } as const
 
 /** The participants of the conversation of each place, from the elements of a JSON list on. */
-function participantsBy(dialect: Queries['dialect'], given: Sql | string, list: string, join: string): string {
+function participantsBy(dialect: Queries['dialect'], given: Sql, list: Sql, join: Sql): Sql {
   const each =
     dialect === 'sqlite'
-      ? `CROSS JOIN json_each(given.${list}) one`
-      : `CROSS JOIN LATERAL json_array_elements_text(given.${list}::json) AS one(value)`
-  return `FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id ${each} ${join}
+      ? sql`CROSS JOIN json_each(given.${list}) one`
+      : sql`CROSS JOIN LATERAL json_array_elements_text(given.${list}::json) AS one(value)`
+  return sql`FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id ${each} ${join}
           CROSS JOIN participants p
          WHERE p.conversation_id = coalesce(m.conversation_id, given.conversation_id)`
 }
@@ -40,14 +40,15 @@ function participantsBy(dialect: Queries['dialect'], given: Sql | string, list: 
 const BY_NAME = onRows<NamesWanted>(
   { ...PLACE, keys: 'text' },
   (given, dialect) =>
-    `SELECT given.n, u.username_key AS key, ${PARTICIPANT}
-       ${participantsBy(dialect, given, 'keys', 'CROSS JOIN users u')} AND u.username_key = one.value AND p.user_id = u.id`,
+    sql`SELECT given.n, u.username_key AS key, ${PARTICIPANT}
+       ${participantsBy(dialect, given, sql`keys`, sql`CROSS JOIN users u`)} AND u.username_key = one.value
+       AND p.user_id = u.id`,
 )
 
 const BY_ID = onRows<IdsWanted>(
   { ...PLACE, ids: 'text' },
   (given, dialect) =>
-    `SELECT given.n, ${PARTICIPANT} ${participantsBy(dialect, given, 'ids', '')} AND p.user_id = one.value`,
+    sql`SELECT given.n, ${PARTICIPANT} ${participantsBy(dialect, given, sql`ids`, sql``)} AND p.user_id = one.value`,
 )
 
 /** The participants with these usernames, by key. By the keys of users, so the number of participants does not matter. */
@@ -66,7 +67,7 @@ export function listParticipating(db: Queries, wanted: IdsWanted[]): Promise<(Pa
 const COUNTS = onRows<MentionPlace>(
   PLACE,
   (given) =>
-    `SELECT given.n, coalesce((SELECT c.participant_count FROM conversations c
+    sql`SELECT given.n, coalesce((SELECT c.participant_count FROM conversations c
                                 WHERE c.id = coalesce(m.conversation_id, given.conversation_id)), 0) AS participants
        FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id`,
 )
@@ -85,8 +86,8 @@ export function listAllParticipants(
   conversationIds: Iterable<string>,
 ): Promise<(ParticipantSettings & { conversation_id: string })[]> {
   return db.all(
-    `SELECT p.conversation_id, ${PARTICIPANT} FROM participants p WHERE p.conversation_id ${isOneOf(db.dialect)}`,
-    jsonList(conversationIds),
+    sql`SELECT p.conversation_id, ${PARTICIPANT} FROM participants p
+          WHERE p.conversation_id ${among(db, conversationIds)}`,
   )
 }
 
@@ -97,9 +98,8 @@ export function findParticipant(
   userId: string,
 ): Promise<ParticipantSettings | undefined> {
   return db.get(
-    `SELECT ${PARTICIPANT} FROM participants p WHERE p.conversation_id = ? AND p.user_id = ?`,
-    conversationId,
-    userId,
+    sql`SELECT ${PARTICIPANT} FROM participants p WHERE p.conversation_id = ${conversationId}
+          AND p.user_id = ${userId}`,
   )
 }
 
@@ -113,10 +113,8 @@ export function toColumns({ user_ids, all }: Mentioned): { mention_all: number |
 export async function replaceMentions(tx: Queries, messageId: string, mentioned: Mentioned): Promise<void> {
   const columns = toColumns(mentioned)
   await tx.run(
-    'UPDATE messages SET mention_all = ?, mentioned = ? WHERE id = ?',
-    columns.mention_all,
-    columns.mentioned,
-    messageId,
+    sql`UPDATE messages SET mention_all = ${columns.mention_all}, mentioned = ${columns.mentioned}
+          WHERE id = ${messageId}`,
   )
 }
 
@@ -138,13 +136,10 @@ export async function listMentioning(
   from: string,
   { limit, searched }: { limit: number; searched: number },
 ): Promise<{ messages: MentioningMessage[]; last: string | undefined }> {
-  const position = db.dialect === 'sqlite' ? 'instr' : 'strpos'
+  const position = db.dialect === 'sqlite' ? sql`instr` : sql`strpos`
   const rows = await db.all<MentioningMessage & { place: number }>(
-    `SELECT id AS message_id, conversation_id, ${position}(mentioned, ?) AS place FROM messages
-      WHERE mentioned IS NOT NULL AND id >= ? ORDER BY id LIMIT ?`,
-    userId,
-    from,
-    searched,
+    sql`SELECT id AS message_id, conversation_id, ${position}(mentioned, ${userId}) AS place FROM messages
+      WHERE mentioned IS NOT NULL AND id >= ${from} ORDER BY id LIMIT ${searched}`,
   )
   const messages = rows.flatMap(({ message_id, conversation_id, place }) =>
     place > 0 ? { message_id, conversation_id } : [],
@@ -158,11 +153,9 @@ export async function listMentioning(
 /** Removes a user from the mentions of these messages. @returns the ids of those that are not deleted */
 export async function forgetMentioned(tx: Queries, userId: string, messageIds: string[]): Promise<string[]> {
   const rows = await tx.all<{ id: string; deleted_at: number | null }>(
-    `UPDATE messages
-        SET mentioned = nullif(trim(replace(',' || mentioned || ',', CAST(? AS TEXT), ','), ','), '')
-      WHERE id ${isOneOf(tx.dialect)} RETURNING id, deleted_at`,
-    `,${userId},`,
-    jsonList(messageIds),
+    sql`UPDATE messages
+        SET mentioned = nullif(trim(replace(',' || mentioned || ',', CAST(${`,${userId},`} AS TEXT), ','), ','), '')
+      WHERE id ${among(tx, messageIds)} RETURNING id, deleted_at`,
   )
   return rows.flatMap(({ id, deleted_at }) => (deleted_at === null ? id : []))
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { ErasedAuthor } from '../../erasure/store.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { jsonList, type Micros } from '../../storage/sql.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { TaskDetail } from '../../tasks/schema.ts'
 import { eraseFilesOf } from '../attachments/erasure.ts'
 import { forgetUploader } from '../attachments/store-releasing.ts'
@@ -108,12 +108,11 @@ async function eraseIn(
   }
   if (theirs.length > 0) {
     const theirIds = theirs.map(({ id }) => id)
-    const ids = jsonList(theirIds)
     await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
     await (author.messages === 'erase' ? eraseFilesOf(tx, theirIds) : forgetUploader(tx, theirIds))
     // The index has the author as a word.
     ctx.search.noteMessages(tx, theirIds)
-    await (author.messages === 'erase' ? removeOfMessages(tx, ids) : forgetActorOf(tx, ids))
+    await (author.messages === 'erase' ? removeOfMessages(tx, theirIds) : forgetActorOf(tx, theirIds))
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }
 }

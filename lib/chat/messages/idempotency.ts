@@ -3,7 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 
 /** The time for which a repeated post returns the first one. */
 const KEPT_SECONDS = 24 * 60 * 60
@@ -20,7 +20,8 @@ export interface Repeatable {
  * user do not wait: their transaction may have locked the conversation of the post.
  */
 export async function lockKeysOf(tx: Queries, userId: string): Promise<void> {
-  await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR NO KEY UPDATE' : ''}`, userId)
+  await tx.get(sql`SELECT id FROM users
+         WHERE id = ${userId}${tx.dialect === 'postgresql' ? sql` FOR NO KEY UPDATE` : sql``}`)
 }
 
 /**
@@ -30,10 +31,8 @@ export async function lockKeysOf(tx: Queries, userId: string): Promise<void> {
  */
 export async function findEarlier(tx: Queries, post: Repeatable, now: Micros): Promise<string | undefined> {
   const row = await tx.get<{ request_hash: string; message_id: string }>(
-    'SELECT request_hash, message_id FROM idempotency_keys WHERE user_id = ? AND name = ? AND created_at > ?',
-    post.user_id,
-    post.key,
-    now - KEPT_SECONDS * SECOND,
+    sql`SELECT request_hash, message_id FROM idempotency_keys WHERE user_id = ${post.user_id} AND name = ${post.key}
+          AND created_at > ${now - KEPT_SECONDS * SECOND}`,
   )
   if (row && row.request_hash !== hashOf(post)) throw new ChatError('idempotency_mismatch')
   return row?.message_id
@@ -42,35 +41,27 @@ export async function findEarlier(tx: Queries, post: Repeatable, now: Micros): P
 /** Stores the message of a post for repeated posts. */
 export async function remember(tx: Queries, post: Repeatable, messageId: string, now: Micros): Promise<void> {
   await tx.run(
-    `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at) VALUES (?, ?, ?, ?, ?)
+    sql`INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at)
+          VALUES (${post.user_id}, ${post.key}, ${hashOf(post)}, ${messageId}, ${now})
      ON CONFLICT (user_id, name) DO UPDATE SET
        request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = excluded.created_at`,
-    post.user_id,
-    post.key,
-    hashOf(post),
-    messageId,
-    now,
   )
 }
 
 /** Deletes up to `limit` expired keys. By created_at. @returns the number of deleted keys */
 export function deleteKeysBefore(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    `DELETE FROM idempotency_keys WHERE (user_id, name) IN (
-       SELECT user_id, name FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,
-    now - KEPT_SECONDS * SECOND,
-    limit,
+    sql`DELETE FROM idempotency_keys WHERE (user_id, name) IN (
+       SELECT user_id, name FROM idempotency_keys WHERE created_at <= ${now - KEPT_SECONDS * SECOND}
+       ORDER BY created_at LIMIT ${limit})`,
   )
 }
 
 /** Deletes up to `limit` keys of a user. By primary key. @returns the number of deleted keys */
 export function deleteKeysOf(tx: Queries, userId: string, limit: number): Promise<number> {
   return tx.run(
-    `DELETE FROM idempotency_keys WHERE user_id = ? AND name IN (
-       SELECT name FROM idempotency_keys WHERE user_id = ? LIMIT ?)`,
-    userId,
-    userId,
-    limit,
+    sql`DELETE FROM idempotency_keys WHERE user_id = ${userId} AND name IN (
+       SELECT name FROM idempotency_keys WHERE user_id = ${userId} LIMIT ${limit})`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 import type { Revision } from './schema.ts'
 
 /** Replaces the text of a message, and stores the previous text as a revision; deletes all but the latest `keep`. */
@@ -10,20 +10,15 @@ export async function replaceContent(
   { content, reason, at, keep }: { content: string; reason: string | null; at: Micros; keep: number },
 ): Promise<void> {
   await tx.run(
-    `INSERT INTO message_revisions (message_id, replaced_at, content, reason)
-     SELECT id, CAST(? AS BIGINT), content, CAST(? AS TEXT) FROM messages WHERE id = ?`,
-    at,
-    reason,
-    id,
+    sql`INSERT INTO message_revisions (message_id, replaced_at, content, reason)
+     SELECT id, CAST(${at} AS BIGINT), content, CAST(${reason} AS TEXT) FROM messages WHERE id = ${id}`,
   )
   await tx.run(
-    `DELETE FROM message_revisions WHERE message_id = ? AND replaced_at <= (
-       SELECT replaced_at FROM message_revisions WHERE message_id = ? ORDER BY replaced_at DESC LIMIT 1 OFFSET ?)`,
-    id,
-    id,
-    keep,
+    sql`DELETE FROM message_revisions WHERE message_id = ${id} AND replaced_at <= (
+       SELECT replaced_at FROM message_revisions WHERE message_id = ${id} ORDER BY replaced_at DESC
+       LIMIT 1 OFFSET ${keep})`,
   )
-  await tx.run('UPDATE messages SET content = ?, edited_at = ? WHERE id = ?', content, at, id)
+  await tx.run(sql`UPDATE messages SET content = ${content}, edited_at = ${at} WHERE id = ${id}`)
 }
 
 /** Up to `limit` revisions after an instant: when each was replaced, and its size in bytes. By primary key. */
@@ -34,25 +29,19 @@ export function listRevisionSizes(
   limit: number,
 ): Promise<{ replaced_at: Micros; size: number }[]> {
   return db.all(
-    `SELECT replaced_at, octet_length(content) AS size FROM message_revisions
-      WHERE message_id = ? AND replaced_at > ?
+    sql`SELECT replaced_at, octet_length(content) AS size FROM message_revisions
+      WHERE message_id = ${id} AND replaced_at > ${after}
       ORDER BY replaced_at
-      LIMIT ?`,
-    id,
-    after,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** The revisions that were replaced after one instant, up to another, oldest first. By primary key. */
 export async function listRevisions(db: Queries, id: string, after: Micros, upTo: Micros): Promise<Revision[]> {
   const rows = await db.all<{ content: string; replaced_at: Micros; reason: string | null }>(
-    `SELECT content, replaced_at, reason FROM message_revisions
-      WHERE message_id = ? AND replaced_at > ? AND replaced_at <= ?
+    sql`SELECT content, replaced_at, reason FROM message_revisions
+      WHERE message_id = ${id} AND replaced_at > ${after} AND replaced_at <= ${upTo}
       ORDER BY replaced_at`,
-    id,
-    after,
-    upTo,
   )
   return rows.map(({ content, replaced_at, reason }) => ({
     content,

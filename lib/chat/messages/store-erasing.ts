@@ -1,5 +1,5 @@
-import type { Primitive, Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { MessageRow } from './store.ts'
 
 /** The columns of a message that the erasure of its author needs. */
@@ -11,47 +11,43 @@ export type MessageTrace = Pick<
 /** Up to `limit` messages of a thread after a path, without their texts. By (root_id, path). */
 export function listPathsAfter(db: Queries, rootId: string, path: string, limit: number): Promise<MessageTrace[]> {
   return db.all<MessageTrace>(
-    `SELECT id, root_id, path, posted_by, created_at, deleted_at, mention_all FROM messages
-      WHERE root_id = ? AND path > ?
+    sql`SELECT id, root_id, path, posted_by, created_at, deleted_at, mention_all FROM messages
+      WHERE root_id = ${rootId} AND path > ${path}
       ORDER BY path
-      LIMIT ?`,
-    rootId,
-    path,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
 /** Removes the author of messages. */
 export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<void> {
-  await tx.run(`UPDATE messages SET posted_by = NULL WHERE id ${isOneOf(tx.dialect)}`, idsOf(messages))
+  await tx.run(sql`UPDATE messages SET posted_by = NULL WHERE id ${oneOf(tx, messages)}`)
 }
 
 /** Deletes messages at the instant `at`, and removes their texts, revisions, chunks, reactions, pins and authors. */
 export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
-  const ids = idsOf(messages)
-  const these = isOneOf(tx.dialect)
+  const these = oneOf(tx, messages)
   await tx.run(
-    `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, metadata = NULL, delete_reason = NULL,
-            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ?)
+    sql`UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, metadata = NULL, delete_reason = NULL,
+            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, pinned_at = NULL,
+            pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
       WHERE id ${these}`,
-    at,
-    ids,
   )
-  await tx.run(`DELETE FROM message_revisions WHERE message_id ${these}`, ids)
-  await tx.run(`DELETE FROM message_chunks WHERE message_id ${these}`, ids)
-  await tx.run(`DELETE FROM reactions WHERE message_id ${these}`, ids)
+  await tx.run(sql`DELETE FROM message_revisions WHERE message_id ${these}`)
+  await tx.run(sql`DELETE FROM message_chunks WHERE message_id ${these}`)
+  await tx.run(sql`DELETE FROM reactions WHERE message_id ${these}`)
 }
 
 /** Removes up to `limit` reasons that a user gave for deletions. By (deleted_by). @returns the number of reasons */
 export function forgetReasons(tx: Queries, userId: string, limit: number): Promise<number> {
   return tx.run(
-    `UPDATE messages SET delete_reason = NULL
-      WHERE id IN (SELECT id FROM messages WHERE deleted_by = ? AND delete_reason IS NOT NULL LIMIT ?)`,
-    userId,
-    limit,
+    sql`UPDATE messages SET delete_reason = NULL
+      WHERE id IN (SELECT id FROM messages WHERE deleted_by = ${userId} AND delete_reason IS NOT NULL LIMIT ${limit})`,
   )
 }
 
-function idsOf(messages: MessageTrace[]): Primitive {
-  return jsonList(messages.map((message) => message.id))
+function oneOf(db: Queries, messages: MessageTrace[]): Sql {
+  return among(
+    db,
+    messages.map((message) => message.id),
+  )
 }

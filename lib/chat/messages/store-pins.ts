@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
 
 /** What a change of a pin needs of its message. */
 export interface PinState {
@@ -12,29 +12,24 @@ export interface PinState {
 /** By primary key. */
 export function findPin(db: Queries, messageId: string): Promise<PinState | undefined> {
   return db.get<PinState>(
-    `SELECT root_id, conversation_id, pinned_at,
+    sql`SELECT root_id, conversation_id, pinned_at,
             CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor('messages.posted_by')} THEN 1 ELSE 0 END AS is_deleted
-       FROM messages WHERE id = ?`,
-    messageId,
+       FROM messages WHERE id = ${messageId}`,
   )
 }
 
 /** Pins a message, or removes its pin. */
 export async function setPin(tx: Queries, messageId: string, pin?: { at: Micros; by: string }): Promise<void> {
   await tx.run(
-    'UPDATE messages SET pinned_at = ?, pinned_by = ? WHERE id = ?',
-    pin?.at ?? null,
-    pin?.by ?? null,
-    messageId,
+    sql`UPDATE messages SET pinned_at = ${pin?.at ?? null}, pinned_by = ${pin?.by ?? null} WHERE id = ${messageId}`,
   )
 }
 
 /** The number of pinned messages of a conversation that are not deleted. By (conversation_id, pinned_at). */
 export async function countPins(db: Queries, conversationId: string): Promise<number> {
   const row = await db.get<{ count: number }>(
-    `SELECT count(*) AS count FROM messages
-      WHERE conversation_id = ? AND pinned_at IS NOT NULL AND deleted_at IS NULL`,
-    conversationId,
+    sql`SELECT count(*) AS count FROM messages
+      WHERE conversation_id = ${conversationId} AND pinned_at IS NOT NULL AND deleted_at IS NULL`,
   )
   return Number(row!.count)
 }
@@ -45,7 +40,7 @@ export function listPinnedBy(
   userId: string,
   limit: number,
 ): Promise<{ message_id: string; conversation_id: string }[]> {
-  return db.all('SELECT id AS message_id, conversation_id FROM messages WHERE pinned_by = ? LIMIT ?', userId, limit)
+  return db.all(sql`SELECT id AS message_id, conversation_id FROM messages WHERE pinned_by = ${userId} LIMIT ${limit}`)
 }
 
 /** Removes a user from the pins of these messages. @returns those that are not deleted */
@@ -55,10 +50,8 @@ export async function forgetPinner(
   messageIds: string[],
 ): Promise<{ message_id: string; root_id: string; pinned_at: Micros }[]> {
   const rows = await tx.all<{ message_id: string; root_id: string; pinned_at: Micros; deleted_at: Micros | null }>(
-    `UPDATE messages SET pinned_by = NULL WHERE pinned_by = ? AND id ${isOneOf(tx.dialect)}
+    sql`UPDATE messages SET pinned_by = NULL WHERE pinned_by = ${userId} AND id ${among(tx, messageIds)}
      RETURNING id AS message_id, root_id, pinned_at, deleted_at`,
-    userId,
-    jsonList(messageIds),
   )
   return rows.filter(({ deleted_at }) => deleted_at === null)
 }

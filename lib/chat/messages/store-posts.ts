@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
-import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql } from '../../storage/sql.ts'
+import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { MessageRow } from './store.ts'
@@ -36,46 +36,48 @@ export interface LockedTarget {
  * each conversation that there is. `member_of` is the same again: PostgreSQL knows that for equal columns, and would read
  * all participants of a conversation by its id, which seems as cheap where most conversations have few.
  */
-const placesOf = (given: Sql | string) => `WITH places AS MATERIALIZED (
+const placesOf = (given: Sql) => sql`WITH places AS MATERIALIZED (
     SELECT given.n, given.user_id, coalesce(m.conversation_id, given.conversation_id) AS conversation_id,
            coalesce(m.conversation_id, given.conversation_id) AS member_of
       FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id)`
 
 /** Only a direct conversation costs a look at its people. */
-const isClosed = (target: string) => `CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
+const isClosed = (target: string) => sql`CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
        WHEN ${isOtherDisabled(`${target}.user_id`)} THEN 1 ELSE 0 END AS is_closed`
 
 /**
  * PostgreSQL takes IS NULL to be rare in a table of which it knows nothing: it would read all conversations for a batch,
  * since few seem to be left, and a connection keeps that plan until the table has statistics.
  */
-const IS_LEFT = 'CASE WHEN c.deleted_at IS NULL THEN true ELSE false END'
+const IS_LEFT = sql`CASE WHEN c.deleted_at IS NULL THEN true ELSE false END`
 
 // Locked in the order of ids, so that two transactions cannot deadlock.
-const lockTargetsWith = (lock: string) =>
+const lockTargetsWith = (lock: Sql) =>
   onRows<Target>(
     TARGET,
     (given, dialect) =>
-      `${placesOf(given)}
-       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, p.archived, ${isClosed('places')}
+      sql`${placesOf(given)}
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, p.archived,
+           ${isClosed('places')}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
          JOIN participants p ON p.conversation_id = places.member_of AND p.user_id = places.user_id
-        WHERE ${IS_LEFT} ${dialect === 'sqlite' ? '' : `ORDER BY c.id ${lock}`}`,
+        WHERE ${IS_LEFT} ${dialect === 'sqlite' ? sql`` : sql`ORDER BY c.id ${lock}`}`,
   )
-const LOCK = lockTargetsWith('FOR UPDATE OF c FOR SHARE OF p')
-const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
+const LOCK = lockTargetsWith(sql`FOR UPDATE OF c FOR SHARE OF p`)
+const LOCK_FREE = lockTargetsWith(sql`FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p`)
 
 /** Locks for system actors that are not disabled: they participate in no conversation. */
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    `SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, 0 AS archived, ${isClosed('given')}
+    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, 0 AS archived,
+          ${isClosed('given')}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
        JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
        JOIN users u ON u.id = given.user_id AND u.disabled_at IS NULL
-      WHERE ${IS_LEFT} ${dialect === 'sqlite' ? '' : 'ORDER BY c.id FOR UPDATE OF c FOR KEY SHARE OF u'}`,
+      WHERE ${IS_LEFT} ${dialect === 'sqlite' ? sql`` : sql`ORDER BY c.id FOR UPDATE OF c FOR KEY SHARE OF u`}`,
 )
 
 /** How the conversations of posts are locked. */
@@ -111,7 +113,7 @@ export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
 const PARENTS = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    `WITH parents AS ${dialect === 'sqlite' ? '' : 'MATERIALIZED'} (
+    sql`WITH parents AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
        SELECT given.n, given.user_id, m.conversation_id, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
               m.created_at, m.deleted_at
          FROM ${given} JOIN messages m ON m.id = given.parent_id)
@@ -142,7 +144,7 @@ export interface NewThread {
 const INSERT_THREADS = onRows<NewThread>(
   { root_id: 'text', conversation_id: 'text', at: 'bigint' },
   (given) =>
-    `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+    sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
      SELECT root_id, conversation_id, at, at, 1, 1 FROM ${given}`,
 )
 
@@ -165,8 +167,10 @@ const INSERT_MESSAGES = onRows(
     mentioned: 'text',
   } as const satisfies Partial<Columns<MessageRow>>,
   (given, dialect) =>
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned${dialect === 'sqlite' ? ', doc' : ''})
-     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned${dialect === 'sqlite' ? `, ${NEXT_DOC}` : ''}
+    sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
+          created_at, prompt, metadata, mention_all, mentioned${dialect === 'sqlite' ? sql`, doc` : sql``})
+     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt,
+         metadata, mention_all, mentioned${dialect === 'sqlite' ? sql`, ${NEXT_DOC}` : sql``}
        FROM ${given}`,
 )
 
@@ -179,7 +183,7 @@ export interface ReplyCount {
 const COUNT_REPLIES = onRows<ReplyCount>(
   { parent_id: 'text', added: 'bigint' },
   (given) =>
-    `UPDATE messages SET reply_count = reply_count + given.added FROM ${given} WHERE messages.id = given.parent_id`,
+    sql`UPDATE messages SET reply_count = reply_count + given.added FROM ${given} WHERE messages.id = given.parent_id`,
 )
 
 /** The number of messages that a user adds to a thread. */
@@ -192,7 +196,7 @@ export interface Contribution {
 const COUNT_LIVE = onRows<Contribution>(
   { root_id: 'text', user_id: 'text', added: 'bigint' },
   (given) =>
-    `INSERT INTO thread_members (root_id, user_id, live_count)
+    sql`INSERT INTO thread_members (root_id, user_id, live_count)
      SELECT root_id, user_id, added FROM ${given} WHERE true
      ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count`,
 )
@@ -208,7 +212,7 @@ export interface Activity {
 const COUNT_IN_THREADS = onRows<Activity>(
   { root_id: 'text', at: 'bigint', added: 'bigint', joined: 'bigint' },
   (given) =>
-    `UPDATE threads SET last_activity_at = given.at, message_count = message_count + given.added,
+    sql`UPDATE threads SET last_activity_at = given.at, message_count = message_count + given.added,
             participant_count = participant_count + given.joined
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
@@ -226,8 +230,9 @@ export interface Seen {
 const COUNT_SEEN = onRows<Seen>(
   { conversation_id: 'text', user_id: 'text', added: 'bigint' },
   (given) =>
-    `UPDATE participants SET seen_count = seen_count + given.added, archived = 0
-       FROM ${given} WHERE participants.conversation_id = given.conversation_id AND participants.user_id = given.user_id`,
+    sql`UPDATE participants SET seen_count = seen_count + given.added, archived = 0
+       FROM ${given} WHERE participants.conversation_id = given.conversation_id
+           AND participants.user_id = given.user_id`,
 )
 
 /** All changes by a batch of posts; changes of the same row are combined. */

@@ -2,7 +2,7 @@ import { emojiKey } from '../../core/emoji.ts'
 import { setStoredJson, storedJsonOf } from '../../core/stored-json.ts'
 import type { Dialect, Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { eachOf, isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
+import { among, each, isErasedAuthor, literal, type Sql, sql } from '../../storage/sql.ts'
 import { type Message, NAMED_USERS, type Reaction } from './schema.ts'
 
 /** What a change of reactions, or an event about them, needs of a message. */
@@ -20,10 +20,9 @@ export interface ReactionState {
 /** These messages with their reactions, in no order. By primary key. */
 export function listReactionStates(db: Queries, ids: Iterable<string>): Promise<ReactionState[]> {
   return db.all<ReactionState>(
-    `SELECT id, root_id, conversation_id, reaction_list, coalesce(octet_length(reaction_list), 0) AS size,
+    sql`SELECT id, root_id, conversation_id, reaction_list, coalesce(octet_length(reaction_list), 0) AS size,
             CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor('messages.posted_by')} THEN 1 ELSE 0 END AS is_deleted
-       FROM messages WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
+       FROM messages WHERE id ${among(db, ids)}`,
   )
 }
 
@@ -33,15 +32,17 @@ export function reactionsOf({ is_deleted, reaction_list }: ReactionState): React
 }
 
 /** The list of reactions of the row of `messages`, from their rows, as JSON; null without any. */
-export function reactionList(dialect: Dialect): string {
+export function reactionList(dialect: Dialect): Sql {
   const [list, object, json] =
-    dialect === 'sqlite' ? ['json_group_array', 'json_object', 'json'] : ['json_agg', 'json_build_object', '']
-  return `(SELECT nullif(CAST(${list}(${json}(kind)) AS TEXT), '[]') FROM (
+    dialect === 'sqlite'
+      ? [sql`json_group_array`, sql`json_object`, sql`json`]
+      : [sql`json_agg`, sql`json_build_object`, sql``]
+  return sql`(SELECT nullif(CAST(${list}(${json}(kind)) AS TEXT), '[]') FROM (
     SELECT ${object}('emoji', k.emoji, 'count', k.total, 'user_ids', ${json}((
              SELECT ${list}(user_id) FROM (
                SELECT f.user_id FROM reactions f
                 WHERE f.message_id = messages.id AND f.emoji_key = k.emoji_key
-                ORDER BY f.at LIMIT ${NAMED_USERS}) AS named))) AS kind
+                ORDER BY f.at LIMIT ${literal(NAMED_USERS)}) AS named))) AS kind
       FROM (SELECT emoji_key, min(emoji) AS emoji, count(*) AS total, min(at) AS since FROM reactions
              WHERE message_id = messages.id GROUP BY emoji_key) AS k
      ORDER BY k.since) AS kinds)`
@@ -49,7 +50,7 @@ export function reactionList(dialect: Dialect): string {
 
 const SET_LIST = onRows<{ id: string; list: string }>(
   { id: 'text', list: 'text' },
-  (given) => `UPDATE messages SET reaction_list = given.list FROM ${given} WHERE messages.id = given.id`,
+  (given) => sql`UPDATE messages SET reaction_list = given.list FROM ${given} WHERE messages.id = given.id`,
 )
 
 /** Stores the lists of reactions of messages. */
@@ -74,9 +75,8 @@ export async function composeReactionList(tx: Queries, id: string): Promise<Reac
 /** Composes the lists of several messages, and stores them. */
 export function composeReactionLists(tx: Queries, ids: string[]): Promise<{ reaction_list: string | null }[]> {
   return tx.all(
-    `UPDATE messages SET reaction_list = ${reactionList(tx.dialect)} WHERE id ${isOneOf(tx.dialect)}
+    sql`UPDATE messages SET reaction_list = ${reactionList(tx.dialect)} WHERE id ${among(tx, ids)}
      RETURNING reaction_list`,
-    jsonList(ids),
   )
 }
 
@@ -163,11 +163,9 @@ function memoized(compute: (text: string) => string): (text: string) => string {
 async function listOwn(db: Queries, userId: string, ids: string[]): Promise<Map<string, string[]>> {
   // For each message by itself: from its statistics PostgreSQL may prefer to read the reactions of all users to all of them.
   const rows = await db.all<{ id: string; keys: string | null }>(
-    `SELECT each.value AS id, (SELECT string_agg(emoji_key, ' ') FROM reactions
-              WHERE user_id = ? AND message_id = each.value) AS keys
-       FROM ${eachOf(db.dialect)}`,
-    userId,
-    jsonList(ids),
+    sql`SELECT each.value AS id, (SELECT string_agg(emoji_key, ' ') FROM reactions
+              WHERE user_id = ${userId} AND message_id = each.value) AS keys
+       FROM ${each(db, ids)}`,
   )
   return new Map(rows.map(({ id, keys }) => [id, keys?.split(' ') ?? []]))
 }

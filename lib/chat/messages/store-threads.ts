@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { greatest, type Micros } from '../../storage/sql.ts'
+import { greatest, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { MessageRow } from './store.ts'
 
 /** The `user_id` in the counts of messages without an author. */
@@ -21,17 +21,12 @@ export async function recount(
   const wrote = live_count - by > 0
   const writes = live_count > 0
   await tx.run(
-    'UPDATE threads SET message_count = message_count + ?, participant_count = participant_count + ? WHERE root_id = ?',
-    by,
-    Number(writes) - Number(wrote),
-    message.root_id,
+    sql`UPDATE threads SET message_count = message_count + ${by},
+          participant_count = participant_count + ${Number(writes) - Number(wrote)} WHERE root_id = ${message.root_id}`,
   )
   await tx.run(
-    'UPDATE thread_members SET read_count = read_count + ? WHERE root_id = ? AND read_at >= ? AND user_id <> ?',
-    by,
-    message.root_id,
-    message.created_at,
-    author,
+    sql`UPDATE thread_members SET read_count = read_count + ${by} WHERE root_id = ${message.root_id}
+          AND read_at >= ${message.created_at} AND user_id <> ${author}`,
   )
   await shiftSeen(tx, message, { author, arrivals: [message.created_at], by })
 }
@@ -51,22 +46,15 @@ export async function countOut(
   const { root_id: rootId } = thread
   const { live_count } = await addLive(tx, rootId, author, -arrivals.length)
   await tx.run(
-    'UPDATE threads SET message_count = message_count - ?, participant_count = participant_count - ? WHERE root_id = ?',
-    arrivals.length,
-    live_count === 0 ? 1 : 0,
-    rootId,
+    sql`UPDATE threads SET message_count = message_count - ${arrivals.length},
+          participant_count = participant_count - ${live_count === 0 ? 1 : 0} WHERE root_id = ${rootId}`,
   )
   const { earliest, latest } = boundsOf(arrivals)
   await tx.run(
-    `UPDATE thread_members
-        SET read_count = read_count - CASE WHEN read_at >= ? THEN ? ELSE ${arrivalsUpTo(tx, 'thread_members.read_at')} END
-      WHERE root_id = ? AND read_at >= ? AND user_id <> ?`,
-    latest,
-    arrivals.length,
-    JSON.stringify(arrivals),
-    rootId,
-    earliest,
-    author,
+    sql`UPDATE thread_members
+        SET read_count = read_count - CASE WHEN read_at >= ${latest} THEN ${arrivals.length}
+                                           ELSE ${arrivalsUpTo(tx, arrivals, sql`thread_members.read_at`)} END
+      WHERE root_id = ${rootId} AND read_at >= ${earliest} AND user_id <> ${author}`,
   )
   await shiftSeen(tx, thread, { author, arrivals, by: -1 })
 }
@@ -82,30 +70,24 @@ async function shiftSeen(
 ): Promise<void> {
   const { earliest, latest } = boundsOf(arrivals)
   await tx.run(
-    `UPDATE participants
-        SET seen_count = seen_count + ? * CASE WHEN p.user_id = ? OR p.seen_to >= ? THEN ? ELSE ${arrivalsUpTo(tx, 'p.seen_to')} END
+    sql`UPDATE participants
+        SET seen_count = seen_count + ${by} * CASE WHEN p.user_id = ${author} OR p.seen_to >= ${latest}
+              THEN ${arrivals.length} ELSE ${arrivalsUpTo(tx, arrivals, sql`p.seen_to`)} END
        FROM (SELECT q.user_id, ${greatest(tx.dialect)}(q.joined_at, coalesce(r.read_at, 0)) AS seen_to
-               FROM participants q LEFT JOIN thread_members r ON r.root_id = ? AND r.user_id = q.user_id
-              WHERE q.conversation_id = ?) AS p
-      WHERE participants.conversation_id = ? AND participants.user_id = p.user_id AND (p.seen_to >= ? OR p.user_id = ?)`,
-    by,
-    author,
-    latest,
-    arrivals.length,
-    JSON.stringify(arrivals),
-    root_id,
-    conversation_id,
-    conversation_id,
-    earliest,
-    author,
+               FROM participants q LEFT JOIN thread_members r ON r.root_id = ${root_id} AND r.user_id = q.user_id
+              WHERE q.conversation_id = ${conversation_id}) AS p
+      WHERE participants.conversation_id = ${conversation_id} AND participants.user_id = p.user_id
+        AND (p.seen_to >= ${earliest} OR p.user_id = ${author})`,
   )
 }
 
-/** The number of arrivals, a JSON list as the parameter, up to an instant. */
-function arrivalsUpTo({ dialect }: Queries, instant: string): string {
+/** The number of arrivals up to an instant. */
+function arrivalsUpTo({ dialect }: Queries, arrivals: Micros[], instant: Sql): Sql {
+  const list = JSON.stringify(arrivals)
   return dialect === 'sqlite'
-    ? `(SELECT count(*) FROM json_each(?) WHERE value <= ${instant})`
-    : `(SELECT count(*) FROM jsonb_array_elements_text(?::jsonb) AS list(value) WHERE value::bigint <= ${instant})`
+    ? sql`(SELECT count(*) FROM json_each(${list}) WHERE value <= ${instant})`
+    : sql`(SELECT count(*) FROM jsonb_array_elements_text(${list}::jsonb) AS list(value)
+           WHERE value::bigint <= ${instant})`
 }
 
 function boundsOf(arrivals: Micros[]): { earliest: Micros; latest: Micros } {
@@ -121,12 +103,12 @@ export async function reassignLive(tx: Queries, rootId: string, author: string, 
   const to = await addLive(tx, rootId, NO_AUTHOR, count)
   const gone = from.live_count === 0 ? -1 : 0
   const come = to.live_count === count ? 1 : 0
-  await tx.run('UPDATE threads SET participant_count = participant_count + ? WHERE root_id = ?', gone + come, rootId)
+  await tx.run(sql`UPDATE threads SET participant_count = participant_count + ${gone + come} WHERE root_id = ${rootId}`)
 }
 
 /** Deletes the counts and the mark of a user in a thread, in which the user has no messages left. */
 export async function forgetMember(tx: Queries, rootId: string, userId: string): Promise<void> {
-  await tx.run('DELETE FROM thread_members WHERE root_id = ? AND user_id = ?', rootId, userId)
+  await tx.run(sql`DELETE FROM thread_members WHERE root_id = ${rootId} AND user_id = ${userId}`)
 }
 
 /**
@@ -141,13 +123,11 @@ export async function listTraces(
   limit: number,
 ): Promise<{ traces: { root_id: string; conversation_id: string }[]; last?: string }> {
   const rows = await db.all<{ root_id: string; conversation_id: string; user_id: string | null }>(
-    `SELECT t.root_id, t.conversation_id, r.user_id
-       FROM (SELECT root_id, conversation_id FROM threads WHERE root_id > ? ORDER BY root_id LIMIT ?) t
-       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?
+    sql`SELECT t.root_id, t.conversation_id, r.user_id
+       FROM (SELECT root_id, conversation_id FROM threads WHERE root_id > ${afterRootId} ORDER BY root_id
+       LIMIT ${limit}) t
+       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ${userId}
       ORDER BY t.root_id`,
-    afterRootId,
-    limit,
-    userId,
   )
   const traces = rows.flatMap(({ root_id, conversation_id, user_id }) => (user_id ? { root_id, conversation_id } : []))
   return { traces, ...(rows.length === limit && { last: rows.at(-1)!.root_id }) }
@@ -155,12 +135,9 @@ export async function listTraces(
 
 async function addLive(tx: Queries, rootId: string, author: string, by: number): Promise<{ live_count: number }> {
   const row = await tx.get<{ live_count: number }>(
-    `INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, ?)
+    sql`INSERT INTO thread_members (root_id, user_id, live_count) VALUES (${rootId}, ${author}, ${by})
      ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count
      RETURNING live_count`,
-    rootId,
-    author,
-    by,
   )
   return row!
 }

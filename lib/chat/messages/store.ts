@@ -1,7 +1,7 @@
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { Metadata } from '../conversations/schema.ts'
 import { type ActorInConversation, filesIn, mayRestore } from './rules.ts'
@@ -53,30 +53,34 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
   size: number
 }
 
-const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, attachment_list, pinned_at, pinned_by, mention_all, mentioned,
+const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, attachment_list,
+  pinned_at, pinned_by, mention_all, mentioned,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
 // The content of an answer in progress is its stored chunks.
-const COLUMNS = `${WITHOUT_TEXT}, metadata, prompt,
+const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt,
   CASE WHEN status = 'streaming'
-       THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
+       THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c
+           WHERE c.message_id = messages.id)
        ELSE content END AS content`
 
 /** Rows of a list contain texts up to this size: a page of them needs little memory, and most messages are shorter. */
 const LIGHT_BYTES = 2048
 
-const IS_LIGHT = `status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt), 0) <= ${LIGHT_BYTES}`
+const IS_LIGHT = sql`status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt),
+       0) <= ${literal(LIGHT_BYTES)}`
 
 // Both databases get the length of a text without reading it.
-const LIGHT_COLUMNS = `${WITHOUT_TEXT},
+const LIGHT_COLUMNS = sql`${WITHOUT_TEXT},
   CASE WHEN deleted_at IS NOT NULL THEN '' WHEN ${IS_LIGHT} THEN content END AS content,
   CASE WHEN deleted_at IS NULL AND ${IS_LIGHT} THEN prompt END AS prompt,
   CASE WHEN deleted_at IS NULL THEN metadata END AS metadata,
   CASE WHEN deleted_at IS NOT NULL THEN 0
        ELSE coalesce(octet_length(prompt), 0) + coalesce(octet_length(metadata), 0) +
-         coalesce(octet_length(reaction_list), 0) + coalesce(octet_length(attachment_list), 0) + CASE WHEN status = 'streaming'
+         coalesce(octet_length(reaction_list), 0) + coalesce(octet_length(attachment_list), 0) + CASE
+             WHEN status = 'streaming'
          THEN (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id)
          ELSE octet_length(content) END
        END AS size`
@@ -163,22 +167,19 @@ export function toPostedMessage(row: MessageRow): Message {
 
 /** The message, without a check of rights: the caller checks those of its conversation. By primary key. */
 export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
-  const row = await db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
+  const row = await db.get<MessageRow>(sql`SELECT ${COLUMNS} FROM messages WHERE id = ${id}`)
   return row && withoutErased(row)
 }
 
 /** The conversation of a message, without a check of rights. By primary key. */
 export async function findPlaceOf(db: Queries, id: string): Promise<string | undefined> {
-  const row = await db.get<{ conversation_id: string }>('SELECT conversation_id FROM messages WHERE id = ?', id)
+  const row = await db.get<{ conversation_id: string }>(sql`SELECT conversation_id FROM messages WHERE id = ${id}`)
   return row?.conversation_id
 }
 
 /** These messages, in no order, without long texts. By primary key. */
 export async function listLightMessages(db: Queries, ids: Iterable<string>): Promise<LightMessageRow[]> {
-  const rows = await db.all<LightMessageRow>(
-    `SELECT ${LIGHT_COLUMNS} FROM messages WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
-  )
+  const rows = await db.all<LightMessageRow>(sql`SELECT ${LIGHT_COLUMNS} FROM messages WHERE id ${among(db, ids)}`)
   return rows.map(withoutErased)
 }
 
@@ -192,10 +193,7 @@ export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<M
 
 /** These messages, in no order. By primary key. */
 async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
-  const rows = await db.all<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
-  )
+  const rows = await db.all<MessageRow>(sql`SELECT ${COLUMNS} FROM messages WHERE id ${among(db, ids)}`)
   return rows.map(withoutErased)
 }
 
@@ -210,13 +208,10 @@ export async function listTree(
   limit: number,
 ): Promise<LightMessageRow[]> {
   const rows = await db.all<LightMessageRow>(
-    `SELECT ${LIGHT_COLUMNS} FROM messages
-      WHERE root_id = ? AND path > ?
+    sql`SELECT ${LIGHT_COLUMNS} FROM messages
+      WHERE root_id = ${rootId} AND path > ${cursorPath}
       ORDER BY path
-      LIMIT ?`,
-    rootId,
-    cursorPath,
-    limit,
+      LIMIT ${limit}`,
   )
   return rows.map(withoutErased)
 }
@@ -229,13 +224,11 @@ export async function listPinned(
   limit: number,
 ): Promise<LightMessageRow[]> {
   const rows = await db.all<LightMessageRow>(
-    `SELECT ${LIGHT_COLUMNS} FROM messages
-      WHERE conversation_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND deleted_at IS NULL
+    sql`SELECT ${LIGHT_COLUMNS} FROM messages
+      WHERE conversation_id = ${conversationId} AND pinned_at IS NOT NULL AND pinned_at < ${before}
+          AND deleted_at IS NULL
       ORDER BY pinned_at DESC
-      LIMIT ?`,
-    conversationId,
-    before,
-    limit,
+      LIMIT ${limit}`,
   )
   return rows.map(withoutErased)
 }
@@ -243,15 +236,13 @@ export async function listPinned(
 /** The messages at these paths of a thread, from the root down. By (root_id, path). */
 export async function listAtPaths(db: Queries, rootId: string, paths: string[]): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages WHERE root_id = ? AND path ${isOneOf(db.dialect)} ORDER BY depth`,
-    rootId,
-    jsonList(paths),
+    sql`SELECT ${COLUMNS} FROM messages WHERE root_id = ${rootId} AND path ${among(db, paths)} ORDER BY depth`,
   )
   return rows.map(withoutErased)
 }
 
 export async function replaceMetadata(tx: Queries, id: string, metadata: string | null): Promise<void> {
-  await tx.run('UPDATE messages SET metadata = ? WHERE id = ?', metadata, id)
+  await tx.run(sql`UPDATE messages SET metadata = ${metadata} WHERE id = ${id}`)
 }
 
 export async function markDeleted(
@@ -259,9 +250,10 @@ export async function markDeleted(
   id: string,
   { at, by, reason = null }: { at: Micros; by: string; reason?: string | null | undefined },
 ): Promise<void> {
-  await tx.run('UPDATE messages SET deleted_at = ?, deleted_by = ?, delete_reason = ? WHERE id = ?', at, by, reason, id)
+  await tx.run(sql`UPDATE messages SET deleted_at = ${at}, deleted_by = ${by}, delete_reason = ${reason}
+         WHERE id = ${id}`)
 }
 
 export async function markRestored(tx: Queries, id: string): Promise<void> {
-  await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ?', id)
+  await tx.run(sql`UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ${id}`)
 }

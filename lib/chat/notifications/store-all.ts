@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { eachOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { each, type Micros, sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 
 /** A message that mentions all participants. */
@@ -16,10 +16,9 @@ export interface MessageToAll {
 /** The message, if it still mentions all. By primary key. */
 export function findMessageToAll(db: Queries, messageId: string): Promise<MessageToAll | undefined> {
   return db.get<MessageToAll>(
-    `SELECT m.id, m.conversation_id, m.root_id, m.posted_by, m.created_at, m.deleted_at, c.is_direct
+    sql`SELECT m.id, m.conversation_id, m.root_id, m.posted_by, m.created_at, m.deleted_at, c.is_direct
        FROM messages m JOIN conversations c ON c.id = m.conversation_id
-      WHERE m.id = ? AND m.mention_all = 1`,
-    messageId,
+      WHERE m.id = ${messageId} AND m.mention_all = 1`,
   )
 }
 
@@ -38,14 +37,14 @@ export function listToNotify(
   { after, at, limit }: { after: string; at: Micros; limit: number },
 ): Promise<ToNotify[]> {
   return db.all<ToNotify>(
-    `SELECT p.user_id, p.level, p.muted_until, p.archived,
-            CASE WHEN r.read_at >= ? AND r.read_at >= p.joined_at THEN 1 ELSE 0 END AS has_read
-       FROM participants p LEFT JOIN thread_members r ON r.root_id = ? AND r.user_id = p.user_id
-      WHERE p.conversation_id = ? AND p.user_id > ? AND p.user_id <> ? AND p.joined_at <= ?
-        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = ? AND n.user_id = p.user_id)
+    sql`SELECT p.user_id, p.level, p.muted_until, p.archived,
+            CASE WHEN r.read_at >= ${created_at} AND r.read_at >= p.joined_at THEN 1 ELSE 0 END AS has_read
+       FROM participants p LEFT JOIN thread_members r ON r.root_id = ${root_id} AND r.user_id = p.user_id
+      WHERE p.conversation_id = ${conversation_id} AND p.user_id > ${after} AND p.user_id <> ${posted_by ?? ''}
+        AND p.joined_at <= ${at} AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = ${id}
+            AND n.user_id = p.user_id)
       ORDER BY p.user_id
-      LIMIT ?`,
-    ...[created_at, root_id, conversation_id, after, posted_by ?? '', at, id, limit],
+      LIMIT ${limit}`,
   )
 }
 
@@ -56,8 +55,9 @@ export async function insertSilently(
   userIds: readonly string[],
 ): Promise<void> {
   await tx.run(
-    `INSERT INTO notifications (user_id, id, kind, at, read_at, hidden)
-     SELECT value, CAST(? AS TEXT), 'mention_all', CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER) FROM ${eachOf(tx.dialect)}`,
-    ...[id, at, read_at, hidden, jsonList(userIds)],
+    sql`INSERT INTO notifications (user_id, id, kind, at, read_at, hidden)
+     SELECT value, CAST(${id} AS TEXT), 'mention_all', CAST(${at} AS BIGINT), CAST(${read_at} AS BIGINT),
+            CAST(${hidden} AS INTEGER)
+       FROM ${each(tx, userIds)}`,
   )
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { isCounted } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
@@ -20,7 +20,7 @@ export interface Changed {
   hidden: number
 }
 
-const CHANGED = 'user_id, kind, read_at, hidden'
+const CHANGED = sql`user_id, kind, read_at, hidden`
 
 /** Changes the unread mentions of the users of these, which are unread. @returns the users with an unread one */
 export async function countBy(
@@ -33,11 +33,8 @@ export async function countBy(
   const counted = unread.filter(({ kind }) => isCounted(kind)).map(({ user_id }) => user_id)
   if (counted.length > 0)
     await tx.run(
-      `UPDATE participants SET unread_mentions = unread_mentions + ?
-        WHERE conversation_id = ? AND user_id ${isOneOf(tx.dialect)}`,
-      by,
-      conversationId,
-      jsonList(counted),
+      sql`UPDATE participants SET unread_mentions = unread_mentions + ${by}
+        WHERE conversation_id = ${conversationId} AND user_id ${among(tx, counted)}`,
     )
   return unread.map(({ user_id }) => user_id)
 }
@@ -49,9 +46,8 @@ export async function countBy(
  */
 export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise<string[]> {
   const rows = await tx.all<Changed>(
-    `UPDATE notifications SET hidden = hidden + 1
-      WHERE id = ? AND hidden IN (0, 2) RETURNING ${CHANGED}`,
-    message.id,
+    sql`UPDATE notifications SET hidden = hidden + 1
+      WHERE id = ${message.id} AND hidden IN (0, 2) RETURNING ${CHANGED}`,
   )
   const gone = rows.filter(({ hidden }) => hidden === 1)
   return countBy(tx, message.conversation_id, gone, -1)
@@ -60,9 +56,8 @@ export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise
 /** Shows them again as they were: the message is restored now. By primary key. @returns as {@link hideDeleted} */
 export async function showRestored(tx: Queries, message: ChangedMessage): Promise<string[]> {
   const rows = await tx.all<Changed>(
-    `UPDATE notifications SET hidden = hidden - 1
-      WHERE id = ? AND hidden IN (1, 3) RETURNING ${CHANGED}`,
-    message.id,
+    sql`UPDATE notifications SET hidden = hidden - 1
+      WHERE id = ${message.id} AND hidden IN (1, 3) RETURNING ${CHANGED}`,
   )
   const back = rows.filter(({ hidden }) => hidden === 0)
   return countBy(tx, message.conversation_id, back, 1)
@@ -71,19 +66,16 @@ export async function showRestored(tx: Queries, message: ChangedMessage): Promis
 /** Whose notifications of a message an edit changes, and of which kind they are. */
 export type Whose = { kind: 'mention'; user_ids: string[] } | { kind: 'mention_all' }
 
-function whose(tx: Queries, given: Whose): [sql: string, ...params: string[]] {
-  return given.kind === 'mention_all' ? ['1 = 1'] : [`user_id ${isOneOf(tx.dialect)}`, JSON.stringify(given.user_ids)]
+function whose(tx: Queries, given: Whose): Sql {
+  return given.kind === 'mention_all' ? sql`1 = 1` : sql`user_id ${among(tx, given.user_ids)}`
 }
 
 /** Takes unread notifications back whose mentions an edit has removed. @returns the users */
 export async function withdraw(tx: Queries, message: ChangedMessage, given: Whose): Promise<string[]> {
-  const [condition, ...params] = whose(tx, given)
   const rows = await tx.all<Changed>(
-    `UPDATE notifications SET hidden = 2
-      WHERE id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition} RETURNING ${CHANGED}`,
-    message.id,
-    given.kind,
-    ...params,
+    sql`UPDATE notifications SET hidden = 2
+      WHERE id = ${message.id} AND read_at IS NULL AND hidden = 0 AND kind = ${given.kind} AND ${whose(tx, given)}
+      RETURNING ${CHANGED}`,
   )
   return countBy(tx, message.conversation_id, rows, -1)
 }
@@ -94,12 +86,9 @@ export async function withdraw(tx: Queries, message: ChangedMessage, given: Whos
  * @returns the users
  */
 export async function reinstate(tx: Queries, message: ChangedMessage, given: Whose): Promise<string[]> {
-  const [condition, ...params] = whose(tx, given)
   const rows = await tx.all<Changed>(
-    `UPDATE notifications SET hidden = 0, kind = ? WHERE id = ? AND hidden = 2 AND ${condition} RETURNING ${CHANGED}`,
-    given.kind,
-    message.id,
-    ...params,
+    sql`UPDATE notifications SET hidden = 0, kind = ${given.kind}
+      WHERE id = ${message.id} AND hidden = 2 AND ${whose(tx, given)} RETURNING ${CHANGED}`,
   )
   return countBy(tx, message.conversation_id, rows, 1)
 }
@@ -113,28 +102,21 @@ export async function changeKind(
 ): Promise<void> {
   if (userIds.length === 0) return
   await tx.run(
-    `UPDATE notifications SET kind = ? WHERE id = ? AND kind = ? AND hidden = 0 AND user_id ${isOneOf(tx.dialect)}`,
-    kinds.to,
-    messageId,
-    kinds.from,
-    jsonList(userIds),
+    sql`UPDATE notifications SET kind = ${kinds.to} WHERE id = ${messageId} AND kind = ${kinds.from} AND hidden = 0
+          AND user_id ${among(tx, userIds)}`,
   )
 }
 
 /** The notifications that {@link withdraw} would take back. By primary key. */
 export function listUnreadOf(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
-  const [condition, ...params] = whose(tx, given)
   return tx.all(
-    `SELECT id, ${CHANGED} FROM notifications
-      WHERE id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition}`,
-    messageId,
-    given.kind,
-    ...params,
+    sql`SELECT id, ${CHANGED} FROM notifications
+      WHERE id = ${messageId} AND read_at IS NULL AND hidden = 0 AND kind = ${given.kind} AND ${whose(tx, given)}`,
   )
 }
 
 /** The users who have a notification of a message, hidden ones included; not of kind `direct`. By primary key. */
 export async function listNotified(tx: Queries, messageId: string): Promise<Set<string>> {
-  const rows = await tx.all<{ user_id: string }>('SELECT user_id FROM notifications WHERE id = ?', messageId)
+  const rows = await tx.all<{ user_id: string }>(sql`SELECT user_id FROM notifications WHERE id = ${messageId}`)
   return new Set(rows.map(({ user_id }) => user_id))
 }

@@ -1,11 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 import type { NotificationKind } from './schema.ts'
 import type { ChangedMessage } from './store-changes.ts'
-
-/** The notifications `d` of kind `direct` that stand for a message, which notifies their users of nothing else. */
-const STANDS_FOR = `d.kind = 'direct' AND d.root_id = ? AND d.since <= ? AND d.at >= ?
-  AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = ? AND o.user_id = d.user_id)`
 
 interface DirectRow {
   user_id: string
@@ -14,28 +10,28 @@ interface DirectRow {
   hidden: number
 }
 
-/** The notifications that stand for a message of a direct conversation; none of another conversation. By (root_id). */
+/**
+ * The notifications of kind `direct` that stand for a message of a direct conversation, which notifies their users of
+ * nothing else; none of another conversation. By (root_id).
+ */
 export function listStandingFor(tx: Queries, message: ChangedMessage): Promise<DirectRow[]> {
   const { id, root_id, posted_by, created_at } = message
   return tx.all<DirectRow>(
-    `SELECT d.user_id, d.id, d.read_at, d.hidden
+    sql`SELECT d.user_id, d.id, d.read_at, d.hidden
        FROM notifications d JOIN participants p ON p.conversation_id = d.conversation_id AND p.user_id = d.user_id
-      WHERE d.user_id <> ? AND ${STANDS_FOR}`,
-    posted_by ?? '',
-    root_id,
-    created_at,
-    created_at,
-    id,
+      WHERE d.user_id <> ${posted_by ?? ''} AND d.kind = 'direct' AND d.root_id = ${root_id}
+        AND d.since <= ${created_at} AND d.at >= ${created_at}
+        AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = ${id} AND o.user_id = d.user_id)`,
   )
 }
 
 /** The messages `m` for which a notification stands. */
-const ITS_MESSAGES = `FROM messages m
+const ITS_MESSAGES = sql`FROM messages m
   WHERE m.root_id = notifications.root_id AND m.posted_by <> notifications.user_id
     AND m.created_at >= notifications.since AND m.created_at <= notifications.at
     AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = m.id AND o.user_id = notifications.user_id)`
 
-const HAS_MESSAGE = `EXISTS (SELECT 1 ${ITS_MESSAGES} AND m.deleted_at IS NULL)`
+const HAS_MESSAGE = sql`EXISTS (SELECT 1 ${ITS_MESSAGES} AND m.deleted_at IS NULL)`
 
 /**
  * Changes the number of messages that notifications of kind `direct` stand for, because a message was deleted or restored.
@@ -48,15 +44,11 @@ export async function shiftDirect(tx: Queries, message: ChangedMessage, by: 1 | 
   const rows = await listStandingFor(tx, message)
   for (const { user_id, id } of rows)
     await tx.run(
-      `UPDATE notifications SET hidden = CASE WHEN ${HAS_MESSAGE} THEN 0 ELSE 1 END,
-              count = CASE WHEN count + ? < 1 AND ${HAS_MESSAGE} THEN 1 ELSE count + ? END,
+      sql`UPDATE notifications SET hidden = CASE WHEN ${HAS_MESSAGE} THEN 0 ELSE 1 END,
+              count = CASE WHEN count + ${by} < 1 AND ${HAS_MESSAGE} THEN 1 ELSE count + ${by} END,
               message_id = coalesce(
                 (SELECT m.id ${ITS_MESSAGES} AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1), message_id)
-        WHERE user_id = ? AND id = ?`,
-      by,
-      by,
-      user_id,
-      id,
+        WHERE user_id = ${user_id} AND id = ${id}`,
     )
   return rows.filter(({ read_at }) => read_at === null).map(({ user_id }) => user_id)
 }
@@ -73,14 +65,11 @@ export async function findThreadOf(
   { root_id, created_at }: ChangedMessage,
 ): Promise<string | undefined> {
   const row = await tx.get<{ id: string }>(
-    `SELECT id FROM notifications
-      WHERE user_id = ? AND root_id = ? AND kind = 'direct' AND (at >= ? OR read_at IS NULL)
-      ORDER BY CASE WHEN at >= ? THEN 0 ELSE 1 END, at
+    sql`SELECT id FROM notifications
+      WHERE user_id = ${userId} AND root_id = ${root_id} AND kind = 'direct' AND (at >= ${created_at}
+          OR read_at IS NULL)
+      ORDER BY CASE WHEN at >= ${created_at} THEN 0 ELSE 1 END, at
       LIMIT 1`,
-    userId,
-    root_id,
-    created_at,
-    created_at,
   )
   return row?.id
 }
@@ -93,10 +82,9 @@ export async function convertToDirect(
   { id, conversation_id, root_id, posted_by, created_at }: ChangedMessage,
 ): Promise<void> {
   await tx.run(
-    `UPDATE notifications SET id = ?, kind = 'direct', at = ?, since = ?, count = 1, conversation_id = ?, root_id = ?,
-            message_id = ?, actor_user_id = ?
-      WHERE user_id = ? AND id = ?`,
-    ...[newId, created_at, created_at, conversation_id, root_id, id, posted_by, userId, id],
+    sql`UPDATE notifications SET id = ${newId}, kind = 'direct', at = ${created_at}, since = ${created_at}, count = 1,
+            conversation_id = ${conversation_id}, root_id = ${root_id}, message_id = ${id}, actor_user_id = ${posted_by}
+      WHERE user_id = ${userId} AND id = ${id}`,
   )
 }
 
@@ -107,13 +95,11 @@ export async function replaceBy(
   directId: string,
   { created_at }: ChangedMessage,
 ): Promise<void> {
-  await tx.run('DELETE FROM notifications WHERE user_id = ? AND id = ?', user_id, id)
+  await tx.run(sql`DELETE FROM notifications WHERE user_id = ${user_id} AND id = ${id}`)
   await tx.run(
-    `UPDATE notifications SET since = CASE WHEN since > ? THEN ? ELSE since END, at = CASE WHEN at < ? THEN ? ELSE at END
-      WHERE user_id = ? AND id = ?`,
-    ...[created_at, created_at, created_at, created_at],
-    user_id,
-    directId,
+    sql`UPDATE notifications SET since = CASE WHEN since > ${created_at} THEN ${created_at} ELSE since END,
+            at = CASE WHEN at < ${created_at} THEN ${created_at} ELSE at END
+      WHERE user_id = ${user_id} AND id = ${directId}`,
   )
 }
 
@@ -123,15 +109,11 @@ export async function findOther(
   { user_id, id }: Key,
   message: ChangedMessage,
 ): Promise<string | undefined> {
-  const others = `SELECT m.id ${ITS_MESSAGES} AND m.id <> ?`
+  const others = sql`SELECT m.id ${ITS_MESSAGES} AND m.id <> ${message.id}`
   const row = await tx.get<{ other: string | null }>(
-    `SELECT coalesce((${others} AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1),
+    sql`SELECT coalesce((${others} AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1),
                      (${others} AND m.deleted_at IS NOT NULL LIMIT 1)) AS other
-       FROM notifications WHERE user_id = ? AND id = ?`,
-    message.id,
-    message.id,
-    user_id,
-    id,
+       FROM notifications WHERE user_id = ${user_id} AND id = ${id}`,
   )
   return row?.other ?? undefined
 }
@@ -139,14 +121,12 @@ export async function findOther(
 /** Makes it stand for one message less, and show another one. */
 export async function decrement(tx: Queries, { user_id, id }: Key, otherId: string): Promise<void> {
   await tx.run(
-    `UPDATE notifications SET message_id = ?, count = CASE WHEN count > 1 THEN count - 1 ELSE 1 - shown.hidden END,
+    sql`UPDATE notifications SET message_id = ${otherId}, count = CASE WHEN count > 1 THEN count - 1
+          ELSE 1 - shown.hidden END,
             hidden = shown.hidden
-       FROM (SELECT CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END AS hidden FROM messages WHERE id = ?) AS shown
-      WHERE user_id = ? AND id = ?`,
-    otherId,
-    otherId,
-    user_id,
-    id,
+       FROM (SELECT CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END AS hidden FROM messages
+       WHERE id = ${otherId}) AS shown
+      WHERE user_id = ${user_id} AND id = ${id}`,
   )
 }
 
@@ -157,14 +137,10 @@ export async function convertToMention(
   { id: message_id, created_at }: ChangedMessage,
 ): Promise<void> {
   await tx.run(
-    `UPDATE notifications SET id = ?, kind = ?, at = ?, conversation_id = NULL, root_id = NULL, message_id = NULL,
+    sql`UPDATE notifications SET id = ${message_id}, kind = ${kind}, at = ${created_at}, conversation_id = NULL,
+          root_id = NULL, message_id = NULL,
             actor_user_id = NULL, count = NULL, since = NULL
-      WHERE user_id = ? AND id = ?`,
-    message_id,
-    kind,
-    created_at,
-    user_id,
-    id,
+      WHERE user_id = ${user_id} AND id = ${id}`,
   )
 }
 
@@ -174,5 +150,6 @@ export async function insertMention(
   { user_id, kind }: { user_id: string; kind: NotificationKind },
   { id, created_at }: ChangedMessage,
 ): Promise<void> {
-  await tx.run('INSERT INTO notifications (user_id, id, kind, at) VALUES (?, ?, ?, ?)', user_id, id, kind, created_at)
+  await tx.run(sql`INSERT INTO notifications (user_id, id, kind, at)
+         VALUES (${user_id}, ${id}, ${kind}, ${created_at})`)
 }

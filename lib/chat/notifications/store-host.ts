@@ -1,6 +1,6 @@
 import type { Recipient } from '../../ports.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, isOneOf, jsonList, type Micros, subjectOf } from '../../storage/sql.ts'
+import { among, isErasedAuthor, type Micros, sql, subjectOf } from '../../storage/sql.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 
 /** What the host gets of a user. */
@@ -13,14 +13,13 @@ interface RecipientRow {
   subject: string | null
 }
 
-const RECIPIENT = `u.id AS user_id, u.username, u.display_name, u.email, u.email_verified_at,
+const RECIPIENT = sql`u.id AS user_id, u.username, u.display_name, u.email, u.email_verified_at,
   ${subjectOf('u.id')} AS subject`
 
 /** These users, without disabled ones. By primary key. */
 export async function listRecipients(db: Queries, userIds: Iterable<string>): Promise<Map<string, Recipient>> {
   const rows = await db.all<RecipientRow>(
-    `SELECT ${RECIPIENT} FROM users u WHERE u.id ${isOneOf(db.dialect)} AND u.disabled_at IS NULL`,
-    jsonList(userIds),
+    sql`SELECT ${RECIPIENT} FROM users u WHERE u.id ${among(db, userIds)} AND u.disabled_at IS NULL`,
   )
   return new Map(rows.map((row) => [row.user_id, toRecipient(row)]))
 }
@@ -43,14 +42,13 @@ export interface ToldMessage {
  */
 export function listTold(db: Queries, messageIds: Iterable<string>): Promise<ToldMessage[]> {
   return db.all<ToldMessage>(
-    `SELECT m.id, m.conversation_id, m.root_id, m.created_at, m.posted_by, substr(m.content, 1, 140) AS excerpt,
+    sql`SELECT m.id, m.conversation_id, m.root_id, m.created_at, m.posted_by, substr(m.content, 1, 140) AS excerpt,
             CASE WHEN m.role <> 'assistant' THEN m.posted_by END AS author,
             CASE WHEN m.role = 'assistant' THEN 1 ELSE 0 END AS is_answer
        FROM messages m JOIN conversations c ON c.id = m.conversation_id
-      WHERE m.id ${isOneOf(db.dialect)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
+      WHERE m.id ${among(db, messageIds)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
         AND (m.role = 'assistant' OR coalesce(m.mention_all, 0) = 0)
         AND c.deleted_at IS NULL AND c.is_direct = 0 AND NOT ${isErasedAuthor('m.posted_by')}`,
-    jsonList(messageIds),
   )
 }
 
@@ -69,19 +67,13 @@ export async function listListeners(
   limit: number,
 ): Promise<Recipient[]> {
   const rows = await db.all<RecipientRow>(
-    `SELECT ${RECIPIENT} FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id = ? AND p.user_id > ? AND coalesce(p.level, ?) = 'all' AND p.user_id <> ?
-        AND (p.muted_until IS NULL OR p.muted_until <= ?) AND u.disabled_at IS NULL
-        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = p.user_id AND n.id = ?)
+    sql`SELECT ${RECIPIENT} FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ${conversation_id} AND p.user_id > ${after}
+          AND coalesce(p.level, ${defaultLevel}) = 'all' AND p.user_id <> ${posted_by ?? ''}
+        AND (p.muted_until IS NULL OR p.muted_until <= ${now}) AND u.disabled_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = p.user_id AND n.id = ${id})
       ORDER BY p.user_id
-      LIMIT ?`,
-    conversation_id,
-    after,
-    defaultLevel,
-    posted_by ?? '',
-    now,
-    id,
-    limit,
+      LIMIT ${limit}`,
   )
   return rows.map(toRecipient)
 }

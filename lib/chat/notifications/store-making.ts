@@ -1,7 +1,7 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { jsonList, type Micros, type Sql } from '../../storage/sql.ts'
+import { jsonList, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { countMentions, groupCounts, listCounts } from './rules.ts'
@@ -33,27 +33,14 @@ export interface NewNotification extends NewRow {
 }
 
 /** With kind `added`, no message has the last two. */
-const COLUMNS = 'user_id, id, kind, at, conversation_id, actor_user_id'
+const COLUMNS = sql`user_id, id, kind, at, conversation_id, actor_user_id`
 
 // An error undoes the whole transaction: SQLite need not keep every page as it was before the statement.
-const INSERT = `INSERT OR FAIL INTO notifications (${COLUMNS})
-  SELECT value, ?, ?, ?, ?, ? FROM json_each(?)`
-const COUNT = `UPDATE participants SET unread_mentions = unread_mentions + ?
-   WHERE conversation_id = ? AND user_id IN (SELECT value FROM json_each(?))`
-const SHOW = `UPDATE participants SET archived = 0
-   WHERE conversation_id = ? AND user_id IN (SELECT value FROM json_each(?))`
-
-/** Makes notifications in one statement of PostgreSQL. */
-const MAKE = `WITH given AS (
-    SELECT * FROM json_to_recordset(?)
-                    AS list(id text, kind text, at bigint, conversation_id text, actor_user_id text, users json)),
-  made AS (
-    INSERT INTO notifications (${COLUMNS})
-    SELECT one.value, given.id, given.kind, given.at, given.conversation_id, given.actor_user_id
-      FROM given CROSS JOIN LATERAL json_array_elements_text(given.users) AS one(value))
-  UPDATE participants SET unread_mentions = unread_mentions + news.count, archived = 0
-    FROM json_to_recordset(?) AS news(conversation_id text, user_id text, count bigint)
-   WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id`
+function insert(tx: Queries, row: NewNotification): Promise<number> {
+  const { id, kind, at, conversation_id, actor_user_id } = toRow(row)
+  return tx.run(sql`INSERT OR FAIL INTO notifications (${COLUMNS})
+    SELECT value, ${id}, ${kind}, ${at}, ${conversation_id}, ${actor_user_id} FROM json_each(${idsOf(row.users)})`)
+}
 
 /**
  * Makes notifications for participants, counts them, and ends the archiving of the conversation, in a transaction that
@@ -63,16 +50,31 @@ export async function makeNotifications(tx: Queries, rows: readonly NewNotificat
   const counts = countMentions(rows)
   if (tx.dialect === 'postgresql') {
     const given = rows.map((row) => ({ ...toRow(row), users: row.users.map(({ user_id }) => user_id) }))
-    await tx.run(MAKE, JSON.stringify(given), JSON.stringify(listCounts(counts)))
+    // Makes notifications in one statement of PostgreSQL.
+    await tx.run(sql`WITH given AS (
+    SELECT * FROM json_to_recordset(${JSON.stringify(given)})
+                    AS list(id text, kind text, at bigint, conversation_id text, actor_user_id text, users json)),
+  made AS (
+    INSERT INTO notifications (${COLUMNS})
+    SELECT one.value, given.id, given.kind, given.at, given.conversation_id, given.actor_user_id
+      FROM given CROSS JOIN LATERAL json_array_elements_text(given.users) AS one(value))
+  UPDATE participants SET unread_mentions = unread_mentions + news.count, archived = 0
+    FROM json_to_recordset(${JSON.stringify(listCounts(counts))}) AS news(conversation_id text, user_id text,
+        count bigint)
+   WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id`)
   } else {
     await Promise.all([
-      ...rows.map((row) => tx.run(INSERT, ...Object.values(toRow(row)), idsOf(row.users))),
+      ...rows.map((row) => insert(tx, row)),
       ...groupCounts(counts).map(({ count, conversation_id, ids }) =>
-        tx.run(COUNT, count, conversation_id, jsonList(ids)),
+        tx.run(sql`UPDATE participants SET unread_mentions = unread_mentions + ${count}
+   WHERE conversation_id = ${conversation_id} AND user_id IN (SELECT value FROM json_each(${jsonList(ids)}))`),
       ),
       ...rows.flatMap(({ conversation_id, users }) => {
         const archived = users.filter((user) => user.archived === 1)
-        return archived.length > 0 ? tx.run(SHOW, conversation_id, idsOf(archived)) : []
+        return archived.length > 0
+          ? tx.run(sql`UPDATE participants SET archived = 0
+   WHERE conversation_id = ${conversation_id} AND user_id IN (SELECT value FROM json_each(${idsOf(archived)}))`)
+          : []
       }),
     ])
   }
@@ -121,13 +123,13 @@ const DIRECT = {
   since: 'bigint',
 } as const satisfies Columns<NewDirect>
 
-const DIRECT_COLUMNS = 'user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count'
-const SETTINGS = 'level, muted_until, archived'
+const DIRECT_COLUMNS = sql`user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count`
+const SETTINGS = sql`level, muted_until, archived`
 
 type MadeRow = NotificationRow & ParticipantSettings
 
 /** One for a thread while it is not read, moved to the front by each message. */
-const insertInto = (given: Sql | string) => `INSERT INTO notifications (${DIRECT_COLUMNS}, since)
+const insertInto = (given: Sql) => sql`INSERT INTO notifications (${DIRECT_COLUMNS}, since)
   SELECT p.user_id, given.id, given.kind, given.at, given.conversation_id, given.root_id, given.message_id,
          given.actor_user_id, given.count, given.since
     FROM ${given}
@@ -142,7 +144,7 @@ const insertInto = (given: Sql | string) => `INSERT INTO notifications (${DIRECT
 const MAKE_DIRECT = onRows<NewDirect>(DIRECT, (given, dialect) =>
   dialect === 'sqlite'
     ? insertInto(given)
-    : `WITH made AS (${insertInto(given)}),
+    : sql`WITH made AS (${insertInto(given)}),
          shown AS (
            UPDATE participants SET archived = 0 FROM made
             WHERE participants.conversation_id = made.conversation_id AND participants.user_id = made.user_id
@@ -153,14 +155,11 @@ const MAKE_DIRECT = onRows<NewDirect>(DIRECT, (given, dialect) =>
 
 /** Ends the archiving for a row that SQLite has made, and adds the settings from before. */
 async function show(tx: Queries, row: NotificationRow & { user_id: string }): Promise<MadeRow> {
-  const of = 'WHERE conversation_id = ? AND user_id = ?'
-  const { conversation_id, user_id } = row
+  const place = sql`conversation_id = ${row.conversation_id} AND user_id = ${row.user_id}`
   const settings = await tx.get<Omit<ParticipantSettings, 'user_id'>>(
-    `SELECT ${SETTINGS} FROM participants ${of}`,
-    conversation_id,
-    user_id,
+    sql`SELECT ${SETTINGS} FROM participants WHERE ${place}`,
   )
-  if (settings!.archived === 1) await tx.run(`UPDATE participants SET archived = 0 ${of}`, conversation_id, user_id)
+  if (settings!.archived === 1) await tx.run(sql`UPDATE participants SET archived = 0 WHERE ${place}`)
   return { ...row, ...settings! }
 }
 

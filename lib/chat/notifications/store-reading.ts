@@ -1,6 +1,6 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { isCounted } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
@@ -19,9 +19,6 @@ export interface NotifiedReader {
   unread_mentions: number
 }
 
-/** The notifications of messages of a thread that are not read: those of a user, up to an arrival. */
-const OF_THREAD = `n.user_id = ? AND n.read_at IS NULL AND m.root_id = ? AND m.created_at <= ?`
-
 /**
  * Marks the notifications of a thread as read whose messages arrived up to an instant, in a transaction that has locked
  * the conversation. By (user_id, at); if none of the conversation is unread, by the index of hidden ones.
@@ -36,24 +33,22 @@ export async function readInThread(
   now: Micros,
 ): Promise<string[]> {
   const { user_id, conversation_id, is_direct, unread_mentions } = reader
-  const read = (found: string) =>
+  const isUnread = sql`n.user_id = ${user_id} AND n.read_at IS NULL AND m.root_id = ${rootId}
+         AND m.created_at <= ${upTo}`
+  const read = (ids: Sql) =>
     tx.all<ReadRow>(
-      `UPDATE notifications SET read_at = ? WHERE user_id = ? AND id IN (${found}) RETURNING id, kind, hidden`,
-      now,
-      user_id,
-      user_id,
-      rootId,
-      upTo,
+      sql`UPDATE notifications SET read_at = ${now} WHERE user_id = ${user_id} AND id IN (${ids})
+            RETURNING id, kind, hidden`,
     )
   const rows = await read(
-    `SELECT n.id FROM notifications n JOIN messages m ON m.id = n.id
-      WHERE ${OF_THREAD} ${unread_mentions > 0 ? '' : 'AND n.hidden > 0'}`,
+    sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.id
+      WHERE ${isUnread} ${unread_mentions > 0 ? sql`` : sql`AND n.hidden > 0`}`,
   )
   if (is_direct === 1)
     rows.push(
       ...(await read(
-        `SELECT n.id FROM notifications n JOIN messages m ON m.id = n.message_id
-          WHERE ${OF_THREAD} AND n.kind = 'direct' AND n.root_id = m.root_id`,
+        sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.message_id
+          WHERE ${isUnread} AND n.kind = 'direct' AND n.root_id = m.root_id`,
       )),
     )
   await countRead(
@@ -85,20 +80,18 @@ export async function listMeant(
   userId: string,
   meant: Meant,
 ): Promise<{ found: Found[]; last: Place | undefined }> {
-  const isMeant = 'ids' in meant ? `id ${isOneOf(db.dialect)}` : '(at, id) <= (?, ?)'
+  const isMeant =
+    'ids' in meant ? sql`id ${among(db, meant.ids)}` : sql`(at, id) <= (${meant.upTo.at}, ${meant.upTo.id})`
   const rows = await db.all<{ id: string; at: Micros; conversation_id: string | null }>(
-    `SELECT n.id, n.at, CASE WHEN n.hidden = 0 THEN p.conversation_id END AS conversation_id
+    sql`SELECT n.id, n.at, CASE WHEN n.hidden = 0 THEN p.conversation_id END AS conversation_id
        FROM (SELECT id, at, hidden, conversation_id FROM notifications
-              WHERE user_id = ? AND read_at IS NULL AND ${isMeant}
+              WHERE user_id = ${userId} AND read_at IS NULL AND ${isMeant}
               ORDER BY at DESC, id DESC
-              LIMIT ${PART}) AS n
+              LIMIT ${literal(PART)}) AS n
        LEFT JOIN messages m ON m.id = n.id
        LEFT JOIN conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
-       LEFT JOIN participants p ON p.conversation_id = c.id AND p.user_id = ?
+       LEFT JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${userId}
       ORDER BY n.at DESC, n.id DESC`,
-    userId,
-    ...('ids' in meant ? [jsonList(meant.ids)] : [meant.upTo.at, meant.upTo.id]),
-    userId,
   )
   return {
     found: rows.flatMap(({ id, conversation_id }) => (conversation_id ? { id, conversation_id } : [])),
@@ -112,11 +105,9 @@ export async function listMeant(
  */
 export async function lockConversationsOf(tx: Queries, userId: string, ids: Iterable<string>): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(
-    `SELECT c.id FROM conversations c JOIN participants p ON p.conversation_id = c.id AND p.user_id = ?
-      WHERE c.id ${isOneOf(tx.dialect)} AND c.deleted_at IS NULL
-      ORDER BY c.id ${tx.dialect === 'postgresql' ? 'FOR UPDATE OF c' : ''}`,
-    userId,
-    jsonList(ids),
+    sql`SELECT c.id FROM conversations c JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${userId}
+      WHERE c.id ${among(tx, ids)} AND c.deleted_at IS NULL
+      ORDER BY c.id ${tx.dialect === 'postgresql' ? sql`FOR UPDATE OF c` : sql``}`,
   )
   return new Set(rows.map(({ id }) => id))
 }
@@ -128,12 +119,12 @@ export async function lockConversationsOf(tx: Queries, userId: string, ids: Iter
  */
 export async function readByIds(tx: Queries, userId: string, found: Found[], now: Micros): Promise<string[]> {
   const rows = await tx.all<ReadRow>(
-    `UPDATE notifications SET read_at = ?
-      WHERE user_id = ? AND id ${isOneOf(tx.dialect)} AND read_at IS NULL AND hidden = 0
+    sql`UPDATE notifications SET read_at = ${now}
+      WHERE user_id = ${userId} AND id ${among(
+        tx,
+        found.map(({ id }) => id),
+      )} AND read_at IS NULL AND hidden = 0
       RETURNING id, kind, hidden`,
-    now,
-    userId,
-    jsonList(found.map(({ id }) => id)),
   )
   const conversationOf = new Map(found.map(({ id, conversation_id }) => [id, conversation_id]))
   await countRead(
@@ -151,9 +142,7 @@ async function countRead(tx: Queries, userId: string, rows: (ReadRow & Found)[])
     if (hidden === 0 && isCounted(kind)) counts.set(conversation_id, (counts.get(conversation_id) ?? 0) + 1)
   for (const [conversation_id, count] of counts)
     await tx.run(
-      'UPDATE participants SET unread_mentions = unread_mentions - ? WHERE conversation_id = ? AND user_id = ?',
-      count,
-      conversation_id,
-      userId,
+      sql`UPDATE participants SET unread_mentions = unread_mentions - ${count}
+            WHERE conversation_id = ${conversation_id} AND user_id = ${userId}`,
     )
 }

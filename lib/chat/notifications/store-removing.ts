@@ -1,29 +1,27 @@
 import type { Cutoff } from '../../core/clock.ts'
-import type { Primitive, Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { countMentions, groupCounts } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
 /** The notifications of kind `direct` that show one of these messages. By (root_id). */
-const SHOWS = (these: string) => `kind = 'direct' AND message_id ${these}
+const shows = (these: Sql) => sql`kind = 'direct' AND message_id ${these}
   AND root_id IN (SELECT m.root_id FROM messages m WHERE m.id ${these})`
 
 /** Removes the actor of notifications of these messages, whose author is erased: of the other kinds it is the author. */
-export async function forgetActorOf(tx: Queries, messageIds: Primitive): Promise<void> {
-  const shows = SHOWS(isOneOf(tx.dialect))
-  await tx.run(`UPDATE notifications SET actor_user_id = NULL WHERE ${shows}`, messageIds, messageIds)
+export async function forgetActorOf(tx: Queries, messageIds: readonly string[]): Promise<void> {
+  await tx.run(sql`UPDATE notifications SET actor_user_id = NULL WHERE ${shows(among(tx, messageIds))}`)
 }
 
 /** Removes the notifications of messages whose texts are erased, in conversations that are locked. By primary key. */
-export async function removeOfMessages(tx: Queries, messageIds: Primitive): Promise<void> {
-  const these = isOneOf(tx.dialect)
+export async function removeOfMessages(tx: Queries, messageIds: readonly string[]): Promise<void> {
+  const these = among(tx, messageIds)
   const messages = await tx.all<{ id: string; conversation_id: string }>(
-    `SELECT id, conversation_id FROM messages WHERE id ${these}`,
-    messageIds,
+    sql`SELECT id, conversation_id FROM messages WHERE id ${these}`,
   )
-  const rows = await tx.all<RemovedRow>(`DELETE FROM notifications WHERE id ${these} RETURNING ${REMOVED}`, messageIds)
+  const rows = await tx.all<RemovedRow>(sql`DELETE FROM notifications WHERE id ${these} RETURNING ${REMOVED}`)
   await countRemoved(tx, rows, new Map(messages.map((message) => [message.id, message.conversation_id])))
-  await tx.run(`DELETE FROM notifications WHERE ${SHOWS(these)}`, messageIds, messageIds)
+  await tx.run(sql`DELETE FROM notifications WHERE ${shows(these)}`)
 }
 
 interface RemovedRow {
@@ -34,7 +32,7 @@ interface RemovedRow {
   hidden: number
 }
 
-const REMOVED = 'id, user_id, kind, read_at, hidden'
+const REMOVED = sql`id, user_id, kind, read_at, hidden`
 
 /** Subtracts removed notifications from the unread mentions of their users. */
 async function countRemoved(
@@ -48,11 +46,8 @@ async function countRemoved(
   })
   for (const { count, conversation_id, ids } of groupCounts(countMentions(unread)))
     await tx.run(
-      `UPDATE participants SET unread_mentions = unread_mentions - ?
-        WHERE conversation_id = ? AND user_id ${isOneOf(tx.dialect)}`,
-      count,
-      conversation_id,
-      jsonList(ids),
+      sql`UPDATE participants SET unread_mentions = unread_mentions - ${count}
+        WHERE conversation_id = ${conversation_id} AND user_id ${among(tx, ids)}`,
     )
 }
 
@@ -80,14 +75,11 @@ export async function listFull(
   limit: number,
 ): Promise<{ full: FullInbox[]; last: string | undefined }> {
   const rows = await db.all<{ user_id: string; oldest: Micros | null; beyond: Micros | null }>(
-    `SELECT u.id AS user_id, (SELECT min(n.at) FROM notifications n WHERE n.user_id = u.id) AS oldest,
+    sql`SELECT u.id AS user_id, (SELECT min(n.at) FROM notifications n WHERE n.user_id = u.id) AS oldest,
             (SELECT n.at FROM notifications n WHERE n.user_id = u.id
-              ORDER BY n.at DESC LIMIT 1 OFFSET CAST(? AS BIGINT)) AS beyond
-       FROM (SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?) AS u
+              ORDER BY n.at DESC LIMIT 1 OFFSET CAST(${most} AS BIGINT)) AS beyond
+       FROM (SELECT id FROM users WHERE id > ${after} ORDER BY id LIMIT ${limit}) AS u
       ORDER BY u.id`,
-    most,
-    after,
-    limit,
   )
   const full = rows.flatMap(({ user_id, oldest, beyond }) => {
     if (beyond === null && (oldest === null || oldest >= before)) return []
@@ -99,26 +91,22 @@ export async function listFull(
 /** Deletes up to `limit` notifications of an inbox, oldest first. By (user_id, at). @returns the number */
 export async function removeOldest(tx: Queries, { user_id, up_to }: FullInbox, limit: number): Promise<number> {
   const old = await tx.all<{ id: string; at: Micros; conversation_id: string | null }>(
-    `SELECT n.id, n.at, m.conversation_id FROM notifications n LEFT JOIN messages m ON m.id = n.id
-      WHERE n.user_id = ? AND n.at <= ? ORDER BY n.at LIMIT ?`,
-    user_id,
-    up_to,
-    limit,
+    sql`SELECT n.id, n.at, m.conversation_id FROM notifications n LEFT JOIN messages m ON m.id = n.id
+      WHERE n.user_id = ${user_id} AND n.at <= ${up_to} ORDER BY n.at LIMIT ${limit}`,
   )
   if (old.length === 0) return 0
-  const these = isOneOf(tx.dialect)
+  const ids = old.map(({ id }) => id)
   // In the order of ids, so that two calls cannot deadlock: what changes the counts waits.
   if (tx.dialect === 'postgresql')
     await tx.all(
-      `SELECT id FROM conversations WHERE id ${these} ORDER BY id FOR UPDATE`,
-      jsonList(new Set(old.flatMap(({ conversation_id }) => conversation_id ?? []))),
+      sql`SELECT id FROM conversations
+            WHERE id ${among(tx, new Set(old.flatMap(({ conversation_id }) => conversation_id ?? [])))}
+            ORDER BY id FOR UPDATE`,
     )
   const rows = await tx.all<RemovedRow>(
-    `DELETE FROM notifications WHERE user_id = ? AND id ${these} AND at <= ? RETURNING ${REMOVED}`,
-    user_id,
-    jsonList(old.map(({ id }) => id)),
-    // Not `up_to`: each batch would read all that are to be removed.
-    old.at(-1)!.at,
+    // Not up to `up_to`: each batch would read all that are to be removed.
+    sql`DELETE FROM notifications WHERE user_id = ${user_id} AND id ${among(tx, ids)} AND at <= ${old.at(-1)!.at}
+      RETURNING ${REMOVED}`,
   )
   await countRemoved(tx, rows, new Map(old.map(({ id, conversation_id }) => [id, conversation_id ?? ''])))
   return old.length
@@ -132,16 +120,12 @@ export async function removeOldest(tx: Queries, { user_id, up_to }: FullInbox, l
  */
 export async function eraseFromInboxes(tx: Queries, userId: string, limit: number): Promise<boolean> {
   const inbox = await tx.run(
-    `DELETE FROM notifications WHERE (id, user_id) IN (
-       SELECT id, user_id FROM notifications WHERE user_id = ? ORDER BY at LIMIT ?)`,
-    userId,
-    limit,
+    sql`DELETE FROM notifications WHERE (id, user_id) IN (
+       SELECT id, user_id FROM notifications WHERE user_id = ${userId} ORDER BY at LIMIT ${limit})`,
   )
   const acts = await tx.run(
-    `UPDATE notifications SET actor_user_id = NULL WHERE (id, user_id) IN (
-       SELECT id, user_id FROM notifications WHERE actor_user_id = ? AND kind = 'added' LIMIT ?)`,
-    userId,
-    limit,
+    sql`UPDATE notifications SET actor_user_id = NULL WHERE (id, user_id) IN (
+       SELECT id, user_id FROM notifications WHERE actor_user_id = ${userId} AND kind = 'added' LIMIT ${limit})`,
   )
   return Math.max(inbox, acts) === limit
 }

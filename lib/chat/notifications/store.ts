@@ -1,29 +1,30 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { NotificationsQuery } from './schema.ts'
 import type { NotificationRow } from './store-making.ts'
 
 const EXCERPT_LENGTH = 140
 
 /** What is stored of these kinds only: the others have it from their message. */
-const OWN = "('direct', 'added')"
+const OWN = sql`('direct', 'added')`
 
 /** The user who caused a notification: the author of its message. An answer of the assistant has no actor. */
-const ACTOR = `CASE WHEN n.kind IN ${OWN} THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
+const ACTOR = sql`CASE WHEN n.kind IN ${OWN} THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
 
 /**
  * Notifications `n` as their user reads them: of conversations in which the user participates. No user is notified of an own
  * message, but of the answer to an own question: then the excerpt is of the answer, else of the question.
  */
-const SHOWN = `n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id AS message_id, n.count, n.read_at,
+const SHOWN = sql`n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id AS message_id, n.count, n.read_at,
   CASE WHEN gone.user_id IS NULL THEN ${ACTOR} END AS actor_user_id,
   CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'
-       THEN substr(CASE WHEN m.posted_by = n.user_id THEN m.content ELSE coalesce(m.prompt, m.content) END, 1, ${EXCERPT_LENGTH})
+       THEN substr(CASE WHEN m.posted_by = n.user_id THEN m.content ELSE coalesce(m.prompt, m.content) END, 1,
+           ${literal(EXCERPT_LENGTH)})
        END AS excerpt`
 /** @param join `JOIN` for visible ones only; with `LEFT JOIN`, those that are not visible have no participant `p` */
-const subject = (join: 'JOIN' | 'LEFT JOIN') => `LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
+const subject = (join: Sql) => sql`LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
   ${join} conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
   ${join} participants p ON p.conversation_id = c.id AND p.user_id = n.user_id
   LEFT JOIN erased_authors gone ON gone.user_id = coalesce(n.actor_user_id, m.posted_by)`
@@ -62,21 +63,17 @@ function listPart(
   after: Place,
   size: number,
 ): Promise<(NotificationRow & { is_visible: number })[]> {
-  const isElsewhere = conversation === undefined ? '' : 'OR c.id <> ?'
+  const isElsewhere = conversation === undefined ? sql`` : sql`OR c.id <> ${conversation}`
   return db.all(
-    `SELECT ${SHOWN}, CASE WHEN p.user_id IS NULL OR n.hidden > 0 ${isElsewhere} THEN 0 ELSE 1 END AS is_visible
-       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, count FROM notifications
-              WHERE user_id = ? AND (at, id) < (?, ?)
-                    ${unread ? 'AND read_at IS NULL' : ''} ${kind ? 'AND kind = ?' : ''}
+    sql`SELECT ${SHOWN}, CASE WHEN p.user_id IS NULL OR n.hidden > 0 ${isElsewhere} THEN 0 ELSE 1 END AS is_visible
+       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, count
+               FROM notifications
+              WHERE user_id = ${userId} AND (at, id) < (${after.at}, ${after.id})
+                    ${unread ? sql`AND read_at IS NULL` : sql``} ${kind ? sql`AND kind = ${kind}` : sql``}
               ORDER BY at DESC, id DESC
-              LIMIT ${size}) AS n
-       ${subject('LEFT JOIN')}
+              LIMIT ${literal(size)}) AS n
+       ${subject(sql`LEFT JOIN`)}
       ORDER BY n.at DESC, n.id DESC`,
-    ...(conversation === undefined ? [] : [conversation]),
-    userId,
-    after.at,
-    after.id,
-    ...(kind ? [kind] : []),
   )
 }
 
@@ -85,21 +82,18 @@ function listPart(
  * participations of the users, and an index of the others.
  */
 export async function countUnreadOf(db: Queries, userIds: Iterable<string>): Promise<Map<string, number>> {
-  const ids = jsonList(userIds)
   const rows = await db.all<{ user_id: string; unread: number }>(
-    `SELECT news.user_id, CAST(sum(news.unread) AS BIGINT) AS unread
+    sql`SELECT news.user_id, CAST(sum(news.unread) AS BIGINT) AS unread
        FROM (SELECT p.user_id, p.unread_mentions AS unread
                FROM participants p JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
-              WHERE p.user_id ${isOneOf(db.dialect)} AND p.unread_mentions > 0
+              WHERE p.user_id ${among(db, userIds)} AND p.unread_mentions > 0
              UNION ALL
              SELECT n.user_id, 1 FROM notifications n
                JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
                JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL
-              WHERE n.user_id ${isOneOf(db.dialect)} AND n.read_at IS NULL AND n.kind IN ${OWN}
+              WHERE n.user_id ${among(db, userIds)} AND n.read_at IS NULL AND n.kind IN ${OWN}
                 AND n.hidden = 0) AS news
       GROUP BY news.user_id`,
-    ids,
-    ids,
   )
   return new Map(rows.map(({ user_id, unread }) => [user_id, unread]))
 }
@@ -113,7 +107,7 @@ interface Wanted {
 const BY_ID = onRows<Wanted>(
   { user_id: 'text', id: 'text' },
   (given) =>
-    `SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${subject('JOIN')}
+    sql`SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${subject(sql`JOIN`)}
       WHERE n.user_id = given.user_id AND n.id = given.id AND n.hidden = 0`,
 )
 
@@ -124,5 +118,5 @@ export function listByIds(db: Queries, wanted: Wanted[]): Promise<(NotificationR
 
 /** The place of a notification in the order of the list. By primary key. */
 export function findPlace(db: Queries, userId: string, id: string): Promise<{ at: Micros; id: string } | undefined> {
-  return db.get('SELECT at, id FROM notifications WHERE user_id = ? AND id = ?', userId, id)
+  return db.get(sql`SELECT at, id FROM notifications WHERE user_id = ${userId} AND id = ${id}`)
 }

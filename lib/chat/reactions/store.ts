@@ -2,7 +2,7 @@ import { emojiKey } from '../../core/emoji.ts'
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 
 /** A reaction of one user. */
 export interface ReactionRow {
@@ -23,7 +23,8 @@ interface ReactionKey {
 const REACTED = onRows<ReactionKey>(
   { n: 'bigint', message_id: 'text', emoji_key: 'text', user_id: 'text' },
   (given) =>
-    `SELECT given.n FROM ${given} JOIN reactions r ON r.message_id = given.message_id AND r.emoji_key = given.emoji_key
+    sql`SELECT given.n FROM ${given} JOIN reactions r ON r.message_id = given.message_id
+          AND r.emoji_key = given.emoji_key
                                               AND r.user_id = given.user_id`,
 )
 
@@ -35,7 +36,7 @@ export function listReacted(db: Queries, keys: ReactionKey[]): Promise<{ n: numb
 const INSERT = onRows<ReactionRow & { emoji_key: string }>(
   { message_id: 'text', emoji_key: 'text', user_id: 'text', emoji: 'text', at: 'bigint' },
   (given) =>
-    `INSERT INTO reactions (message_id, emoji_key, user_id, emoji, at)
+    sql`INSERT INTO reactions (message_id, emoji_key, user_id, emoji, at)
      SELECT message_id, emoji_key, user_id, emoji, at FROM ${given}`,
 )
 
@@ -49,10 +50,8 @@ export function insertReactions(tx: Queries, rows: readonly ReactionRow[]): Prom
 /** Deletes the reactions to a message with an emoji, in any spelling: those of one user, or all. @returns the number */
 export function deleteReactions(tx: Queries, messageId: string, emoji: string, userId?: string): Promise<number> {
   return tx.run(
-    `DELETE FROM reactions WHERE message_id = ? AND emoji_key = ?${userId === undefined ? '' : ' AND user_id = ?'}`,
-    messageId,
-    emojiKey(emoji),
-    ...(userId === undefined ? [] : [userId]),
+    sql`DELETE FROM reactions WHERE message_id = ${messageId} AND emoji_key = ${emojiKey(emoji)}
+      ${userId === undefined ? sql`` : sql`AND user_id = ${userId}`}`,
   )
 }
 
@@ -63,22 +62,17 @@ export function listReactedBy(
   limit: number,
 ): Promise<{ message_id: string; conversation_id: string }[]> {
   return db.all(
-    `SELECT m.id AS message_id, m.conversation_id
-       FROM (SELECT DISTINCT message_id FROM reactions WHERE user_id = ? ORDER BY message_id LIMIT ?) AS r
+    sql`SELECT m.id AS message_id, m.conversation_id
+       FROM (SELECT DISTINCT message_id FROM reactions WHERE user_id = ${userId} ORDER BY message_id
+       LIMIT ${limit}) AS r
        JOIN messages m ON m.id = r.message_id
       ORDER BY m.id`,
-    userId,
-    limit,
   )
 }
 
 /** Deletes the reactions of a user to some messages. */
 export async function deleteReactionsOf(tx: Queries, userId: string, messageIds: string[]): Promise<void> {
-  await tx.run(
-    `DELETE FROM reactions WHERE user_id = ? AND message_id ${isOneOf(tx.dialect)}`,
-    userId,
-    jsonList(messageIds),
-  )
+  await tx.run(sql`DELETE FROM reactions WHERE user_id = ${userId} AND message_id ${among(tx, messageIds)}`)
 }
 
 /** Up to `limit` reactions to a message after one, oldest first. By (message_id, at). */
@@ -90,14 +84,10 @@ export function listReactions(
   limit: number,
 ): Promise<ReactionRow[]> {
   return db.all<ReactionRow>(
-    `SELECT message_id, user_id, emoji, at FROM reactions
-      WHERE message_id = ? AND (at, user_id) > (?, ?)${emoji === undefined ? '' : ' AND emoji_key = ?'}
+    sql`SELECT message_id, user_id, emoji, at FROM reactions
+      WHERE message_id = ${messageId} AND (at, user_id) > (${after.at}, ${after.id})
+            ${emoji === undefined ? sql`` : sql`AND emoji_key = ${emojiKey(emoji)}`}
       ORDER BY at, user_id
-      LIMIT ?`,
-    messageId,
-    after.at,
-    after.id,
-    ...(emoji === undefined ? [] : [emojiKey(emoji)]),
-    limit,
+      LIMIT ${limit}`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 import type { PolicyColumns } from '../memberships/rules-settings.ts'
 
 /** A read marker, and what decides whether others see it. */
@@ -20,7 +20,7 @@ export interface MovedMarker extends PolicyColumns {
 const MOVED = onRows<{ root_id: string; user_id: string }>(
   { root_id: 'text', user_id: 'text' },
   (given, dialect) =>
-    `WITH moved AS ${dialect === 'sqlite' ? '' : 'MATERIALIZED'} (
+    sql`WITH moved AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
        SELECT t.conversation_id, t.conversation_id AS member_of, r.root_id, r.user_id, r.read_at
          FROM ${given} CROSS JOIN thread_members r
          JOIN threads t ON t.root_id = r.root_id
@@ -45,8 +45,7 @@ export function listUnshared(
   conversationIds: Iterable<string>,
 ): Promise<{ conversation_id: string; user_id: string }[]> {
   return db.all(
-    `SELECT p.conversation_id, p.user_id FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id ${isOneOf(db.dialect)} AND (p.receipts = 0 OR u.receipts = 0)`,
-    jsonList(conversationIds),
+    sql`SELECT p.conversation_id, p.user_id FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id ${among(db, conversationIds)} AND (p.receipts = 0 OR u.receipts = 0)`,
   )
 }

@@ -1,10 +1,11 @@
 import { hasTable } from '../../storage/catalog.ts'
 import type { Database, Queries, Row } from '../../storage/database.ts'
 import { partitionOfTable } from '../../storage/search-tables.ts'
+import { literal, name, sql } from '../../storage/sql.ts'
 import { docOf, type Entry, partitionOf, rowOf } from './rules.ts'
 
 // The options: no texts, and entries can be removed. The words are letters and digits of any script, and #.
-const OPTIONS = `words, content='', contentless_delete=1, tokenize="ascii tokenchars '#'"`
+const OPTIONS = sql`words, content='', contentless_delete=1, tokenize="ascii tokenchars '#'"`
 
 /**
  * The pages of FTS5's segments that are merged with each batch: enough that the segments do not pile up, as FTS5 merges 16
@@ -21,16 +22,16 @@ export const tableOf = (partition: number) => `search_index_${partition}`
 
 /** The column by which FTS5 takes commands has the name of the table. */
 const commandColumn = ({ names }: Queries, partition: number) =>
-  names?.inCatalog(tableOf(partition)) ?? tableOf(partition)
+  name(names?.inCatalog(tableOf(partition)) ?? tableOf(partition))
 
 /** Whether this build of SQLite can make full-text indexes. */
 export async function hasFts5(db: Queries): Promise<boolean> {
-  return (await db.get("SELECT 1 AS one FROM pragma_module_list WHERE name = 'fts5'")) !== undefined
+  return (await db.get(sql`SELECT 1 AS one FROM pragma_module_list WHERE name = 'fts5'`)) !== undefined
 }
 
 /** Whether SQLite was opened for reading only, such as by `chat-server fsck`. */
 export async function isReadOnly(db: Queries): Promise<boolean> {
-  return (await db.get<{ query_only: number }>('PRAGMA query_only'))!.query_only === 1
+  return (await db.get<{ query_only: number }>(sql`PRAGMA query_only`))!.query_only === 1
 }
 
 /** The index of a version that had one table for all messages. */
@@ -38,17 +39,17 @@ const FORMER = 'search_index'
 
 /** Removes the index of an older version. Another process may do the same. */
 export async function dropFormer(db: Database): Promise<void> {
-  if (await hasTable(db, FORMER)) await db.write((tx) => tx.run(`DROP TABLE IF EXISTS ${FORMER}`))
+  if (await hasTable(db, FORMER)) await db.write((tx) => tx.run(sql`DROP TABLE IF EXISTS ${name(FORMER)}`))
 }
 
 /** The partitions that exist, the newest first. */
 export async function listPartitions(db: Queries): Promise<number[]> {
   const prefix = db.names?.inCatalog('') ?? ''
   const rows = await db.all<{ name: string }>(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ? AND sql LIKE 'CREATE VIRTUAL%'",
-    `${prefix}search_index_[0-9]*`,
+    sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ${`${prefix}search_index_[0-9]*`}
+          AND sql LIKE 'CREATE VIRTUAL%'`,
   )
-  const found = rows.map(({ name }) => partitionOfTable(name.slice(prefix.length)))
+  const found = rows.map((row) => partitionOfTable(row.name.slice(prefix.length)))
   return found.filter((partition) => partition !== undefined).sort((a, b) => b - a)
 }
 
@@ -57,12 +58,12 @@ async function createPartition(tx: Queries, partition: number): Promise<boolean>
   const table = tableOf(partition)
   if (await hasTable(tx, table)) return false
   const [newest] = await listPartitions(tx)
-  await tx.run(`CREATE VIRTUAL TABLE ${table} USING fts5 (${OPTIONS})`)
+  await tx.run(sql`CREATE VIRTUAL TABLE ${name(table)} USING fts5 (${OPTIONS})`)
   // FTS5 would merge a megabyte within one batch. FTS5 takes no number with a fraction, which a parameter has.
   const column = commandColumn(tx, partition)
-  await tx.run(`INSERT INTO ${table} (${column}, rank) VALUES ('automerge', 0)`)
+  await tx.run(sql`INSERT INTO ${name(table)} (${column}, rank) VALUES ('automerge', 0)`)
   // Half as many segments of a level as FTS5 merges at once anyway: each word is written less often than with four.
-  await tx.run(`INSERT INTO ${table} (${column}, rank) VALUES ('usermerge', 8)`)
+  await tx.run(sql`INSERT INTO ${name(table)} (${column}, rank) VALUES ('usermerge', 8)`)
   return newest !== undefined && newest < partition
 }
 
@@ -74,10 +75,8 @@ export async function findInPartition(
 ): Promise<number[]> {
   // FTS5 ignores a bound with a fraction, which a parameter has, and would begin with the newest each time.
   const rows = await db.all<Row>(
-    `SELECT rowid AS place FROM ${tableOf(partition)}(?) WHERE rowid > CAST(? AS INTEGER) ORDER BY rowid LIMIT ?`,
-    match,
-    rowOf(partition, before),
-    limit,
+    sql`SELECT rowid AS place FROM ${name(tableOf(partition))}(${match})
+          WHERE rowid > CAST(${rowOf(partition, before)} AS INTEGER) ORDER BY rowid LIMIT ${limit}`,
   )
   return rows.map(({ place }) => docOf(partition, Number(place)))
 }
@@ -103,18 +102,18 @@ export async function writeRows(tx: Queries, entries: readonly Entry[]): Promise
 async function writePartition(tx: Queries, partition: number, entries: readonly Entry[]): Promise<boolean> {
   const made = entries.filter(({ words }) => words.length > 0).sort((a, b) => b.doc - a.doc)
   const isNewer = await createPartition(tx, partition)
-  const table = tableOf(partition)
+  const table = name(tableOf(partition))
   const gone = JSON.stringify(entries.map(({ doc }) => rowOf(partition, doc)))
-  await tx.run(`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(?))`, gone)
+  await tx.run(sql`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(${gone}))`)
   for (const { doc, words } of made)
-    await tx.run(`INSERT INTO ${table} (rowid, words) VALUES (?, ?)`, rowOf(partition, doc), words.join(' '))
+    await tx.run(sql`INSERT INTO ${table} (rowid, words) VALUES (${rowOf(partition, doc)}, ${words.join(' ')})`)
   if (made.length > 0) await mergePages(tx, partition, MERGED_PAGES + Math.ceil(made.length * MERGED_PAGES_EACH))
   return isNewer
 }
 
 async function mergePages(tx: Queries, partition: number, pages: number): Promise<void> {
   const column = commandColumn(tx, partition)
-  await tx.run(`INSERT INTO ${tableOf(partition)} (${column}, rank) VALUES ('merge', ?)`, pages)
+  await tx.run(sql`INSERT INTO ${name(tableOf(partition))} (${column}, rank) VALUES ('merge', ${pages})`)
 }
 
 /**
@@ -135,7 +134,7 @@ export async function mergePartition(
 }
 
 async function countWritten(tx: Queries): Promise<number> {
-  return (await tx.get<{ total: number }>('SELECT total_changes() AS total'))!.total
+  return (await tx.get<{ total: number }>(sql`SELECT total_changes() AS total`))!.total
 }
 
 /**
@@ -145,9 +144,9 @@ async function countWritten(tx: Queries): Promise<number> {
 export async function listUnmerged(db: Queries): Promise<number[]> {
   const unmerged: number[] = []
   for (const [n, partition] of (await listPartitions(db)).entries()) {
-    const table = tableOf(partition)
+    const table = name(tableOf(partition))
     const row = await db.get<{ has_tombstones: number; segments: number }>(
-      `SELECT EXISTS (SELECT 1 FROM ${table}_data WHERE id >= ${FIRST_TOMBSTONE}) AS has_tombstones,
+      sql`SELECT EXISTS (SELECT 1 FROM ${table}_data WHERE id >= ${literal(FIRST_TOMBSTONE)}) AS has_tombstones,
               (SELECT max(segid) FROM ${table}_idx) <> (SELECT min(segid) FROM ${table}_idx) AS segments`,
     )
     if (row!.has_tombstones === 1 || (n > 0 && row!.segments === 1)) unmerged.push(partition)
@@ -158,7 +157,7 @@ export async function listUnmerged(db: Queries): Promise<number[]> {
 /** Empties the index. */
 export async function clearPartitions(tx: Queries): Promise<void> {
   for (const partition of await listPartitions(tx))
-    await tx.run(`INSERT INTO ${tableOf(partition)} (${commandColumn(tx, partition)}) VALUES ('delete-all')`)
+    await tx.run(sql`INSERT INTO ${name(tableOf(partition))} (${commandColumn(tx, partition)}) VALUES ('delete-all')`)
 }
 
 /** The number of messages in the index, its size in bytes, and the oldest of them. Reads all of it. */
@@ -168,9 +167,9 @@ export async function measurePartitions(
   const sizes: { documents: number; bytes: number; last: number | null }[] = []
   const partitions = await listPartitions(db)
   for (const partition of partitions) {
-    const table = tableOf(partition)
+    const table = name(tableOf(partition))
     const row = await db.get<(typeof sizes)[number]>(
-      `SELECT (SELECT count(*) FROM ${table}_docsize) AS documents, (SELECT max(id) FROM ${table}_docsize) AS last,
+      sql`SELECT (SELECT count(*) FROM ${table}_docsize) AS documents, (SELECT max(id) FROM ${table}_docsize) AS last,
               (SELECT coalesce(sum(length(block)), 0) FROM ${table}_data) AS bytes`,
     )
     sizes.push(row!)

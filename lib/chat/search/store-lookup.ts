@@ -1,19 +1,20 @@
 import type { Queries } from '../../storage/database.ts'
+import { join, type Sql, sql } from '../../storage/sql.ts'
 import { BLOCK, blockOf, blockWord, numberOf } from './rules.ts'
 import { type Docs, NEAR, type Part, type Terms } from './rules-lookup.ts'
 
 /** With more words that begin so, the texts of messages are compared instead: an index would be asked for each of them. */
 const MAX_WORDS = 2_000
 
-async function readDocs(db: Queries, sql: string, ...params: (string | number)[]): Promise<number[]> {
-  const rows = await db.all<{ doc: number }>(sql, ...params)
+async function readDocs(db: Queries, statement: Sql): Promise<number[]> {
+  const rows = await db.all<{ doc: number }>(statement)
   return rows.map(({ doc }) => Number(doc))
 }
 
 /** The newest messages, whatever words they have. */
 export async function findAny(db: Queries, { before, limit }: Part): Promise<Docs> {
-  const sql = 'SELECT doc FROM messages WHERE doc < ? ORDER BY doc DESC LIMIT ?'
-  return { docs: await readDocs(db, sql, before, limit), floor: 0 }
+  const newest = sql`SELECT doc FROM messages WHERE doc < ${before} ORDER BY doc DESC LIMIT ${limit}`
+  return { docs: await readDocs(db, newest), floor: 0 }
 }
 
 /** The numbers that a look-up in PostgreSQL's index requires: all of these, and one of each group. */
@@ -37,28 +38,21 @@ export async function numbersOf(db: Queries, { all, groups }: Terms): Promise<Nu
   }
 }
 
-/** Conditions on the words of a message, and their parameters. Each is one of GIN, which goes from match to match of them. */
-function conditionsOf({ all, groups }: Numbers): { conditions: string[]; params: string[] } {
-  const lists = all.length > 0 ? [all, ...groups] : groups
-  return {
-    conditions: lists.map((_, n) => `words ${n === 0 && all.length > 0 ? '@>' : '&&'} ?::integer[]`),
-    params: lists.map((numbers) => `{${numbers.join(',')}}`),
-  }
+/** Conditions on the words of a message. Each is one of GIN, which goes from match to match of them. */
+function hasWords({ all, groups }: Numbers): Sql {
+  const list = (numbers: number[]) => `{${numbers.join(',')}}`
+  const some = groups.map((group) => sql`words && ${list(group)}::integer[]`)
+  return join(all.length > 0 ? [sql`words @> ${list(all)}::integer[]`, ...some] : some, ' AND ')
 }
 
 /** By the primary key: it ends where there are enough. The subquery has an OFFSET, so that the planner keeps to it. */
 export async function findNear(db: Queries, numbers: Numbers, { before, limit }: Part): Promise<Docs> {
   const floor = Math.max(0, before - NEAR)
-  const { conditions, params } = conditionsOf(numbers)
   const docs = await readDocs(
     db,
-    `SELECT doc FROM (
-       SELECT doc, words FROM search_docs WHERE doc < ? AND doc >= ? ORDER BY doc DESC OFFSET 0) AS near
-      WHERE ${conditions.join(' AND ')} LIMIT ?`,
-    before,
-    floor,
-    ...params,
-    limit,
+    sql`SELECT doc FROM (
+       SELECT doc, words FROM search_docs WHERE doc < ${before} AND doc >= ${floor} ORDER BY doc DESC OFFSET 0) AS near
+      WHERE ${hasWords(numbers)} LIMIT ${limit}`,
   )
   return { docs, floor }
 }
@@ -71,15 +65,11 @@ export async function findFar(db: Queries, { all, groups }: Numbers, { before, l
     span === Number.POSITIVE_INFINITY
       ? []
       : [Array.from({ length: last - first + 1 }, (_, n) => numberOf(blockWord(first + n)))]
-  const { conditions, params } = conditionsOf({ all, groups: [...groups, ...blocks] })
   const docs = await readDocs(
     db,
-    `SELECT doc FROM (
-       SELECT doc FROM search_docs WHERE ${conditions.join(' AND ')} OFFSET 0) AS found
-      WHERE doc < ? ORDER BY doc DESC LIMIT ?`,
-    ...params,
-    before,
-    limit,
+    sql`SELECT doc FROM (
+       SELECT doc FROM search_docs WHERE ${hasWords({ all, groups: [...groups, ...blocks] })} OFFSET 0) AS found
+      WHERE doc < ${before} ORDER BY doc DESC LIMIT ${limit}`,
   )
   return { docs, floor: first * BLOCK }
 }
@@ -87,10 +77,8 @@ export async function findFar(db: Queries, { all, groups }: Numbers, { before, l
 /** The numbers of the words that begin so; `undefined` if they are too many. By primary key. */
 async function findBeginning(db: Queries, prefix: string): Promise<number[] | undefined> {
   const rows = await db.all<{ number: number }>(
-    'SELECT number FROM search_words WHERE word >= ? AND word <= ? LIMIT ?',
-    prefix,
-    `${prefix}\u{10FFFF}`,
-    MAX_WORDS + 1,
+    sql`SELECT number FROM search_words WHERE word >= ${prefix} AND word <= ${`${prefix}\u{10FFFF}`}
+          LIMIT ${MAX_WORDS + 1}`,
   )
   return rows.length > MAX_WORDS ? undefined : rows.map(({ number }) => number)
 }

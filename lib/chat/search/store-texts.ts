@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, isOneOfNumbers } from '../../storage/sql.ts'
+import { amongNumbers, isErasedAuthor, sql } from '../../storage/sql.ts'
 
 /** What the index has of a message. */
 export interface IndexedText {
@@ -16,7 +16,7 @@ export interface IndexedText {
 }
 
 /** The bytes of what is indexed of a message. */
-const SIZE = 'octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(attachment_list), 0)'
+const SIZE = sql`octet_length(content) + coalesce(octet_length(prompt), 0) + coalesce(octet_length(attachment_list), 0)`
 
 /** The texts of messages, up to `bytes` together, and at least one. In the order of `doc`. */
 export async function listTexts(db: Queries, docs: readonly number[], bytes: number): Promise<IndexedText[]> {
@@ -40,16 +40,12 @@ const MAX_TEXT_LENGTH = 2 ** 31 - 1
 type ReadText = Omit<IndexedText, 'content'> & { content: string | null; size: number }
 
 function readTexts(db: Queries, docs: readonly number[], longest: number): Promise<ReadText[]> {
-  const ifShort = `CASE WHEN ${SIZE} <= ? THEN`
+  const ifShort = sql`CASE WHEN ${SIZE} <= ${longest} THEN`
   return db.all<ReadText>(
-    `SELECT doc, ${SIZE} AS size, conversation_id, root_id, posted_by, ${ifShort} content END AS content,
+    sql`SELECT doc, ${SIZE} AS size, conversation_id, root_id, posted_by, ${ifShort} content END AS content,
             ${ifShort} prompt END AS prompt, ${ifShort} attachment_list END AS attachment_list,
             CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
             CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
-       FROM messages WHERE doc ${isOneOfNumbers(db.dialect)} ORDER BY doc`,
-    longest,
-    longest,
-    longest,
-    JSON.stringify(docs),
+       FROM messages WHERE doc ${amongNumbers(db, docs)} ORDER BY doc`,
   )
 }

@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { sql } from '../../storage/sql.ts'
 
 /** How many words PostgreSQL checks at once for messages that still have them. */
 const SWEPT = 200
@@ -10,16 +11,15 @@ const SWEPT = 200
  * @returns whether nothing is left
  */
 export async function removeWords(tx: Queries): Promise<boolean> {
-  await tx.run('LOCK TABLE search_words IN SHARE ROW EXCLUSIVE MODE')
-  const gone = await tx.all<{ number: number }>('SELECT number FROM search_gone ORDER BY number LIMIT ?', SWEPT)
+  await tx.run(sql`LOCK TABLE search_words IN SHARE ROW EXCLUSIVE MODE`)
+  const gone = await tx.all<{ number: number }>(sql`SELECT number FROM search_gone ORDER BY number LIMIT ${SWEPT}`)
   if (gone.length === 0) return true
   const numbers = JSON.stringify(gone.map(({ number }) => number))
-  const isGiven = 'number = ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::integer))'
+  const isGone = sql`number = ANY (ARRAY(SELECT jsonb_array_elements(${numbers}::jsonb)::integer))`
   await tx.run(
-    `DELETE FROM search_words w WHERE ${isGiven}
+    sql`DELETE FROM search_words w WHERE ${isGone}
         AND NOT EXISTS (SELECT 1 FROM search_docs d WHERE d.words @> ARRAY[w.number])`,
-    numbers,
   )
-  await tx.run(`DELETE FROM search_gone WHERE ${isGiven}`, numbers)
+  await tx.run(sql`DELETE FROM search_gone WHERE ${isGone}`)
   return false
 }

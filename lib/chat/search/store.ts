@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, isOneOf, isOneOfNumbers, jsonList } from '../../storage/sql.ts'
+import { among, amongNumbers, isErasedAuthor, literal, type Sql, sql, where } from '../../storage/sql.ts'
 import type { MessageStatus } from '../answers/schema.ts'
 
 /** A change of a message that the index does not know yet. */
@@ -8,19 +8,17 @@ export interface Change {
   version: number
 }
 
-const asNumbers = (values: Iterable<number>) => JSON.stringify([...values])
-
 /** The version of a change that the database refuses. The version of others is not negative. */
 const REFUSED = -1
 
 /** PostgreSQL would read all messages by the index of those that have a number, while the table is small or seems to be. */
-const HAS_DOC = 'CASE WHEN doc IS NULL THEN false ELSE true END'
+const HAS_DOC = sql`CASE WHEN doc IS NULL THEN false ELSE true END`
 
 /**
  * A number that is not there again when a change was moved and the message, or another of its number, changes again.
  */
 const newVersion = (dialect: Queries['dialect']) =>
-  dialect === 'sqlite' ? 'random() & 9007199254740991' : '(random() * 9007199254740991)::bigint'
+  dialect === 'sqlite' ? sql`random() & 9007199254740991` : sql`(random() * 9007199254740991)::bigint`
 
 /**
  * Notes that messages have changed. In the transaction of the change. By primary keys; in one order, so that two
@@ -28,40 +26,38 @@ const newVersion = (dialect: Queries['dialect']) =>
  */
 export async function noteChanged(tx: Queries, messageIds: Iterable<string>): Promise<void> {
   await tx.run(
-    `INSERT INTO search_changes (doc, message_id, version)
-     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${isOneOf(tx.dialect)} AND ${HAS_DOC} ORDER BY doc
+    sql`INSERT INTO search_changes (doc, message_id, version)
+     SELECT doc, id, ${newVersion(tx.dialect)} FROM messages WHERE id ${among(tx, messageIds)} AND ${HAS_DOC}
+     ORDER BY doc
      ON CONFLICT (doc) DO UPDATE SET message_id = excluded.message_id, version = excluded.version`,
-    jsonList(messageIds),
   )
 }
 
 /** Up to `limit` changes that are not refused, oldest messages first; on PostgreSQL those that no other transaction takes. By primary key. */
 export function listChanges(db: Queries, limit: number): Promise<Change[]> {
   return db.all<Change>(
-    `SELECT doc, version FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT ?
-     ${db.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''}`,
-    limit,
+    sql`SELECT doc, version FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT ${limit}
+     ${db.dialect === 'postgresql' ? sql`FOR UPDATE SKIP LOCKED` : sql``}`,
   )
 }
 
 /** Whether at least this many changes wait that are not refused. By primary key. */
 export async function hasChanges(db: Queries, count: number): Promise<boolean> {
-  const sql = 'SELECT 1 AS one FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT 1 OFFSET ?'
-  return (await db.get(sql, count - 1)) !== undefined
+  const row = await db.get(
+    sql`SELECT 1 AS one FROM search_changes WHERE version >= 0 ORDER BY doc LIMIT 1 OFFSET ${count - 1}`,
+  )
+  return row !== undefined
 }
 
 /** Notes that the index cannot have this change, unless it was changed again. */
 export async function refuseChange(tx: Queries, { doc, version }: Change): Promise<void> {
-  await tx.run('UPDATE search_changes SET version = ? WHERE doc = ? AND version = ?', REFUSED, doc, version)
+  await tx.run(sql`UPDATE search_changes SET version = ${REFUSED} WHERE doc = ${doc} AND version = ${version}`)
 }
 
 /** The latest up to `limit` changed messages from `low` on, below `before`. By primary key. */
 export async function listChangedBetween(db: Queries, low: number, before: number, limit: number): Promise<number[]> {
   const rows = await db.all<{ doc: number }>(
-    'SELECT doc FROM search_changes WHERE doc >= ? AND doc < ? ORDER BY doc DESC LIMIT ?',
-    low,
-    before,
-    limit,
+    sql`SELECT doc FROM search_changes WHERE doc >= ${low} AND doc < ${before} ORDER BY doc DESC LIMIT ${limit}`,
   )
   return rows.map(({ doc }) => doc)
 }
@@ -69,7 +65,7 @@ export async function listChangedBetween(db: Queries, low: number, before: numbe
 /** The changes that the index does not have yet, counted up to 10,000. By primary key. */
 export async function countWaiting(db: Queries): Promise<number> {
   const row = await db.get<{ waiting: number }>(
-    'SELECT count(*) AS waiting FROM (SELECT doc FROM search_changes LIMIT 10000) AS changes',
+    sql`SELECT count(*) AS waiting FROM (SELECT doc FROM search_changes LIMIT 10000) AS changes`,
   )
   return Number(row!.waiting)
 }
@@ -77,7 +73,8 @@ export async function countWaiting(db: Queries): Promise<number> {
 /** The changes that the index does not have yet, and those of them that the database refuses. */
 export async function countChanges(db: Queries): Promise<{ waiting: number; refused: number }> {
   const row = await db.get<{ waiting: number; refused: number }>(
-    `SELECT count(*) AS waiting, coalesce(sum(CASE WHEN version < 0 THEN 1 ELSE 0 END), 0) AS refused FROM search_changes`,
+    sql`SELECT count(*) AS waiting, coalesce(sum(CASE WHEN version < 0 THEN 1 ELSE 0 END), 0) AS refused
+          FROM search_changes`,
   )
   return { waiting: Number(row!.waiting), refused: Number(row!.refused) }
 }
@@ -85,11 +82,11 @@ export async function countChanges(db: Queries): Promise<{ waiting: number; refu
 /** Takes changes away that nothing has changed again since they were read. @returns the messages of those */
 export async function takeChanges(tx: Queries, changes: readonly Change[]): Promise<Set<number>> {
   // Joined with rows of JSON, each would be compared with all changes that there are. No two versions are equal.
+  const docs = changes.map(({ doc }) => doc)
+  const versions = changes.map(({ version }) => version)
   const rows = await tx.all<{ doc: number }>(
-    `DELETE FROM search_changes WHERE doc ${isOneOfNumbers(tx.dialect)} AND version ${isOneOfNumbers(tx.dialect)}
+    sql`DELETE FROM search_changes WHERE doc ${amongNumbers(tx, docs)} AND version ${amongNumbers(tx, versions)}
      RETURNING doc`,
-    asNumbers(changes.map(({ doc }) => doc)),
-    asNumbers(changes.map(({ version }) => version)),
   )
   return new Set(rows.map(({ doc }) => doc))
 }
@@ -97,29 +94,26 @@ export async function takeChanges(tx: Queries, changes: readonly Change[]): Prom
 /** The numbers of messages that are about to be removed. */
 export async function listDocs(db: Queries, messageIds: Iterable<string>): Promise<number[]> {
   const rows = await db.all<{ doc: number }>(
-    `SELECT doc FROM messages WHERE id ${isOneOf(db.dialect)} AND ${HAS_DOC}`,
-    jsonList(messageIds),
+    sql`SELECT doc FROM messages WHERE id ${among(db, messageIds)} AND ${HAS_DOC}`,
   )
   return rows.map(({ doc }) => doc)
 }
 
 /** Forgets all changes. */
 export async function clearChanges(tx: Queries): Promise<void> {
-  await tx.run('DELETE FROM search_changes')
+  await tx.run(sql`DELETE FROM search_changes`)
 }
 
 /** Forgets changes of messages that are removed. */
 export async function forgetChanges(tx: Queries, docs: readonly number[]): Promise<void> {
-  await tx.run(`DELETE FROM search_changes WHERE doc ${isOneOfNumbers(tx.dialect)}`, asNumbers(docs))
+  await tx.run(sql`DELETE FROM search_changes WHERE doc ${amongNumbers(tx, docs)}`)
 }
 
 /** The conversations that a user takes part in, up to `limit`. */
 export async function listOwnConversations(db: Queries, userId: string, limit: number): Promise<string[]> {
   const rows = await db.all<{ conversation_id: string }>(
-    `SELECT p.conversation_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id = ? AND c.deleted_at IS NULL LIMIT ?`,
-    userId,
-    limit,
+    sql`SELECT p.conversation_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ${userId} AND c.deleted_at IS NULL LIMIT ${limit}`,
   )
   return rows.map(({ conversation_id }) => conversation_id)
 }
@@ -152,7 +146,8 @@ export interface Readable {
 /** Texts up to this size are read for hundreds of messages at once. */
 const SHORT_BYTES = 2048
 
-const IS_SHORT = `m.status <> 'streaming' AND octet_length(m.content) + coalesce(octet_length(m.prompt), 0) <= ${SHORT_BYTES}`
+const IS_SHORT = sql`m.status <> 'streaming' AND octet_length(m.content) + coalesce(octet_length(m.prompt),
+       0) <= ${literal(SHORT_BYTES)}`
 
 /** The messages among these that the user may read and that pass the filters, newest first. */
 export async function listReadable(
@@ -161,65 +156,55 @@ export async function listReadable(
   userId: string,
   wanted: Filters,
 ): Promise<Readable[]> {
-  const each = (column: string, values: readonly string[]) => values.map((value) => [`${column} = ?`, value] as const)
-  const equal = [
-    ...each('m.conversation_id', wanted.conversations),
-    ...wanted.authors.map((ids) => [`m.posted_by ${isOneOf(db.dialect)}`, jsonList(ids)] as const),
-    ...each('m.root_id', wanted.threads),
-  ]
-  const conditions = [
-    ...equal.map(([condition]) => condition),
-    ...(wanted.is_pinned ? ['m.pinned_at IS NOT NULL'] : []),
-    ...(wanted.has_file ? ['m.attachment_list IS NOT NULL'] : []),
-    ...(wanted.has_reaction ? ["coalesce(m.reaction_list, '[]') <> '[]'"] : []),
-    ...(wanted.has_mention ? ['m.mention_all IS NOT NULL'] : []),
-  ]
   return db.all<Readable>(
-    `SELECT m.id, m.doc, m.status, m.attachment_list,
+    sql`SELECT m.id, m.doc, m.status, m.attachment_list,
             CASE WHEN ${IS_SHORT} THEN m.content END AS content, CASE WHEN ${IS_SHORT} THEN m.prompt END AS prompt
        FROM messages m
-       JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id = ?
+       JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id = ${userId}
        JOIN conversations c ON c.id = m.conversation_id AND c.deleted_at IS NULL
-      WHERE m.doc ${isOneOfNumbers(db.dialect)} AND m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')}
-        AND m.created_at < ? AND m.created_at >= ? ${conditions.map((condition) => `AND ${condition}`).join(' ')}
+      ${where(
+        sql`m.doc ${amongNumbers(db, docs)} AND m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}`,
+        sql`m.created_at < ${wanted.before} AND m.created_at >= ${wanted.after}`,
+        ...wanted.conversations.map((id) => sql`m.conversation_id = ${id}`),
+        ...wanted.authors.map((ids) => sql`m.posted_by ${among(db, ids)}`),
+        ...wanted.threads.map((id) => sql`m.root_id = ${id}`),
+        wanted.is_pinned && sql`m.pinned_at IS NOT NULL`,
+        wanted.has_file && sql`m.attachment_list IS NOT NULL`,
+        wanted.has_reaction && sql`coalesce(m.reaction_list, '[]') <> '[]'`,
+        wanted.has_mention && sql`m.mention_all IS NOT NULL`,
+      )}
       ORDER BY m.doc DESC`,
-    userId,
-    asNumbers(docs),
-    wanted.before,
-    wanted.after,
-    ...equal.map(([, value]) => value),
   )
 }
 
 /** The titles of conversations, by id. */
 export async function listTitles(db: Queries, ids: Iterable<string>): Promise<Map<string, string>> {
   const rows = await db.all<{ id: string; title: string }>(
-    `SELECT id, title FROM conversations WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
+    sql`SELECT id, title FROM conversations WHERE id ${among(db, ids)}`,
   )
   return new Map(rows.map(({ id, title }) => [id, title]))
 }
 
 /** The analysis that the index is of, or `off`; `undefined` if there never was one. */
 export async function findState(db: Queries): Promise<string | undefined> {
-  return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'search'"))?.value
+  return (await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'search'`))?.value
 }
 
 /** {@link findState}, locked: no other process can set it until the transaction ends. */
 export async function lockState(tx: Queries): Promise<string | undefined> {
-  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
-  return (await tx.get<{ value: string }>(`SELECT value FROM meta WHERE name = 'search' ${lock}`))?.value
+  const lock = tx.dialect === 'postgresql' ? sql`FOR UPDATE` : sql``
+  return (await tx.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'search' ${lock}`))?.value
 }
 
 export async function setState(tx: Queries, value: string): Promise<void> {
   await tx.run(
-    "INSERT INTO meta (name, value) VALUES ('search', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    value,
+    sql`INSERT INTO meta (name, value) VALUES ('search', ${value}) ON CONFLICT (name) DO UPDATE
+          SET value = excluded.value`,
   )
 }
 
 export async function hasMessages(db: Queries): Promise<boolean> {
-  return (await db.get('SELECT 1 AS one FROM messages LIMIT 1')) !== undefined
+  return (await db.get(sql`SELECT 1 AS one FROM messages LIMIT 1`)) !== undefined
 }
 
 /** Whether the index may lack older messages: they are still brought into it, or it is of another analysis. */
@@ -229,19 +214,19 @@ export async function isIncomplete(db: Queries, analysis: string): Promise<boole
 
 /** When the message with this number was posted. */
 export async function findPostedAt(db: Queries, doc: number): Promise<number | undefined> {
-  return (await db.get<{ created_at: number }>('SELECT created_at FROM messages WHERE doc = ?', doc))?.created_at
+  return (await db.get<{ created_at: number }>(sql`SELECT created_at FROM messages WHERE doc = ${doc}`))?.created_at
 }
 
 /** Whether older messages are still brought into the index. */
 export async function isFilling(db: Queries): Promise<boolean> {
-  return (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) !== undefined
+  return (await db.get(sql`SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'`)) !== undefined
 }
 
 /** The numbers of the oldest and of the newest message that have one. */
 export async function findEnds(db: Queries): Promise<{ oldest: number; newest: number }> {
-  const end = (order: string) => `(SELECT doc FROM messages WHERE doc IS NOT NULL ORDER BY doc ${order} LIMIT 1)`
+  const end = (order: Sql) => sql`(SELECT doc FROM messages WHERE doc IS NOT NULL ORDER BY doc ${order} LIMIT 1)`
   const row = await db.get<{ oldest: number | null; newest: number | null }>(
-    `SELECT ${end('ASC')} AS oldest, ${end('DESC')} AS newest`,
+    sql`SELECT ${end(sql`ASC`)} AS oldest, ${end(sql`DESC`)} AS newest`,
   )
   return { oldest: row?.oldest ?? 0, newest: row?.newest ?? 0 }
 }

@@ -1,7 +1,7 @@
 import { MAX_EXCERPT_LENGTH, toRootSummary } from '../../core/excerpt.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros, SOME_ERASED } from '../../storage/sql.ts'
+import { among, literal, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
 /** A thread's row with the excerpt of its root. */
@@ -21,18 +21,20 @@ export interface ThreadRow {
 /**
  * What a thread's members who were erased with their messages contribute, as long as the messages are being removed.
  */
-function ofErased(sum: string): string {
-  return `CASE WHEN ${SOME_ERASED} THEN (SELECT coalesce(${sum}, 0)
+function ofErased(sum: Sql): Sql {
+  return sql`CASE WHEN ${SOME_ERASED} THEN (SELECT coalesce(${sum}, 0)
       FROM erased_authors e JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = e.user_id
      WHERE e.messages = 'erase') ELSE 0 END`
 }
 
 // Cut in the database, so that a list of threads does not load their texts.
-const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at,
-    t.message_count - ${ofErased('sum(r.live_count)')} AS message_count,
-    t.participant_count - ${ofErased('sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)')} AS participant_count,
-    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt, m.content), 1, ${MAX_EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
-    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN m.attachment_list END AS root_files,
+const SUMMARY = sql`SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at,
+    t.message_count - ${ofErased(sql`sum(r.live_count)`)} AS message_count,
+    t.participant_count - ${ofErased(sql`sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)`)} AS participant_count,
+    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt,
+        m.content), 1, ${literal(MAX_EXCERPT_LENGTH)}) ELSE '' END AS root_excerpt,
+    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN m.attachment_list
+        END AS root_files,
     CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
@@ -51,19 +53,16 @@ export function toSummary(row: ThreadRow): ThreadSummary {
 
 /** The threads with these ids, in no order. By primary key. */
 export function listSummaries(db: Queries, rootIds: Iterable<string>): Promise<ThreadRow[]> {
-  return db.all<ThreadRow>(`${SUMMARY} WHERE t.root_id ${isOneOf(db.dialect)}`, jsonList(rootIds))
+  return db.all<ThreadRow>(sql`${SUMMARY} WHERE t.root_id ${among(db, rootIds)}`)
 }
 
 /** Up to `limit` threads of a conversation, latest activity first. By (conversation_id, last_activity_at). */
 export function listThreads(db: Queries, conversationId: string, before: Micros, limit: number): Promise<ThreadRow[]> {
   return db.all<ThreadRow>(
-    `${SUMMARY}
-      WHERE t.conversation_id = ? AND t.last_activity_at < ?
+    sql`${SUMMARY}
+      WHERE t.conversation_id = ${conversationId} AND t.last_activity_at < ${before}
       ORDER BY t.last_activity_at DESC
-      LIMIT ?`,
-    conversationId,
-    before,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -76,22 +75,19 @@ export async function findArrival(
   const row =
     message_id !== undefined
       ? await db.get<{ at: Micros }>(
-          'SELECT created_at AS at FROM messages WHERE id = ? AND root_id = ?',
-          message_id,
-          rootId,
+          sql`SELECT created_at AS at FROM messages WHERE id = ${message_id} AND root_id = ${rootId}`,
         )
       : path !== undefined
         ? await db.get<{ at: Micros }>(
-            'SELECT created_at AS at FROM messages WHERE root_id = ? AND path = ?',
-            rootId,
-            path,
+            sql`SELECT created_at AS at FROM messages WHERE root_id = ${rootId} AND path = ${path}`,
           )
-        : await db.get<{ at: Micros }>('SELECT last_activity_at AS at FROM threads WHERE root_id = ?', rootId)
+        : await db.get<{ at: Micros }>(sql`SELECT last_activity_at AS at FROM threads WHERE root_id = ${rootId}`)
   return row?.at
 }
 
 /** The conversation of a thread, without a check of rights. */
 export async function findThreadConversation(db: Queries, rootId: string): Promise<string | undefined> {
-  const row = await db.get<{ conversation_id: string }>('SELECT conversation_id FROM threads WHERE root_id = ?', rootId)
+  const row = await db.get<{ conversation_id: string }>(sql`SELECT conversation_id FROM threads
+         WHERE root_id = ${rootId}`)
   return row?.conversation_id
 }

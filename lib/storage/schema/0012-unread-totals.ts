@@ -1,7 +1,8 @@
+import { sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
 
 /** How many messages of others a participant `p` has not read in a conversation, thread by thread. */
-const UNREAD = `(SELECT coalesce(sum(
+const UNREAD = sql`(SELECT coalesce(sum(
     CASE WHEN r.read_at >= p.joined_at THEN t.message_count - r.live_count - r.read_count
          WHEN t.created_at > p.joined_at THEN t.message_count - coalesce(r.live_count, 0)
          ELSE (SELECT count(*) FROM messages m
@@ -11,10 +12,12 @@ const UNREAD = `(SELECT coalesce(sum(
  WHERE t.conversation_id = p.conversation_id AND t.last_activity_at > p.joined_at)`
 
 /** The messages of a conversation, from the counts of its threads. */
-export const MESSAGE_COUNT = `(SELECT coalesce(sum(t.message_count), 0) FROM threads t WHERE t.conversation_id = conversations.id)`
+export const MESSAGE_COUNT = sql`(SELECT coalesce(sum(t.message_count), 0) FROM threads t
+       WHERE t.conversation_id = conversations.id)`
 
 /** The seen messages of a participant `p`, from the counts of the conversation and its threads. */
-export const SEEN_COUNT = `((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) - ${UNREAD})`
+export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c
+       WHERE c.id = p.conversation_id) - ${UNREAD})`
 
 /** Recomputes both counts of all conversations: a statement each, in this order. */
 export const RECOUNT: readonly [messages: string, seen: string] = [

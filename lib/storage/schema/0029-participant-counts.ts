@@ -1,7 +1,8 @@
+import { sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
 
 /** The number of participants of a conversation, from their rows. By the primary key of participants. */
-export const PARTICIPANT_COUNT = `(SELECT count(*) FROM participants p WHERE p.conversation_id = conversations.id)`
+export const PARTICIPANT_COUNT = sql`(SELECT count(*) FROM participants p WHERE p.conversation_id = conversations.id)`
 
 /** Recounts the participants of all conversations, and writes only the rows whose count is wrong. */
 export const RECOUNT_PARTICIPANTS = `UPDATE conversations SET participant_count = ${PARTICIPANT_COUNT}
