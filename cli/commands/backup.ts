@@ -4,6 +4,7 @@ import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
 import { streamBackup, writeBackup } from '../../lib/backups/write.ts'
 import type { Database, Queries } from '../../lib/storage/database.ts'
 import { getFileOf } from '../../lib/storage/place.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
@@ -78,7 +79,7 @@ function copier(db: Database, signal: AbortSignal): (path: string) => Promise<vo
 async function usedBytes(db: Queries): Promise<number> {
   if (db.dialect !== 'sqlite') return 0
   const row = await db.get<{ bytes: number }>(
-    `SELECT (page_count - freelist_count) * page_size AS bytes
+    sql`SELECT (page_count - freelist_count) * page_size AS bytes
        FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
   )
   return row!.bytes

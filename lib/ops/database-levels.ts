@@ -3,6 +3,7 @@ import { withDeadline } from '../core/scheduling/deadline.ts'
 import { type DatabaseLevels, NO_POOL } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { bytesOf } from '../storage/size.ts'
+import { sql } from '../storage/sql.ts'
 import { walBytes } from '../storage/sqlite/file.ts'
 
 /** Counting reads a whole index, which SQLite does in the thread of the service: a hundred thousand rows take 10 ms. */
@@ -44,7 +45,7 @@ async function readSizes(db: Queries): Promise<{ bytes: number; wal_bytes: numbe
 
 async function countRows(db: Queries): Promise<NonNullable<DatabaseLevels['rows']>> {
   const row = await db.get<NonNullable<DatabaseLevels['rows']>>(
-    `SELECT (SELECT count(*) FROM users WHERE system_name IS NULL) AS users,
+    sql`SELECT (SELECT count(*) FROM users WHERE system_name IS NULL) AS users,
             (SELECT count(*) FROM conversations WHERE deleted_at IS NULL) AS conversations,
             (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages`,
   )

@@ -8,6 +8,7 @@ import { fileOf } from '../storage/place.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
 import { shapeAfter } from '../storage/schema/shape.ts'
 import { listChanges } from '../storage/schema/verify.ts'
+import { sql } from '../storage/sql.ts'
 import { checkApart, checkHere, IS_REMOVING, isLarge } from './integrity-process.ts'
 import type { Invariant, Repair } from './invariant.ts'
 import { invariants } from './invariants.ts'
@@ -108,7 +109,7 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
   const apart = isLarge(file) ? all.filter((invariant) => invariant.apart) : []
   let checkable: Invariant[] = []
   const checkAll = async (queries: Queries) => {
-    if (queries.dialect === 'postgresql') await queries.get("SELECT set_config('work_mem', ?, true)", WORK_MEM)
+    if (queries.dialect === 'postgresql') await queries.get(sql`SELECT set_config('work_mem', ${WORK_MEM}, true)`)
     begin(SCHEMA.name)
     const changes = await listChanges(queries)
     found.push(...finding(SCHEMA, changes))
@@ -179,7 +180,7 @@ async function haveNoViolation(db: Queries, all: Invariant[], scope: string): Pr
 
 async function checkReferences(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
-  const all = await db.all<{ table: string }>('PRAGMA foreign_key_check')
+  const all = await db.all<{ table: string }>(sql`PRAGMA foreign_key_check`)
   // Tables of the host in the same file may have references of their own.
   const tables = new Set(
     [...shapeAfter(MIGRATIONS.length, 'sqlite').tables.keys()].map((table) => db.names?.inCatalog(table) ?? table),
@@ -202,7 +203,7 @@ function finding({ name, says, note, remedy = BACKUP }: Checked, lines: string[]
 async function mend(db: Database, repair: Repair): Promise<void> {
   await db.write(
     async (tx) => {
-      if (tx.dialect === 'postgresql') await tx.run('LOCK TABLE conversations IN EXCLUSIVE MODE')
+      if (tx.dialect === 'postgresql') await tx.run(sql`LOCK TABLE conversations IN EXCLUSIVE MODE`)
       if (typeof repair === 'string') await tx.run(repair)
       else await repair(tx)
     },

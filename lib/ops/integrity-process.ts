@@ -3,6 +3,7 @@ import { tableOf } from '../chat/search/store-fts5.ts'
 import { withVisible } from '../storage/archive/visible.ts'
 import type { Database } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
+import { sql } from '../storage/sql.ts'
 import { runApart } from '../storage/sqlite/child-process.ts'
 import type { Invariant } from './invariant.ts'
 
@@ -10,7 +11,7 @@ import type { Invariant } from './invariant.ts'
 const LARGE_BYTES = 64 * 1024 * 1024
 
 /** Finds something while a conversation is being removed. */
-export const IS_REMOVING = 'SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1'
+export const IS_REMOVING = sql`SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1`
 
 /** FTS5 looks for what another process has merged only in a query: the check alone would miss parts that were merged. */
 const queriesOf = (partitions: readonly number[]) =>
@@ -62,7 +63,7 @@ export async function checkApart(db: Database, { file, partitions, checks }: Wan
   const order = {
     file,
     queries: queriesOf(partitions).map(qualify),
-    isRemoving: qualify(IS_REMOVING),
+    isRemoving: qualify(IS_REMOVING.text),
     checks: checks.map(({ name, find }) => ({
       name,
       all: qualify(find),
@@ -86,7 +87,7 @@ async function checkFile(db: Database, partitions: readonly number[]): Promise<s
   try {
     return await db.snapshot(async (snapshot) => {
       for (const query of queriesOf(partitions)) await snapshot.get(query)
-      return linesOf(await snapshot.all<IntegrityLine>('PRAGMA integrity_check'))
+      return linesOf(await snapshot.all<IntegrityLine>(sql`PRAGMA integrity_check`))
     })
   } catch (error) {
     const cause = (error as Error).cause ?? error

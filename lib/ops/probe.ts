@@ -13,6 +13,7 @@ import type { NamesOf } from '../core/known-names.ts'
 import { SECOND } from '../core/units.ts'
 import { assertKnown } from '../core/use-case.ts'
 import type { Queries } from '../storage/database.ts'
+import { literal, sql } from '../storage/sql.ts'
 
 /** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
@@ -120,12 +121,12 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
 /** Deletes up to `limit` expired probes. @returns the number of probes deleted */
 export async function deleteLeftovers(tx: Queries, now: Cutoff, limit: number): Promise<number> {
   const rows = await tx.all<{ id: string }>(
-    `SELECT id FROM users
-      WHERE email_key >= 'doctor-' AND email_key < 'doctor.' AND email_key LIKE '%@${PLACEHOLDER_DOMAINS.probe}'
-        AND roles IN ('read_only', 'member') AND password_hash IS NULL AND created_at < ?
-      LIMIT ?`,
-    now - LIFETIME_SECONDS * SECOND,
-    limit,
+    sql`SELECT id FROM users
+      WHERE email_key >= 'doctor-' AND email_key < 'doctor.'
+          AND email_key LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}
+        AND roles IN ('read_only', 'member') AND password_hash IS NULL
+            AND created_at < ${now - LIFETIME_SECONDS * SECOND}
+      LIMIT ${limit}`,
   )
   for (const { id } of rows) await removeProbe(tx, id)
   return rows.length
@@ -137,11 +138,10 @@ export async function deleteLeftovers(tx: Queries, now: Cutoff, limit: number): 
  */
 async function removeProbe(tx: Queries, userId: string): Promise<void> {
   await tx.run(
-    `DELETE FROM conversations WHERE id IN (
-       SELECT conversation_id FROM participants mine WHERE user_id = ? AND NOT EXISTS (
+    sql`DELETE FROM conversations WHERE id IN (
+       SELECT conversation_id FROM participants mine WHERE user_id = ${userId} AND NOT EXISTS (
          SELECT 1 FROM participants other
           WHERE other.conversation_id = mine.conversation_id AND other.user_id <> mine.user_id))`,
-    userId,
   )
   // Locked: no user adds the probe to a conversation before it is deleted: the cascade removes no counted participant.
   await lockUsers(tx, [userId], { admins: false })
@@ -149,6 +149,6 @@ async function removeProbe(tx: Queries, userId: string): Promise<void> {
     await lockConversation(tx, conversation_id)
     await deleteParticipant(tx, conversation_id, userId)
   }
-  await tx.run('DELETE FROM notifications WHERE user_id = ?', userId)
-  await tx.run('DELETE FROM users WHERE id = ?', userId)
+  await tx.run(sql`DELETE FROM notifications WHERE user_id = ${userId}`)
+  await tx.run(sql`DELETE FROM users WHERE id = ${userId}`)
 }

@@ -1,4 +1,5 @@
-import type { Database, Primitive } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
+import { type Sql, sql } from '../../storage/sql.ts'
 import type { EventRow } from '../log/log.ts'
 import type { Snapshot } from '../log/snapshots.ts'
 
@@ -37,8 +38,8 @@ export interface FeedOrder<P extends Place> {
   head(): Promise<P>
   /** Up to `limit` rows after a place, in order. */
   news(place: P, limit: number): Promise<News>
-  /** The SQL condition that the row `e` is one of those up to a place. */
-  isUpTo(place: P): [sql: string, ...params: Primitive[]]
+  /** The condition that the row `e` is one of those up to a place. */
+  isUpTo(place: P): Sql
   /** Whether a place is after another one in this database. */
   isAfter(place: P, other: P): boolean
   /** Whether a place is one that this database has not come to. */
@@ -51,11 +52,11 @@ export interface FeedOrder<P extends Place> {
   within(from: P, to: P, id: number): P
 }
 
-export const COLUMNS = 'id, seq, conversation_id, type, message_id, user_id, detail, created_at'
+export const COLUMNS = sql`id, seq, conversation_id, type, message_id, user_id, detail, created_at`
 
 export function sqliteOrder(db: Database): FeedOrder<number> {
   async function head(): Promise<number> {
-    const row = await db.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'events'")
+    const row = await db.get<{ seq: number }>(sql`SELECT seq FROM sqlite_sequence WHERE name = 'events'`)
     return row?.seq ?? 0
   }
 
@@ -65,7 +66,9 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
     parse: (text) => (/^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined),
     head,
     async news(place, limit) {
-      const rows = await db.all<FeedRow>(`SELECT ${COLUMNS} FROM events WHERE id > ? ORDER BY id LIMIT ?`, place, limit)
+      const rows = await db.all<FeedRow>(
+        sql`SELECT ${COLUMNS} FROM events WHERE id > ${place} ORDER BY id LIMIT ${limit}`,
+      )
       return {
         rows: rows.map((row) => [row, row.id]),
         place: rows.at(-1)?.id ?? place,
@@ -73,11 +76,11 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
         isEarly: false,
       }
     },
-    isUpTo: (place) => ['e.id <= ?', place],
+    isUpTo: (place) => sql`e.id <= ${place}`,
     isAfter: (place, other) => place > other,
     isFuture: async (place) => place > (await head()),
     async isExpired(place) {
-      const row = await db.get<{ first: number | null }>('SELECT min(id) AS first FROM events')
+      const row = await db.get<{ first: number | null }>(sql`SELECT min(id) AS first FROM events`)
       return row?.first ? place < row.first - 1 : false
     },
     steps: (from, to) => [[from, to]],

@@ -1,6 +1,6 @@
 import { fingerprint } from '../../core/ids.ts'
 import type { Database, Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList } from '../../storage/sql.ts'
+import { among, sql } from '../../storage/sql.ts'
 import { type FeedOrder, type FeedRow, type Place, sqliteOrder } from './feed-order.ts'
 import { postgresOrder } from './postgres-order.ts'
 
@@ -23,7 +23,7 @@ export function createFeed(db: Database) {
 
     /** Identifies the history: a restored backup has another one. */
     async epoch(): Promise<string> {
-      const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'epoch'")
+      const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'epoch'`)
       return fingerprint(`${row!.value}/${order.name}`)
     },
 
@@ -37,7 +37,7 @@ export function createFeed(db: Database) {
   }
 }
 
-const COLUMNS = 'e.id, e.seq, e.conversation_id, e.type, e.message_id, e.user_id, e.detail, e.created_at'
+const COLUMNS = sql`e.id, e.seq, e.conversation_id, e.type, e.message_id, e.user_id, e.detail, e.created_at`
 
 /** The events of these conversations between two places. Reads, of each, the ones after `from`, by its index. */
 async function listMissed(
@@ -47,17 +47,13 @@ async function listMissed(
   from: Place,
   to: Place,
 ): Promise<Range[]> {
-  const [isSeen, ...seen] = order.isUpTo(from)
-  const [isDue, ...due] = order.isUpTo(to)
-  const last = (condition: string) =>
-    `(SELECT e.seq FROM events e WHERE e.conversation_id = c.id AND ${condition} ORDER BY e.seq DESC LIMIT 1)`
+  const last = (place: Place) =>
+    sql`(SELECT e.seq FROM events e WHERE e.conversation_id = c.id AND ${order.isUpTo(place)} ORDER BY e.seq DESC
+          LIMIT 1)`
   const rows = await db.all<{ id: string; seen: number | null; first: number | null; due: number | null }>(
-    `SELECT c.id, ${last(isSeen)} AS seen, ${last(isDue)} AS due,
+    sql`SELECT c.id, ${last(from)} AS seen, ${last(to)} AS due,
             (SELECT min(seq) FROM events WHERE conversation_id = c.id) AS first
-       FROM conversations c WHERE c.id ${isOneOf(db.dialect)}`,
-    ...seen,
-    ...due,
-    jsonList(conversationIds),
+       FROM conversations c WHERE c.id ${among(db, conversationIds)}`,
   )
   return rows.flatMap(({ id, seen, first, due }) => {
     const from = seen === null ? (first ?? 1) : seen + 1
@@ -67,15 +63,25 @@ async function listMissed(
 
 /** The rows of these ranges, by id. By (conversation_id, seq). */
 function listRanges(db: Queries, ranges: Range[]): Promise<FeedRow[]> {
+  const list = JSON.stringify(ranges)
   const [given, id, from, to] =
     db.dialect === 'sqlite'
-      ? ['json_each(?) AS given', "given.value ->> 'id'", "given.value ->> 'from'", "given.value ->> 'to'"]
-      : ['json_to_recordset(?) AS given(id text, "from" bigint, "to" bigint)', 'given.id', 'given."from"', 'given."to"']
+      ? [
+          sql`json_each(${list}) AS given`,
+          sql`given.value ->> 'id'`,
+          sql`given.value ->> 'from'`,
+          sql`given.value ->> 'to'`,
+        ]
+      : [
+          sql`json_to_recordset(${list}) AS given(id text, "from" bigint, "to" bigint)`,
+          sql`given.id`,
+          sql`given."from"`,
+          sql`given."to"`,
+        ]
   return db.all<FeedRow>(
-    `SELECT ${COLUMNS} FROM ${given} CROSS JOIN events e
+    sql`SELECT ${COLUMNS} FROM ${given} CROSS JOIN events e
       WHERE e.conversation_id = ${id} AND e.seq >= ${from} AND e.seq <= ${to}
       ORDER BY e.id`,
-    JSON.stringify(ranges),
   )
 }
 
@@ -85,14 +91,9 @@ function listBetween(
   order: FeedOrder<Place>,
   { from, to, afterId, limit }: { from: Place; to: Place; afterId: number; limit: number },
 ): Promise<FeedRow[]> {
-  const [isSeen, ...seen] = order.isUpTo(from)
-  const [isDue, ...due] = order.isUpTo(to)
   return db.all<FeedRow>(
-    `SELECT ${COLUMNS} FROM events e WHERE e.id > ? AND NOT ${isSeen} AND ${isDue} ORDER BY e.id LIMIT ?`,
-    afterId,
-    ...seen,
-    ...due,
-    limit,
+    sql`SELECT ${COLUMNS} FROM events e
+      WHERE e.id > ${afterId} AND NOT ${order.isUpTo(from)} AND ${order.isUpTo(to)} ORDER BY e.id LIMIT ${limit}`,
   )
 }
 
@@ -102,15 +103,10 @@ function listOwnChanges(
   order: FeedOrder<Place>,
   { userId, from, to, limit }: { userId: string; from: Place; to: Place; limit: number },
 ): Promise<FeedRow[]> {
-  const [isSeen, ...seen] = order.isUpTo(from)
-  const [isDue, ...due] = order.isUpTo(to)
   return db.all<FeedRow>(
-    `SELECT ${COLUMNS} FROM events e
-      WHERE e.type = 'membership.changed' AND e.user_id = ? AND NOT ${isSeen} AND ${isDue}
-      ORDER BY e.id LIMIT ?`,
-    userId,
-    ...seen,
-    ...due,
-    limit,
+    sql`SELECT ${COLUMNS} FROM events e
+      WHERE e.type = 'membership.changed' AND e.user_id = ${userId} AND NOT ${order.isUpTo(from)}
+          AND ${order.isUpTo(to)}
+      ORDER BY e.id LIMIT ${limit}`,
   )
 }

@@ -1,4 +1,5 @@
-import type { Database, Primitive } from '../../storage/database.ts'
+import type { Database } from '../../storage/database.ts'
+import { literal, sql } from '../../storage/sql.ts'
 import { NEXT_XID } from '../log/restored-dump.ts'
 import {
   cutOff,
@@ -8,7 +9,7 @@ import {
   parseSnapshot,
   type Snapshot,
   sees,
-  seesSql,
+  seesRow,
   toParams,
   toWholeSnapshot,
   upTo,
@@ -25,30 +26,11 @@ const MAX_ROWS = 5_000
  * one, which is durable. Later transactions may be lost in a crash of the server, which then gives their numbers to others:
  * a place that sees them would have rows that are written only then.
  */
-const END = `
+const END = sql`
          pg_current_snapshot()::text AS now,
          (SELECT greatest(
                    (SELECT xid FROM events WHERE xid < ${NEXT_XID} ORDER BY xid DESC LIMIT 1),
                    (SELECT value::xid8 FROM meta WHERE name = 'last_deleted_xid')))::text AS last`
-
-/** The new rows, by their transactions: the planner knows nothing of these, and an order by them makes it use their index. */
-const NEWS = `
-  WITH latest AS MATERIALIZED (
-         SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID}
-          ORDER BY events.xid LIMIT ${MAX_ROWS}),
-       late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (?::xid8[]))
-  SELECT ${END}, (SELECT count(*) FROM latest) AS count,
-         (SELECT json_agg(each)::text
-            FROM (SELECT * FROM (SELECT * FROM latest UNION ALL SELECT * FROM late) AS fresh
-                   WHERE id > ? ORDER BY id LIMIT ?) AS each) AS rows`
-
-/** Any number of new rows; this may read all rows. */
-const MANY_NEWS = `
-  SELECT ${END}, 0 AS count,
-         (SELECT json_agg(each)::text
-            FROM (SELECT ${COLUMNS}, xid::text FROM events
-                   WHERE ((xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[])) AND id > ?
-                   ORDER BY id LIMIT ?) AS each) AS rows`
 
 interface NewsRow {
   now: string
@@ -58,26 +40,51 @@ interface NewsRow {
   rows: string | null
 }
 
-async function readNews(db: Database, params: Primitive[]): Promise<NewsRow> {
-  const row = (await db.get<NewsRow>(NEWS, ...params))!
-  return row.count < MAX_ROWS ? row : (await db.get<NewsRow>(MANY_NEWS, ...params))!
+/** The new rows, by their transactions: the planner knows nothing of these, and an order by them makes it use their index. */
+async function readNews(db: Database, { seen, next }: PostgresPlace, limit: number): Promise<NewsRow> {
+  const [xmax, unfinished] = toParams(seen)
+  const after = next?.id ?? 0
+  const row = (await db.get<NewsRow>(
+    sql`WITH latest AS MATERIALIZED (
+         SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ${xmax}::xid8 AND xid < ${NEXT_XID}
+          ORDER BY events.xid LIMIT ${literal(MAX_ROWS)}),
+       late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (${unfinished}::xid8[]))
+     SELECT ${END}, (SELECT count(*) FROM latest) AS count,
+         (SELECT json_agg(each)::text
+            FROM (SELECT * FROM (SELECT * FROM latest UNION ALL SELECT * FROM late) AS fresh
+                   WHERE id > ${after} ORDER BY id LIMIT ${limit}) AS each) AS rows`,
+  ))!
+  if (row.count < MAX_ROWS) return row
+  // Any number of new rows; this may read all rows.
+  return (await db.get<NewsRow>(
+    sql`SELECT ${END}, 0 AS count,
+         (SELECT json_agg(each)::text
+            FROM (SELECT ${COLUMNS}, xid::text FROM events
+                   WHERE ((xid >= ${xmax}::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (${unfinished}::xid8[]))
+                     AND id > ${after}
+                   ORDER BY id LIMIT ${limit}) AS each) AS rows`,
+  ))!
 }
 
 /** The transactions that a snapshot sees, and that have written in a conversation after one that it does not see. */
-const OUT_OF_ORDER = `
-  WITH unseen AS MATERIALIZED (
+function listOutOfOrder(db: Database, snapshot: Snapshot): Promise<{ xid: string }[]> {
+  const [xmax, unfinished] = toParams(snapshot)
+  return db.all(
+    sql`WITH unseen AS MATERIALIZED (
          SELECT conversation_id, min(seq) AS seq FROM events
-          WHERE (xid >= ?::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (?::xid8[]) GROUP BY conversation_id)
-  SELECT DISTINCT later.xid::text
-    FROM unseen JOIN events AS later ON later.conversation_id = unseen.conversation_id AND later.seq > unseen.seq
-   WHERE later.xid < ?::xid8 AND later.xid <> ALL (?::xid8[])`
+          WHERE (xid >= ${xmax}::xid8 AND xid < ${NEXT_XID}) OR xid = ANY (${unfinished}::xid8[])
+          GROUP BY conversation_id)
+     SELECT DISTINCT later.xid::text
+       FROM unseen JOIN events AS later ON later.conversation_id = unseen.conversation_id AND later.seq > unseen.seq
+      WHERE later.xid < ${xmax}::xid8 AND later.xid <> ALL (${unfinished}::xid8[])`,
+  )
+}
 
 /** Cuts a snapshot off if too many transactions are unfinished. It sees the first events of each conversation. */
 async function shorten(db: Database, snapshot: Snapshot): Promise<Snapshot> {
   let { xmax, unfinished } = cutOff(snapshot)
   for (let isInOrder = xmax === snapshot.xmax; !isInOrder; ) {
-    const params = toParams({ xmax, unfinished })
-    const found = await db.all<{ xid: string }>(OUT_OF_ORDER, ...params, ...params)
+    const found = await listOutOfOrder(db, { xmax, unfinished })
     unfinished = [...unfinished, ...found.map(({ xid }) => Number(xid))].sort((a, b) => a - b)
     isInOrder = found.length === 0
   }
@@ -98,13 +105,13 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       return sees.xmax < place.seen.xmax ? undefined : { ...place, next: { sees, id: parseNumber(id!) } }
     },
     async head() {
-      const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(`SELECT ${END}`))!
+      const { now, last } = (await db.get<Omit<NewsRow, 'rows'>>(sql`SELECT ${END}`))!
       return { seen: await shorten(db, upTo(toWholeSnapshot(now), Number(last ?? 0))) }
     },
 
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
     async news({ seen, next }, limit) {
-      const row = await readNews(db, [...toParams(seen), next?.id ?? 0, limit])
+      const row = await readNews(db, { seen, ...(next && { next }) }, limit)
       const found = (JSON.parse(row.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
       const whole = toWholeSnapshot(row.now)
       const last = Number(row.last ?? 0)
@@ -129,17 +136,15 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
     },
 
     isUpTo({ seen, next }) {
-      const [sql, ...params] = seesSql(seen)
-      if (!next) return [sql, ...params]
-      const [nextSql, ...nextParams] = seesSql(next.sees)
-      return [`(${sql} OR (${nextSql} AND e.id <= ?))`, ...params, ...nextParams, next.id]
+      return next ? sql`(${seesRow(seen)} OR (${seesRow(next.sees)} AND e.id <= ${next.id}))` : seesRow(seen)
     },
     isAfter: (place, other) => (place.next?.sees ?? place.seen).xmax > other.seen.xmax,
     isFuture: async ({ seen, next }) => (next?.sees ?? seen).xmax > toWholeSnapshot(await db.changeToken()).xmax,
     // The oldest events are deleted first, by id.
     async isExpired({ seen, next }) {
       const row = await db.get<{ xid: string | null; first: number | null }>(
-        `SELECT (SELECT value FROM meta WHERE name = 'last_deleted_xid') AS xid, (SELECT min(id) FROM events) AS first`,
+        sql`SELECT (SELECT value FROM meta WHERE name = 'last_deleted_xid') AS xid, (SELECT min(id)
+              FROM events) AS first`,
       )
       const deleted = Number(row!.xid ?? 0)
       if (deleted < firstUnseen(seen)) return false

@@ -1,6 +1,6 @@
 import type { PersistedEvent } from '../../context.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { join, type Micros, sql } from '../../storage/sql.ts'
 import type { FeedRow } from '../feed/feed-order.ts'
 import type { EventRow } from './log.ts'
 
@@ -47,25 +47,19 @@ async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended>
   for (const addition of additions) {
     const { conversation_id, at, events, messages, active_at = 0 } = addition
     const head = await tx.get<{ before: number }>(
-      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?), message_count = message_count + ?,
-              active_at = max(coalesce(active_at, created_at), ?)
-        WHERE id = ? RETURNING last_seq - ? AS before`,
-      events.length,
-      at,
-      messages,
-      active_at,
-      conversation_id,
-      events.length,
+      sql`UPDATE conversations SET last_seq = last_seq + ${events.length}, clock = max(clock, ${at}),
+            message_count = message_count + ${messages},
+              active_at = max(coalesce(active_at, created_at), ${active_at})
+        WHERE id = ${conversation_id} RETURNING last_seq - ${events.length} AS before`,
     )
     if (!head) continue
     appended.heads.set(conversation_id, head.before)
     if (events.length === 0) continue
     const lines = linesOf(addition, head.before)
     const ids = await tx.all<{ id: number }>(
-      `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
-       VALUES ${lines.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}
+      sql`INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
+       VALUES ${join(lines.map(valuesOf), ', ')}
        RETURNING id`,
-      ...lines.flatMap((line) => Object.values(line)),
     )
     // Given in the order of the lines, and returned in any.
     ids.sort((a, b) => a.id - b.id)
@@ -73,6 +67,9 @@ async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended>
   }
   return appended
 }
+
+const valuesOf = ({ conversation_id, seq, type, message_id, user_id, detail, created_at }: EventRow) =>
+  sql`(${conversation_id}, ${seq}, ${type}, ${message_id}, ${user_id}, ${detail}, ${created_at})`
 
 /** A conversation with the number before its new lines, or a line with its number. */
 interface AppendedRow {
@@ -89,25 +86,25 @@ async function appendAll(tx: Queries, additions: Addition[]): Promise<Appended> 
   })
   const lines = new Map(additions.map((addition) => [addition.conversation_id, linesOf(addition, 0)]))
   const rows = await tx.all<AppendedRow>(
-    `WITH heads AS (
+    sql`WITH heads AS (
        UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at),
               message_count = message_count + given.messages,
               active_at = greatest(active_at, created_at, given.active)
-         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint, messages bigint, active bigint)
+         FROM json_to_recordset(${JSON.stringify(given)}) AS given(conversation_id text, at bigint, added bigint,
+             messages bigint, active bigint)
         WHERE conversations.id = given.conversation_id
         RETURNING conversations.id, last_seq - given.added AS before),
      added AS (
        INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
        SELECT heads.id, heads.before + line.seq, line.type, line.message_id, line.user_id, line.detail, line.created_at
-         FROM json_to_recordset(?) AS line(conversation_id text, seq bigint, type text, message_id text,
+         FROM json_to_recordset(${JSON.stringify([...lines.values()].flat())}) AS line(conversation_id text, seq bigint,
+             type text, message_id text,
                                            user_id text, detail text, created_at bigint)
          JOIN heads ON heads.id = line.conversation_id
         ORDER BY heads.id, line.seq
         RETURNING conversation_id, seq, id, xid)
      SELECT id AS conversation_id, before AS seq, NULL::bigint AS id, NULL AS xid FROM heads
       UNION ALL SELECT conversation_id, seq, id, xid::text FROM added`,
-    JSON.stringify(given),
-    JSON.stringify([...lines.values()].flat()),
   )
   return toAppended(lines, rows)
 }
@@ -122,7 +119,7 @@ function toAppended(lines: Map<string, EventRow[]>, appended: AppendedRow[]): Ap
   return { heads, rows: rows.sort((a, b) => a.id - b.id) }
 }
 
-/** The lines of new events after a number, with their columns in the order of the table. */
+/** The lines of new events after a number. */
 function linesOf({ conversation_id, at, events }: Addition, before: number): EventRow[] {
   return events.map(({ type, message_id = null, user_id = null, detail }, index) => {
     const seq = before + 1 + index

@@ -2,7 +2,7 @@ import type { PersistedEvent } from '../../context.ts'
 import type { Cutoff } from '../../core/clock.ts'
 import { fingerprint } from '../../core/ids.ts'
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, type Micros, sql } from '../../storage/sql.ts'
 import { eventId, type Head } from './event-ids.ts'
 
 /** A line of the log. */
@@ -28,13 +28,10 @@ export interface NumberedEvent {
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */
 export function listEvents(db: Queries, conversationId: string, seq: number, limit: number): Promise<EventRow[]> {
   return db.all<EventRow>(
-    `SELECT seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
-      WHERE conversation_id = ? AND seq > ?
+    sql`SELECT seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
+      WHERE conversation_id = ${conversationId} AND seq > ${seq}
       ORDER BY seq
-      LIMIT ?`,
-    conversationId,
-    seq,
-    limit,
+      LIMIT ${limit}`,
   )
 }
 
@@ -46,21 +43,19 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
  */
 export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
-  const deletion = `DELETE FROM events WHERE id IN (
-       SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ?) AS oldest
-        WHERE created_at < ? AND id < (SELECT max(id) FROM events))`
-  if (tx.dialect === 'sqlite') return tx.run(deletion, limit, before)
+  const deletion = sql`DELETE FROM events WHERE id IN (
+       SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ${limit}) AS oldest
+        WHERE created_at < ${before} AND id < (SELECT max(id) FROM events))`
+  if (tx.dialect === 'sqlite') return tx.run(deletion)
   // A stream can resume only from a snapshot that sees all transactions whose events are deleted.
   const row = await tx.get<{ count: number }>(
-    `WITH deleted AS (${deletion} RETURNING xid),
+    sql`WITH deleted AS (${deletion} RETURNING xid),
           noted AS (
             INSERT INTO meta (name, value)
             SELECT 'last_deleted_xid', max(xid)::text FROM deleted HAVING max(xid) IS NOT NULL
             ON CONFLICT (name) DO UPDATE
                SET value = greatest(meta.value::xid8, EXCLUDED.value::xid8)::text)
      SELECT count(*) AS count FROM deleted`,
-    limit,
-    before,
   )
   return Number(row!.count)
 }
@@ -68,11 +63,10 @@ export async function deleteEventsBefore(tx: Queries, before: Cutoff, limit: num
 /** The ends of the logs of those of these conversations that exist, by conversation. By primary keys. */
 export async function listHeads(db: Queries, conversationIds: Iterable<string>): Promise<Map<string, Head>> {
   const rows = await db.all<{ id: string; last: number; first: number; epoch: string; salt: string | null }>(
-    `SELECT id, salt, last_seq AS last,
+    sql`SELECT id, salt, last_seq AS last,
             (SELECT coalesce(min(seq), 0) FROM events WHERE conversation_id = conversations.id) AS first,
             (SELECT value FROM meta WHERE name = 'epoch') AS epoch
-       FROM conversations WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(conversationIds),
+       FROM conversations WHERE id ${among(db, conversationIds)}`,
   )
   return new Map(rows.map(({ id, epoch, salt, ...ends }) => [id, { ...ends, epoch: epochOf(epoch, id, salt) }]))
 }
@@ -80,8 +74,8 @@ export async function listHeads(db: Queries, conversationIds: Iterable<string>):
 /** The id of the last event of a conversation: a stream that resumes from it gets exactly the events after this read. */
 export async function findPosition(db: Queries, conversationId: string): Promise<string> {
   const row = await db.get<{ last: number; epoch: string; salt: string | null }>(
-    "SELECT salt, last_seq AS last, (SELECT value FROM meta WHERE name = 'epoch') AS epoch FROM conversations WHERE id = ?",
-    conversationId,
+    sql`SELECT salt, last_seq AS last, (SELECT value FROM meta WHERE name = 'epoch') AS epoch FROM conversations
+          WHERE id = ${conversationId}`,
   )
   return eventId(epochOf(row!.epoch, conversationId, row!.salt), row!.last)
 }
@@ -91,7 +85,7 @@ export function listLastSeqs(
   db: Queries,
   conversationIds: Iterable<string>,
 ): Promise<{ id: string; last_seq: number }[]> {
-  return db.all(`SELECT id, last_seq FROM conversations WHERE id ${isOneOf(db.dialect)}`, jsonList(conversationIds))
+  return db.all(sql`SELECT id, last_seq FROM conversations WHERE id ${among(db, conversationIds)}`)
 }
 
 /**

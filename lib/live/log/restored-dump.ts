@@ -1,7 +1,8 @@
 import type { Database } from '../../storage/database.ts'
+import { sql } from '../../storage/sql.ts'
 
 /** The next transaction of the server. The rows that a statement sees have lower ones, unless they were written on another server. */
-export const NEXT_XID = 'pg_snapshot_xmax(pg_current_snapshot())'
+export const NEXT_XID = sql`pg_snapshot_xmax(pg_current_snapshot())`
 
 /**
  * PostgreSQL: forgets the transactions of the server from which a dump was restored, unless this one has had as many. They
@@ -10,12 +11,12 @@ export const NEXT_XID = 'pg_snapshot_xmax(pg_current_snapshot())'
  */
 export async function forgetOtherServer(db: Database): Promise<void> {
   if (db.dialect !== 'postgresql') return
-  for (const table of ['events', 'revocations']) {
+  for (const table of [sql`events`, sql`revocations`]) {
     // By the index of `xid`, which the planner takes for an order: it knows nothing of transactions.
-    const found = await db.get(`SELECT 1 AS one FROM ${table} WHERE xid >= ${NEXT_XID} ORDER BY xid DESC LIMIT 1`)
-    const forget = `UPDATE ${table} SET xid = NULL WHERE xid >= ${NEXT_XID}`
+    const found = await db.get(sql`SELECT 1 AS one FROM ${table} WHERE xid >= ${NEXT_XID} ORDER BY xid DESC LIMIT 1`)
+    const forget = sql`UPDATE ${table} SET xid = NULL WHERE xid >= ${NEXT_XID}`
     // It may be all rows of the log.
     if (found) await db.write((tx) => tx.run(forget), { timeout: false })
   }
-  await db.run(`DELETE FROM meta WHERE name = 'last_deleted_xid' AND value::xid8 >= ${NEXT_XID}`)
+  await db.run(sql`DELETE FROM meta WHERE name = 'last_deleted_xid' AND value::xid8 >= ${NEXT_XID}`)
 }

@@ -1,7 +1,7 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
 
 /** The users whose rights may have ended: one, the participants of a conversation, or, with neither, all. */
 export interface Revocation {
@@ -11,7 +11,8 @@ export interface Revocation {
 
 const INSERT_REVOCATION = onRows<{ user_id: string | null; conversation_id: string | null; at: Micros }>(
   { user_id: 'text', conversation_id: 'text', at: 'bigint' },
-  (given) => `INSERT INTO revocations (user_id, conversation_id, at) SELECT user_id, conversation_id, at FROM ${given}`,
+  (given) => sql`INSERT INTO revocations (user_id, conversation_id, at) SELECT user_id, conversation_id, at
+         FROM ${given}`,
 )
 
 /** Tells the other processes that rights have ended: they then check which streams may stay open. */
@@ -23,8 +24,7 @@ export function insertRevocations(tx: Queries, at: Micros, revocations: Revocati
 /** Deletes up to `limit` revocations from before the instant `before`. By `at`. @returns the number deleted */
 export function deleteRevocationsBefore(tx: Queries, before: Cutoff, limit: number): Promise<number> {
   return tx.run(
-    'DELETE FROM revocations WHERE id IN (SELECT id FROM revocations WHERE at < ? ORDER BY at LIMIT ?)',
-    before,
-    limit,
+    sql`DELETE FROM revocations WHERE id IN (SELECT id FROM revocations WHERE at < ${before} ORDER BY at
+          LIMIT ${limit})`,
   )
 }

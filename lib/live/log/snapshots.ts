@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../../storage/sql.ts'
 /**
  * The transactions that a reader of PostgreSQL sees: all below `xmax` but the unfinished ones. Numbers of transactions
  * stay below 2^53 for centuries.
@@ -71,7 +72,8 @@ export function toParams({ xmax, unfinished }: Snapshot): [xmax: string, unfinis
   return [String(xmax), `{${unfinished.join()}}`]
 }
 
-/** The SQL condition that a snapshot sees the row `e`, and its parameters. */
-export function seesSql(snapshot: Snapshot): [sql: string, ...params: string[]] {
-  return ['(e.xid IS NULL OR (e.xid < ?::xid8 AND e.xid <> ALL (?::xid8[])))', ...toParams(snapshot)]
+/** The condition that a snapshot sees the row `e`. */
+export function seesRow(snapshot: Snapshot): Sql {
+  const [xmax, unfinished] = toParams(snapshot)
+  return sql`(e.xid IS NULL OR (e.xid < ${xmax}::xid8 AND e.xid <> ALL (${unfinished}::xid8[])))`
 }

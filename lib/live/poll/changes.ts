@@ -1,5 +1,5 @@
 import type { Database } from '../../storage/database.ts'
-import { SERVER_STARTED } from '../../storage/sql.ts'
+import { SERVER_STARTED, sql } from '../../storage/sql.ts'
 import { NEXT_XID } from '../log/restored-dump.ts'
 import type { Revocation } from '../log/revocations.ts'
 import { type Snapshot, toParams, toWholeSnapshot } from '../log/snapshots.ts'
@@ -64,7 +64,7 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   // Before the token: if that has not changed since the last look, which read on after its own, all of these were found,
   // or are of this process.
   const ends = await db.get<{ event: number; revocation: number }>(
-    `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS event,
+    sql`SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS event,
             coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'revocations'), 0) AS revocation`,
   )
   const mark = { token: await db.changeToken(), ...ends! }
@@ -72,18 +72,16 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   if (!before || mark.event - before.event > MAX_CHANGES || mark.event < before.event)
     return { mark, changes: undefined }
   const conversations = await db.all<Changes['conversations'][number]>(
-    'SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE id > ? GROUP BY conversation_id',
-    before.event,
+    sql`SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE id > ${before.event}
+          GROUP BY conversation_id`,
   )
   const revocations = await db.all<Revocation>(
-    'SELECT user_id, conversation_id FROM revocations WHERE id > ? LIMIT ?',
-    before.revocation,
-    MAX_CHANGES,
+    sql`SELECT user_id, conversation_id FROM revocations WHERE id > ${before.revocation} LIMIT ${MAX_CHANGES}`,
   )
   return { mark, changes: revocations.length < MAX_CHANGES ? { conversations, revocations } : undefined }
 }
 
-const MARK = `pg_current_snapshot()::text AS now, ${SERVER_STARTED} AS server`
+const MARK = sql`pg_current_snapshot()::text AS now, ${SERVER_STARTED} AS server`
 
 interface MarkRow {
   now: string
@@ -97,24 +95,23 @@ const toMark = ({ now, server }: MarkRow): PostgresMark => ({ ...toWholeSnapshot
  * the last look, are exactly the new ones, in whatever order they were committed.
  */
 async function lookAtPostgres(db: Database, before: PostgresMark | undefined): Promise<Look<PostgresMark>> {
-  if (!before) return { mark: toMark((await db.get<MarkRow>(`SELECT ${MARK}`))!), changes: undefined }
+  if (!before) return { mark: toMark((await db.get<MarkRow>(sql`SELECT ${MARK}`))!), changes: undefined }
   const [xmax, unfinished] = toParams(before)
-  const since = [xmax, MAX_CHANGES, unfinished]
   const row = await db.get<MarkRow & { events: number; conversations: string | null; revocations: string | null }>(
     // The order makes the planner, which knows nothing of transactions, use their index.
-    `WITH fresh AS MATERIALIZED (
-            (SELECT conversation_id, seq FROM events WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
-            UNION ALL SELECT conversation_id, seq FROM events WHERE xid = ANY (?::xid8[])),
+    sql`WITH fresh AS MATERIALIZED (
+            (SELECT conversation_id, seq FROM events
+              WHERE xid >= ${xmax}::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ${MAX_CHANGES})
+            UNION ALL SELECT conversation_id, seq FROM events WHERE xid = ANY (${unfinished}::xid8[])),
           ended AS MATERIALIZED (
-            (SELECT user_id, conversation_id FROM revocations WHERE xid >= ?::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ?)
-            UNION ALL SELECT user_id, conversation_id FROM revocations WHERE xid = ANY (?::xid8[]))
+            (SELECT user_id, conversation_id FROM revocations
+              WHERE xid >= ${xmax}::xid8 AND xid < ${NEXT_XID} ORDER BY xid LIMIT ${MAX_CHANGES})
+            UNION ALL SELECT user_id, conversation_id FROM revocations WHERE xid = ANY (${unfinished}::xid8[]))
      SELECT ${MARK}, (SELECT count(*) FROM fresh) AS events,
             (SELECT json_agg(each)::text
                FROM (SELECT conversation_id AS id, max(seq) AS last_seq FROM fresh GROUP BY conversation_id) AS each)
               AS conversations,
             (SELECT json_agg(ended)::text FROM ended) AS revocations`,
-    ...since,
-    ...since,
   )
   const changes: Changes = {
     conversations: JSON.parse(row!.conversations ?? '[]'),

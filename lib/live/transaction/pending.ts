@@ -2,7 +2,7 @@ import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { singleFlight } from '../../core/scheduling/once.ts'
 import type { Database } from '../../storage/database.ts'
-import { jsonList } from '../../storage/sql.ts'
+import { jsonList, sql } from '../../storage/sql.ts'
 
 /** A host commits a moment after `withTransaction`; a transaction that stays open is checked less often. */
 const FIRST_MS = 20
@@ -30,9 +30,8 @@ export function createPending(db: Database, log: Log) {
     if (entries.length === 0) return
     const asked = entries
     const rows = await db.all<{ xid: string; status: string | null }>(
-      `SELECT xid, pg_xact_status(xid::xid8) AS status
-         FROM (SELECT DISTINCT jsonb_array_elements_text(?::jsonb) AS xid) AS given`,
-      jsonList(asked.map(({ xid }) => xid)),
+      sql`SELECT xid, pg_xact_status(xid::xid8) AS status
+         FROM (SELECT DISTINCT jsonb_array_elements_text(${jsonList(asked.map(({ xid }) => xid))}::jsonb) AS xid) AS given`,
     )
     const statuses = new Map(rows.map(({ xid, status }) => [xid, status]))
     const isOpen = ({ xid }: Entry) => !statuses.has(xid) || statuses.get(xid) === 'in progress'

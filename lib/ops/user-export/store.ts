@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { among, join, literal, type Micros, name, type Sql, sql } from '../../storage/sql.ts'
 
 /** The rows of one step. */
 const PAGE = 500
@@ -9,22 +9,27 @@ type Row = Record<string, unknown>
 /** Rows of a table that belong to a user: what is taken of them, and the key by which they are read in pages. */
 export interface OwnRows {
   table: string
-  columns: string
-  /** The condition with one parameter, the id of the user. */
-  of: string
+  columns: Sql
+  /** The condition on a row that it belongs to the user with an id. */
+  of: (userId: string) => Sql
   key: readonly string[]
 }
 
 /** All of these rows, a page at a time. */
 export async function* listOwnRows(db: Queries, rows: OwnRows, userId: string): AsyncGenerator<Row[]> {
   const { table, columns, of, key } = rows
-  const keys = key.map((name, n) => `${name} AS page_key_${n}`).join(', ')
+  const keys = join(key.map(name), ', ')
+  const pageKeys = key.map((column, n) => sql`${name(column)} AS ${name(`page_key_${n}`)}`)
   for (let after: string[] | undefined; ; ) {
-    const more = after ? `AND (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : ''
+    const more = after
+      ? sql`AND (${keys}) > (${join(
+          after.map((value) => sql`${value}`),
+          ', ',
+        )})`
+      : sql``
     const page = await db.all<Row>(
-      `SELECT ${columns}, ${keys} FROM ${table} WHERE ${of} ${more} ORDER BY ${key.join(', ')} LIMIT ${PAGE}`,
-      userId,
-      ...(after ?? []),
+      sql`SELECT ${join([columns, ...pageKeys], ', ')} FROM ${name(table)} WHERE ${of(userId)} ${more} ORDER BY ${keys}
+            LIMIT ${literal(PAGE)}`,
     )
     after = key.map((_, n) => String(page.at(-1)?.[`page_key_${n}`]))
     if (page.length > 0) yield page.map(withoutKeys)
@@ -33,7 +38,7 @@ export async function* listOwnRows(db: Queries, rows: OwnRows, userId: string): 
 }
 
 function withoutKeys(row: Row): Row {
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('page_key_')))
+  return Object.fromEntries(Object.entries(row).filter(([column]) => !column.startsWith('page_key_')))
 }
 
 /** A message that a user has written; of what it answers the author and the time only. */
@@ -61,23 +66,20 @@ export async function* listOwnMessages(
 ): AsyncGenerator<OwnMessage[]> {
   for (let after = ''; ; ) {
     const window = (await db.get<{ last: string | null; messages: number }>(
-      `SELECT max(id) AS last, count(*) AS messages
-         FROM (SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ${PAGE}) page`,
-      after,
+      sql`SELECT max(id) AS last, count(*) AS messages
+         FROM (SELECT id FROM messages WHERE id > ${after} ORDER BY id LIMIT ${literal(PAGE)}) page`,
     ))!
     if (window.last === null) return
     const page = await db.all<OwnMessage>(
-      `SELECT m.id, m.conversation_id, m.root_id, m.content, m.metadata, m.created_at, m.edited_at,
+      sql`SELECT m.id, m.conversation_id, m.root_id, m.content, m.metadata, m.created_at, m.edited_at,
               p.created_at AS answered_at, p.role AS answered_role, u.username AS answered_username
          FROM messages m
          JOIN conversations c ON c.id = m.conversation_id AND c.deleted_at IS NULL
          LEFT JOIN messages p ON p.id = m.parent_id
          LEFT JOIN users u ON u.id = p.posted_by AND p.role <> 'assistant'
-        WHERE m.id > ? AND m.id <= ? AND m.posted_by = ? AND m.role <> 'assistant' AND m.deleted_at IS NULL
+        WHERE m.id > ${after} AND m.id <= ${window.last} AND m.posted_by = ${userId} AND m.role <> 'assistant'
+            AND m.deleted_at IS NULL
         ORDER BY m.id`,
-      after,
-      window.last,
-      userId,
     )
     onWindow(Number(window.messages))
     if (page.length > 0) yield page
@@ -91,9 +93,8 @@ export function listEarlierTexts(
   ids: string[],
 ): Promise<{ message_id: string; replaced_at: Micros; content: string }[]> {
   return db.all(
-    `SELECT message_id, replaced_at, content FROM message_revisions
-      WHERE message_id ${isOneOf(db.dialect)} ORDER BY message_id, replaced_at`,
-    jsonList(ids),
+    sql`SELECT message_id, replaced_at, content FROM message_revisions
+      WHERE message_id ${among(db, ids)} ORDER BY message_id, replaced_at`,
   )
 }
 
@@ -114,15 +115,13 @@ export interface OwnFile {
 export async function* listOwnFiles(db: Queries, userId: string): AsyncGenerator<OwnFile[]> {
   for (let after = ''; ; ) {
     const page = await db.all<OwnFile>(
-      `SELECT a.id, a.conversation_id, a.message_id, a.name, a.sniffed, a.size, a.created_at, a.blob_id, b.parts
+      sql`SELECT a.id, a.conversation_id, a.message_id, a.name, a.sniffed, a.size, a.created_at, a.blob_id, b.parts
          FROM attachments a
          JOIN conversations c ON c.id = a.conversation_id AND c.deleted_at IS NULL
          LEFT JOIN messages m ON m.id = a.message_id
          LEFT JOIN blobs b ON b.id = a.blob_id
-        WHERE a.uploaded_by = ? AND a.id > ? AND a.status = 'ready' AND m.deleted_at IS NULL
-        ORDER BY a.id LIMIT ${PAGE}`,
-      userId,
-      after,
+        WHERE a.uploaded_by = ${userId} AND a.id > ${after} AND a.status = 'ready' AND m.deleted_at IS NULL
+        ORDER BY a.id LIMIT ${literal(PAGE)}`,
     )
     if (page.length > 0) yield page
     if (page.length < PAGE) return

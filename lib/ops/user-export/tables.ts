@@ -1,53 +1,58 @@
+import { sql } from '../../storage/sql.ts'
 import type { OwnRows } from './store.ts'
 
-const SELF = 'user_id = ?'
+const SELF = (id: string) => sql`user_id = ${id}`
 
 /** What an export of a user reads of these tables, a file each. */
 export const OWN_ROWS: Record<string, OwnRows> = {
   account: {
     table: 'users',
-    columns:
-      'id, username, display_name, email, email_verified_at, roles, receipts, disabled_at, created_at, updated_at',
-    of: 'id = ?',
+    columns: sql`id, username, display_name, email, email_verified_at, roles, receipts, disabled_at, created_at, updated_at`,
+    of: (id) => sql`id = ${id}`,
     key: ['id'],
   },
   sessions: {
     table: 'sessions',
-    columns: 'id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip',
+    columns: sql`id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip`,
     of: SELF,
     key: ['id'],
   },
   identities: {
     table: 'identities',
-    columns: 'provider, issuer, subject, created_at',
+    columns: sql`provider, issuer, subject, created_at`,
     of: SELF,
     key: ['provider', 'issuer', 'subject'],
   },
-  keys: { table: 'api_keys', columns: 'id, name, created_at, expires_at, last_used_at', of: SELF, key: ['id'] },
+  keys: { table: 'api_keys', columns: sql`id, name, created_at, expires_at, last_used_at`, of: SELF, key: ['id'] },
   conversations: {
     table: 'participants',
-    columns: 'conversation_id, role, joined_at, level, muted_until, archived, receipts',
+    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, receipts`,
     of: SELF,
     key: ['conversation_id'],
   },
-  read_markers: { table: 'thread_members', columns: 'root_id, read_at', of: SELF, key: ['root_id'] },
-  reactions: { table: 'reactions', columns: 'message_id, emoji, at', of: SELF, key: ['message_id', 'emoji_key'] },
-  pins: { table: 'messages', columns: 'id AS message_id, pinned_at', of: 'pinned_by = ?', key: ['id'] },
+  read_markers: { table: 'thread_members', columns: sql`root_id, read_at`, of: SELF, key: ['root_id'] },
+  reactions: { table: 'reactions', columns: sql`message_id, emoji, at`, of: SELF, key: ['message_id', 'emoji_key'] },
+  pins: {
+    table: 'messages',
+    columns: sql`id AS message_id, pinned_at`,
+    of: (id) => sql`pinned_by = ${id}`,
+    key: ['id'],
+  },
   invites: {
     table: 'invites',
-    columns: 'id, conversation_id, role, uses, max_uses, created_at, expires_at, revoked_at',
-    of: 'created_by = ?',
+    columns: sql`id, conversation_id, role, uses, max_uses, created_at, expires_at, revoked_at`,
+    of: (id) => sql`created_by = ${id}`,
     key: ['id'],
   },
   notifications: {
     table: 'notifications',
-    columns: 'id, kind, at, read_at, conversation_id, root_id, message_id, count',
+    columns: sql`id, kind, at, read_at, conversation_id, root_id, message_id, count`,
     of: SELF,
     key: ['id'],
   },
   address_requests: {
     table: 'email_requests',
-    columns: 'id, kind, email, created_at, expires_at',
+    columns: sql`id, kind, email, created_at, expires_at`,
     of: SELF,
     key: ['id'],
   },
@@ -101,14 +106,26 @@ export const OTHER_TABLES: Record<string, string> = {
 
 /** Entries of the audit log that a user made, and those about the user. The address is their actor's. */
 export const AUDIT_ROWS: readonly (OwnRows & { relation: 'made' | 'about' })[] = [
-  { relation: 'made', table: 'audit_log', columns: 'id, at, act, ip', of: 'actor_id = ?', key: ['id'] },
-  { relation: 'about', table: 'audit_log', columns: 'id, at, act', of: 'subject_id = ?', key: ['id'] },
+  {
+    relation: 'made',
+    table: 'audit_log',
+    columns: sql`id, at, act, ip`,
+    of: (id) => sql`actor_id = ${id}`,
+    key: ['id'],
+  },
+  {
+    relation: 'about',
+    table: 'audit_log',
+    columns: sql`id, at, act`,
+    of: (id) => sql`subject_id = ${id}`,
+    key: ['id'],
+  },
   // What others did to a key or a message of the user, which is the subject there.
   {
     relation: 'about',
     table: 'audit_log',
-    columns: 'id, at, act',
-    of: 'about_id = ? AND (subject_id IS NULL OR subject_id <> about_id)',
+    columns: sql`id, at, act`,
+    of: (id) => sql`about_id = ${id} AND (subject_id IS NULL OR subject_id <> about_id)`,
     key: ['id'],
   },
 ]
