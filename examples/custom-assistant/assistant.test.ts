@@ -2,7 +2,7 @@ import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { expect, it, onTestFinished } from 'vitest'
 import { start } from '../../test/support/example.ts'
-import { startService, startThread } from '../../test/support/service.ts'
+import { innerState, startService, startThread } from '../../test/support/service.ts'
 import { createAiSdk } from './ai-sdk.ts'
 
 it('an assistant that is a function runs', async () => {
@@ -50,7 +50,7 @@ async function askModel(model: MockLanguageModelV3) {
     ada,
     params,
     async end() {
-      await service.chat.context.answers.idle()
+      await innerState(service).answers.idle()
       return {
         message: await ada.messages.get(params.message_id),
         chunks: await ada.answers.listChunks(params.message_id),

@@ -10,6 +10,7 @@ import sharp from 'sharp'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { bytesFor, startWithFiles, upload } from '../../test/chat/attachments/files.ts'
 import { findProgram } from '../../test/support/bus-servers.ts'
+import { innerState } from '../../test/support/service.ts'
 import { createScan } from './scan.ts'
 import { thumbnail } from './thumbnail.ts'
 
@@ -119,7 +120,7 @@ it.skipIf(!program)('ClamAV finds a virus, and messages do not get its file', { 
   const { conversation_id } = await ada.conversations.create({ title: 'Files' })
   const id = await upload(ada, bytes, conversation_id, { content: Buffer.from(EICAR) })
   const clean = await upload(ada, bytes, conversation_id, { content: Buffer.from('harmless') })
-  await service.chat.context.tasks.settle()
+  await innerState(service).tasks.settle()
   const { attachment } = await ada.attachments.get(id)
   expect(attachment).toMatchObject({ status: 'refused', reason: expect.stringMatching(/^Test\.Eicar/) })
   expect((await bytes.read(`/api/attachments/${id}/content`)).status).toBe(409)
@@ -137,7 +138,7 @@ describe('sharp', () => {
     const bytes = await bytesFor(service, ada)
     const { conversation_id } = await ada.conversations.create({ title: 'Files' })
     const id = await upload(ada, bytes, conversation_id, { content: await picture(1600, 900).png().toBuffer() })
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     expect((await ada.attachments.get(id)).attachment).toMatchObject({ width: 1600, height: 900, thumbnail: true })
     const small = await bytes.read(`/api/attachments/${id}/thumbnail`)
     expect(small.headers.get('content-type')).toBe('image/webp')
