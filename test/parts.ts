@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** A call that starts a service on a database that another process can open, too. */
-const START = /\b(startService|startWithFiles|startTalk)\((?!'sqlite::memory:')/
-const IMPORT = /\b(startService|startWithFiles|startTalk)\b[^']*from '[^']*\/(service|files|talks)\.ts'/
+const START = /\b(startService|startNodes|startWithFiles|startTalk|describeService)\((?!'sqlite::memory:')/
+const IMPORT =
+  /\b(startService|startNodes|startWithFiles|startTalk|describeService)\b[^']*from '[^']*\/(service|describe-service|files|talks)\.ts'/
 
 /** Every test file of `test`. */
 export const files = readdirSync(`${ROOT}test`, { recursive: true, encoding: 'utf8' })

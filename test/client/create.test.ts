@@ -1,28 +1,29 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { type AdminClient, createAdminClient, type ReceivedEvent } from '../../lib/client/admin.ts'
 import type { ChatError } from '../../lib/core/errors.ts'
 import { isNews, positionOf, range, readAnew, seqOf, seqsOf, soon, startReading, typesOf } from '../live/readers.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, PASSWORD, startService } from '../support/service.ts'
 
 /** These tests sign in many times. */
 const MANY_SESSIONS = { session: { max_sessions_per_user: 100 } }
 
 describeOnEachDatabase('a client', (openUrl) => {
   let url: string
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url, { config: MANY_SESSIONS })
+  })
   let reading: Awaited<ReturnType<typeof startReading>>
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url, { config: MANY_SESSIONS })
     reading = await startReading(service)
   })
-  afterAll(() => service.close())
 
   /** A client, and the headers of its last request. */
   function watched(options: object = {}) {

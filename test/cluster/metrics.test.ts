@@ -1,19 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { setUpNodes } from '../support/describe-service.ts'
 import { PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
 describeOnEachDatabase('the metrics of two processes on one database', (openUrl) => {
-  let here: TestService
-  let there: TestService
+  const [here, there] = setUpNodes(async () => {
+    const url = await openUrl()
+    const config = { sse: { max_streams_per_user: 50 }, session: { max_sessions_per_user: 50 } }
+    return [await startService(url, { config }), await startService(url, { config })]
+  })
   let ada: Person
   let conversation_id: string
   const streams: TestStream[] = []
   beforeAll(async () => {
-    const url = await openUrl()
-    const config = { sse: { max_streams_per_user: 50 }, session: { max_sessions_per_user: 50 } }
-    here = await startService(url, { config })
-    there = await startService(url, { config })
     // It would find its own commits, too, at times before these return.
     await here.chat.context.streams.poller.stop()
     ada = await here.signIn('ada')
@@ -23,7 +23,6 @@ describeOnEachDatabase('the metrics of two processes on one database', (openUrl)
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
     await vi.waitUntil(() => [here, there].every(({ chat }) => chat.context.streams.hub.isIdle()), { timeout: 30_000 })
   })
-  afterAll(() => Promise.all([here.close(), there.close()]))
 
   const follow = async (node: TestService, id?: string) => {
     const { cookie } = await signInByHand(node.base_url, ada.email, PASSWORD)

@@ -1,21 +1,22 @@
 import { hostname } from 'node:os'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { VERSION } from '../../lib/core/version.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { databaseNow } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, type Person, startService } from '../support/service.ts'
 
 describeOnEachDatabase('the list of processes', (openUrl) => {
   let url: string
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url)
+  })
   let ada: Person
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url)
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   it('names the process that responds, for administrators only', async () => {
     const { nodes } = await ada.nodes.list()

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { mailProblems, smtpSettings } from '../../lib/config/mail.ts'
 import { oauthProviders } from '../../lib/config/oauth.ts'
 import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { configKeys, findKey } from '../../lib/config/reference.ts'
 import { planReload } from '../../lib/config/reload.ts'
 import { ConfigError } from '../../lib/index.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
@@ -42,15 +43,13 @@ const BASE: ConfigInput = {
   mail: { smtp: { url: 'smtp://127.0.0.1:1', from: 'chat@example.org' } },
 }
 
-let service: TestService
+const service = setUpService(() => startService('sqlite::memory:', { config: BASE, ports: { log } }))
 let person: Awaited<ReturnType<TestService['signIn']>>
 let conversation_id: string
 beforeAll(async () => {
-  service = await startService('sqlite::memory:', { config: BASE, ports: { log } })
   person = await service.signIn('ada')
   conversation_id = (await person.conversations.create()).conversation_id
 })
-afterAll(() => service.close())
 
 /** The base with other values: sections are merged. */
 function withInput(changes: object, base: object = BASE): ConfigInput {

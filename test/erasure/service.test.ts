@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
 import { erase as eraseUser, resume } from '../../lib/erasure/service.ts'
 import { insertErasedAuthor } from '../../lib/erasure/store.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { exportArchive } from '../../lib/storage/archive/export.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import {
-  codeOf,
-  PASSWORD,
-  type Person,
-  startService,
-  startThread,
-  type TestService,
-  times,
-} from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 /** Yields a word and then waits for the abort. */
@@ -23,17 +16,17 @@ async function* assistant({ signal }: AssistantRequest) {
 }
 
 describeOnEachDatabase('an erased user', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      ports: { assistant },
+      config: { session: { max_sessions_per_user: 100 } },
+    }),
+  )
   let ada: Person
   let n = 0
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      ports: { assistant },
-      config: { session: { max_sessions_per_user: 100 } },
-    })
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   const erase = async (person: { id: string }, query: { messages?: 'keep' | 'erase' } = {}) => {
     await ada.users.erase(person.id, query)

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { filesInFolder } from '../support/files-folder.ts'
-import { PASSWORD, startService, startThread, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
+import { PASSWORD, startService, startThread, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** The least body that a call may have. */
@@ -14,16 +15,17 @@ const mediaTypeOf = ({ bytes }: Pick<AnyRoute, 'bytes'>) => (bytes ? 'applicatio
 
 // Tests that follow from the route value alone are generated for every route.
 describeOnEachDatabase('every route', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { oauth: { provider_a: UNREACHABLE_PROVIDER }, attachments: await filesInFolder() },
+    }),
+  )
   let admin: Headers_
   let outsider: Headers_
   let ids: Record<string, string>
   type Headers_ = Record<string, string>
 
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { oauth: { provider_a: UNREACHABLE_PROVIDER }, attachments: await filesInFolder() },
-    })
     const { ada, eve, grace, conversation_id, root } = await startThread(service)
     await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
     admin = await signInByHand(service.base_url, ada.email, PASSWORD)
@@ -41,7 +43,6 @@ describeOnEachDatabase('every route', (openUrl) => {
       n: '1',
     }
   })
-  afterAll(() => service.close())
 
   const pathOf = (route: AnyRoute) => route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name]!)
 

@@ -1,13 +1,14 @@
 import * as v from 'valibot'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client/index.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { createRandom } from '../fault/random.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { filesInFolder } from '../support/files-folder.ts'
-import { codeOf, PASSWORD, type Person, startService, startThread, type TestService } from '../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, startThread } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 
 /** Malicious values of a field in a body, as JSON. */
@@ -114,14 +115,15 @@ const having = (part: 'body' | 'query') =>
   allRoutes.filter(([, route]) => route[part] !== undefined).map(([name, route]) => ({ name, route }))
 
 describeOnEachDatabase('input', (openUrl, dialect) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), { config: { attachments: await filesInFolder() } }),
+  )
   let ada: Person
   let grace: Person
   let conversation_id: string
   let headers: SignedHeaders
   let ids: Record<string, string>
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { attachments: await filesInFolder() } })
     const thread = await startThread(service)
     ;({ ada, grace, conversation_id } = thread)
     const other = await ada.messages.postRoot(conversation_id, { content: 'x' })
@@ -140,7 +142,6 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
     }
     headers = await signInByHand(service.base_url, ada.email, PASSWORD)
   })
-  afterAll(() => service.close())
 
   const countRows = () =>
     service.chat.context.db.get(

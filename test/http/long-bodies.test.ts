@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { setUpService } from '../support/describe-service.ts'
+import { PASSWORD, startService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const TEXTS: [name: string, text: string][] = [
@@ -12,13 +13,12 @@ const TEXTS: [name: string, text: string][] = [
 ]
 
 describe('the text of a response', () => {
-  let service: TestService
+  const service = setUpService(() => startService('sqlite::memory:'))
   let headers: Record<string, string>
   let conversation: string
   const ids = new Map<string, string>()
 
   beforeAll(async () => {
-    service = await startService('sqlite::memory:')
     const ada = await service.signIn('ada')
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
     headers = { cookie }
@@ -26,7 +26,6 @@ describe('the text of a response', () => {
     for (const [name, content] of TEXTS)
       ids.set(name, (await ada.messages.postRoot(conversation, { content })).message_id)
   })
-  afterAll(() => service.close())
 
   it.each(TEXTS)('is sent whole with the length of its bytes: %s', async (name, text) => {
     const url = `${service.base_url}/api/messages/${ids.get(name)}`

@@ -1,6 +1,7 @@
 import { Agent, METHODS, request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '../support/all-routes.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const agent = new Agent({ keepAlive: true })
@@ -33,11 +34,7 @@ describe.each([
     },
   ],
 ])('what is %s', (_, config) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService('sqlite::memory:', { config })
-  })
-  afterAll(() => service.close())
+  const service = setUpService(() => startService('sqlite::memory:', { config }))
 
   it.each(paths)('%s refuses every other method, and returns the allowed ones', async (path) => {
     const own = allRoutes.flatMap(([, route]) => (route.path === path ? [route.method as string] : []))

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { parseConfig } from '../../lib/config/parse.ts'
 import { openApiDocument } from '../../lib/http/openapi/build.ts'
-import { type Person, startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { type Person, startService } from '../support/service.ts'
 
 type Schema = Record<string, unknown>
 
 const { schemas } = openApiDocument(parseConfig()).components as unknown as { schemas: Record<string, Schema> }
 const FILE = '01890000-0000-7000-8000-000000000000'
 
-let service: TestService
+const service = setUpService(() => startService('sqlite::memory:'))
 let ada: Person
 let conversation_id: string
 
 beforeAll(async () => {
-  service = await startService('sqlite::memory:')
   ada = await service.signIn('ada')
   conversation_id = (await ada.conversations.create()).conversation_id
 })
-afterAll(() => service.close())
 
 /** Whether a call is refused for its input alone. */
 const refuses = (call: Promise<unknown>) =>

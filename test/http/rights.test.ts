@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { filesInFolder } from '../support/files-folder.ts'
-import { PASSWORD, startService, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
+import { PASSWORD, startService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** The callers: the columns of the table. `member` wrote the message of the calls. */
@@ -133,15 +134,8 @@ it('has a row for each route', () => {
 const ON_POSTGRES: readonly Caller[] = ['outsider', 'admin', 'viewer', 'removed']
 
 describeOnEachDatabase('rights', (openUrl, dialect) => {
-  let service: TestService
-  const actors = new Map<string, Actor>()
-  const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
-  let [session_id, key_id, identity_id] = ['', '', '']
-  let n = 0
-  let untouched: World | undefined
-
-  beforeAll(async () => {
-    service = await startService(await openUrl(), {
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
       config: {
         session: { max_sessions_per_user: 100 },
         security: { password: { bcrypt_cost: 4 } },
@@ -149,7 +143,15 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
         oauth: { provider_a: UNREACHABLE_PROVIDER },
         attachments: await filesInFolder(),
       },
-    })
+    }),
+  )
+  const actors = new Map<string, Actor>()
+  const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
+  let [session_id, key_id, identity_id] = ['', '', '']
+  let n = 0
+  let untouched: World | undefined
+
+  beforeAll(async () => {
     const { chat } = service
     for (const name of [...CALLERS.slice(1), 'founder', 'target', 'stranger']) {
       const { id } = await service.signIn(name, name === 'read_only' ? ['read_only'] : ['member'])
@@ -164,7 +166,6 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     await write((tx) => insertIdentity(tx, { ...linked, created_at: now() }))
     identity_id = linked.id
   })
-  afterAll(() => service.close())
 
   async function createWorld(name: string): Promise<World> {
     const { chat } = service

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { resolve } from 'node:path'
 import type * as v from 'valibot'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { HostIdentity } from '../../lib/accounts/identities/schema.ts'
 import { ProviderProfile } from '../../lib/accounts/oauth/schema.ts'
 import { ChatError } from '../../lib/core/errors.ts'
@@ -11,8 +11,8 @@ import { MAX_LENGTH } from '../../lib/core/lengths.ts'
 import { type AnyUseCase, parseInput } from '../../lib/core/use-case.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { allRoutes } from '../support/all-routes.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { describeService, setUpService } from '../support/describe-service.ts'
+import { PASSWORD, startService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 import { boundOf, inputWith, textsOf } from '../support/texts.ts'
 
@@ -137,14 +137,12 @@ describe.each(FIELDS)('$path in the $name', ({ name, whole, path, schema }) => {
 })
 
 describe('over HTTP', () => {
-  let service: TestService
+  const service = setUpService(() => startService('sqlite::memory:'))
   let headers: Record<string, string>
   beforeAll(async () => {
-    service = await startService('sqlite::memory:')
     const ada = await service.signIn('ada')
     headers = { ...(await signInByHand(service.base_url, ada.email, PASSWORD)) }
   })
-  afterAll(() => service.close())
 
   it.each(allRoutes)('%s processes no text that is too long, in any field', async (_, route) => {
     // Of the header block, and of a body, all that a request may have.
@@ -178,13 +176,7 @@ describe('over HTTP', () => {
   })
 })
 
-describeOnEachDatabase('a text that is stored', (openUrl) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startWithFiles(await openUrl())
-  })
-  afterAll(() => service.close())
-
+describeService('a text that is stored', startWithFiles, (service) => {
   it('is normalised and segmented in pieces of at most 64 units, whatever is done with it', async () => {
     const ada = await service.signIn('ada')
     const grace = await service.signIn('grace')

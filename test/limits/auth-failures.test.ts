@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
 import { type ChatError, parseConfig } from '../../lib/index.ts'
 import { authFailuresOf, createAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { PASSWORD, startService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const START = Date.UTC(2026, 0, 1) * 1000
@@ -78,19 +79,19 @@ it('counts a part of the failures in each worker of a service', () => {
 })
 
 describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService(await openUrl(), {
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
       config: {
         server: { trusted_proxies: ['127.0.0.1'] },
         rate_limits: { auth_login_per_ip_per_min: 1_000_000, auth_failures_per_ip_per_min: 5 },
         security: { password: { bcrypt_cost: 4 } },
       },
       ports: { now: () => START },
-    })
+    }),
+  )
+  beforeAll(async () => {
     await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   const get = (path: string, address: string, headers: Record<string, string> = {}) =>
     checkedFetch(service.base_url + path, { headers: { ...headers, 'x-forwarded-for': address } })

@@ -1,15 +1,22 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { beforeAll, expect, inject, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
+import { setUpNodes } from '../support/describe-service.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const START = Date.UTC(2026, 0, 1) * 1000
 
 describeOnEachDatabase('rate limits', (openUrl) => {
-  let first: TestService
-  let second: TestService
+  const [first, second] = setUpNodes(async () => {
+    const url = await openUrl()
+    const config = {
+      rate_limits: { admin_api_enabled: true, default_rps: 10, burst: 50, auth_login_per_ip_per_min: 100 },
+    }
+    const ports = { now: () => now }
+    return [await startService(url, { config, ports }), await startService(url, { config, ports })]
+  })
   let ada: Person
   let grace: Person
   let now = START
@@ -18,17 +25,9 @@ describeOnEachDatabase('rate limits', (openUrl) => {
   }
 
   beforeAll(async () => {
-    const url = await openUrl()
-    const config = {
-      rate_limits: { admin_api_enabled: true, default_rps: 10, burst: 50, auth_login_per_ip_per_min: 100 },
-    }
-    const ports = { now: () => now }
-    first = await startService(url, { config, ports })
-    second = await startService(url, { config, ports })
     ada = await first.signIn('ada')
     grace = await first.signIn('grace')
   })
-  afterAll(() => Promise.all([first.close(), second.close()]))
 
   const get = async (service: TestService, path: string, headers: Record<string, string> = {}) => {
     const response = await checkedFetch(service.base_url + path, { headers })

@@ -1,28 +1,29 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const START = Date.UTC(2026, 0, 1) * 1000
 
 describeOnEachDatabase('the status of limits', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { rate_limits: { admin_api_enabled: true, auth_login_per_ip_per_min: 12 } }
+    return startService(await openUrl(), { config, ports: { now: () => now } })
+  })
   let ada: Person
   let grace: Person
   let now = START
 
   beforeAll(async () => {
-    const config = { rate_limits: { admin_api_enabled: true, auth_login_per_ip_per_min: 12 } }
-    service = await startService(await openUrl(), { config, ports: { now: () => now } })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     const params = { requests_per_second: 0.1, burst: 2 }
     const { id: profile_id } = await ada.limits.createProfile({ name: 'slow', params })
     await ada.limits.createAssignment({ profile_id, method: 'GET', path: '/api/auth/sessions' })
   })
-  afterAll(() => service.close())
 
   const login = (email: string) =>
     fetch(`${service.base_url}/api/auth/login`, {

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { currentMicros } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { placementOf } from '../support/placement.ts'
-import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 import { headersOf, poll, soon, typesOf } from './readers.ts'
 
@@ -12,23 +13,23 @@ const SESSIONS = 3
 
 describeOnEachDatabase('the server ends a stream', (openUrl) => {
   let url: string
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url, {
+      config: { session: { max_sessions_per_user: SESSIONS, idle_seconds: 600, absolute_seconds: 3600 } },
+      ports: { now: () => now },
+    })
+  })
   let thread: Awaited<ReturnType<typeof startThread>>
   let now = currentMicros()
   const streams: TestStream[] = []
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url, {
-      config: { session: { max_sessions_per_user: SESSIONS, idle_seconds: 600, absolute_seconds: 3600 } },
-      ports: { now: () => now },
-    })
     thread = await startThread(service)
   })
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
     await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
   })
-  afterAll(() => service.close())
 
   const call = (path: string, headers: Record<string, string>, method = 'POST') =>
     fetch(`${service.base_url}/api/auth/${path}`, { method, headers })

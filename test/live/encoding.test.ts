@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Opening } from '../../lib/chat/events/service.ts'
 import type { Actor } from '../../lib/core/actor.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Delivery } from '../../lib/live/readers/delivery.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, startThread, type TestService } from '../support/service.ts'
+import { describeService } from '../support/describe-service.ts'
+import { startThread } from '../support/service.ts'
 import { soon } from './readers.ts'
 
 const READERS = 3
 
-describeOnEachDatabase('an ephemeral event to some users', (openUrl) => {
-  let service: TestService
+describeService('an ephemeral event to some users', (service) => {
   let ada: Actor
   let conversation_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl())
     const thread = await startThread(service)
     conversation_id = thread.conversation_id
     ada = await service.chat.users.actor(thread.ada.id)
   })
-  afterAll(() => service.close())
 
   /** The typing events that live streams of Ada have got. */
   async function openReaders(open: () => Promise<Opening>): Promise<{ typing: () => Delivery[]; leave: () => void }> {

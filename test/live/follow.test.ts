@@ -1,24 +1,25 @@
 import { getEventListeners } from 'node:events'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
 import type { Actor } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, startService, type TestService, times } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, startService, times } from '../support/service.ts'
 import { inTens, isNews, positionOf, range, readAnew, seqOf, seqsOf, startReading, turns, typesOf } from './readers.ts'
 
 const BUFFER = 100_000
 
 describeOnEachDatabase('chat.events.follow', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { sse: { max_buffer_bytes: BUFFER, max_streams_per_user: 2 } }
+    return startService(await openUrl(), { config })
+  })
   let reading: Awaited<ReturnType<typeof startReading>>
   let actor: Actor
   beforeAll(async () => {
-    const config = { sse: { max_buffer_bytes: BUFFER, max_streams_per_user: 2 } }
-    service = await startService(await openUrl(), { config })
     reading = await startReading(service)
     actor = await service.chat.users.actor(reading.ada.id)
   })
-  afterAll(() => service.close())
 
   const begin = async () => {
     reading = await readAnew(reading)

@@ -1,10 +1,11 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
 import { createPostgresDatabase, describeOnEachDatabase, directUrl } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { startService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
 import { inTens } from './readers.ts'
 
@@ -37,17 +38,17 @@ describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside m
 
 describeOnEachDatabase('a reader that begins a stream of all conversations', (openUrl) => {
   const held = holdStorage()
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { sse: { max_buffer_bytes: 16 * 1024 * 1024 } }
+    return startService(await openUrl(), { wrap: held.wrap, config })
+  })
   let ada: Actor
   let grace: Actor
   beforeAll(async () => {
-    const config = { sse: { max_buffer_bytes: 16 * 1024 * 1024 } }
-    service = await startService(await openUrl(), { wrap: held.wrap, config })
     ada = await service.chat.users.actor((await service.signIn('ada')).id)
     grace = await service.chat.users.actor((await service.signIn('grace')).id)
   })
   afterEach(() => held.reset())
-  afterAll(() => service.close())
 
   const create = async (actor: Actor) => (await service.chat.conversations.create(actor)).conversation_id
   const post = (actor: Actor, id: string, content: string) => service.chat.messages.postRoot(actor, id, { content })

@@ -1,21 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { contextOf } from '../../lib/core/context-of.ts'
 import type { Actor, ConversationStreamEvent } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { startService } from '../support/service.ts'
 import { type HeldStorage, holdStorage, readsLog } from './held.ts'
 
 describeOnEachDatabase('the events of a new thread', (openUrl) => {
   const held: HeldStorage = holdStorage()
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      wrap: held.wrap,
+      config: { presence: { broadcast_participants: 0 } },
+    }),
+  )
   let ada: Actor
   let grace: Actor
   let conversation_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      wrap: held.wrap,
-      config: { presence: { broadcast_participants: 0 } },
-    })
     ada = await service.chat.users.actor((await service.signIn('ada')).id)
     grace = await service.chat.users.actor((await service.signIn('grace')).id)
     conversation_id = (await service.chat.conversations.create(ada, {})).conversation_id
@@ -23,7 +25,6 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     // Only what a commit makes it read.
     await contextOf(service.chat).streams.poller.stop()
   })
-  afterAll(() => service.close())
 
   /** The next events of the log, up to the message of an answer or of a post. */
   async function read(stream: AsyncIterable<{ event: ConversationStreamEvent; id?: string }>) {

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeAll, expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
 import { startFollowers } from '../fault/followers.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { setUpNodes } from '../support/describe-service.ts'
 import { PASSWORD, startService, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 import {
@@ -20,19 +21,17 @@ import {
 
 describeOnEachDatabase('two nodes on one database', (openUrl) => {
   let url: string
-  let here: TestService
-  let there: TestService
+  const [here, there] = setUpNodes(async () => {
+    url = await openUrl()
+    const config = { sse: { max_streams_per_user: 1000 }, session: { max_sessions_per_user: 50 } }
+    return [await startService(url, { config }), await startService(url, { config })]
+  })
   let reading: Awaited<ReturnType<typeof startReading>>
   const streams: TestStream[] = []
   beforeAll(async () => {
-    url = await openUrl()
-    const config = { sse: { max_streams_per_user: 1000 }, session: { max_sessions_per_user: 50 } }
-    here = await startService(url, { config })
-    there = await startService(url, { config })
     reading = await startReading(here)
   })
   afterEach(() => Promise.all(streams.splice(0).map((stream) => stream.close())))
-  afterAll(() => Promise.all([here.close(), there.close()]))
 
   async function open(node: TestService, options: { cookie: string; last_event_id?: string }): Promise<TestStream> {
     const stream = await openStream(node.base_url, reading.conversation_id, options)

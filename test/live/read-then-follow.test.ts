@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { startService, times } from '../support/service.ts'
 import { openStream } from '../support/stream.ts'
 import { positionOf, range, readAnew, seqOf, seqsOf, startReading } from './readers.ts'
 
@@ -11,13 +12,13 @@ const WRITES = 12
 const CHECKED = 8
 
 describeOnEachDatabase('a read plus the stream from its position', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), { config: { sse: { max_streams_per_user: 1000 } } }),
+  )
   let reading: Awaited<ReturnType<typeof startReading>>
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { sse: { max_streams_per_user: 1000 } } })
     reading = await startReading(service)
   })
-  afterAll(() => service.close())
 
   /** The events of the conversation after `position`, up to its end. */
   async function rest(conversation_id: string, position: string): Promise<ConversationStreamEvent[]> {

@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client/index.ts'
 import { createChatApp } from '../../lib/http/app.ts'
 import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { describeService } from '../support/describe-service.ts'
 import { openStream, type TestStream } from '../support/stream.ts'
 import {
   inTens,
@@ -22,13 +21,11 @@ import {
 
 const STREAMS = 3
 
-describeOnEachDatabase('a stream', (openUrl) => {
-  let service: TestService
+describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } } }, (service) => {
   let reading: Awaited<ReturnType<typeof startReading>>
   let params: { conversation_id: string }
   const streams: TestStream[] = []
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { sse: { max_streams_per_user: STREAMS } } })
     reading = await startReading(service)
   })
   // A conversation of its own for each test; its people are the same.
@@ -46,7 +43,6 @@ describeOnEachDatabase('a stream', (openUrl) => {
         expect(await context.streams.presence.countRemote(reading.ada.id)).toBe(0)
     }, 10_000)
   })
-  afterAll(() => service.close())
 
   async function open(options: { last_event_id?: string; search?: string } = {}): Promise<TestStream> {
     const stream = await openStream(service.base_url, reading.conversation_id, { cookie: reading.cookie, ...options })

@@ -3,14 +3,15 @@ import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { createChatApp } from '../../lib/http/app.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { streamToWeb } from '../../lib/http/response/sse.ts'
 import type { Sink } from '../../lib/live/readers/reader.ts'
 import { openRaw, type RawEvent } from '../fault/raw-reader.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { startService } from '../support/service.ts'
 import { followResponse, openStream } from '../support/stream.ts'
 import { inTens, positionOf, range, seqOf, startReading, withSeq } from './readers.ts'
 
@@ -20,20 +21,20 @@ const CONTENT = 'x'.repeat(60_000)
 const PATIENT = { timeout: 30_000 }
 
 describeOnEachDatabase('a client that has missed events', (openUrl, dialect) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), { config: { server: { stalled_seconds: 1 } } }),
+  )
   let thread: Awaited<ReturnType<typeof startReading>>
   /** The ids to resume from, of the two kinds of streams. */
   let from: { one: string; all: string }
   let last: string
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { server: { stalled_seconds: 1 } } })
     thread = await startReading(service)
     const { ada, conversation_id } = thread
     from = { one: await positionOf(ada, conversation_id), all: await positionOfAll() }
     await inTens(POSTS, () => ada.messages.postRoot(conversation_id, { content: CONTENT }))
     last = await positionOf(ada, conversation_id)
   })
-  afterAll(() => service.close())
 
   /** The position of a stream of all conversations. */
   async function positionOfAll(): Promise<string> {

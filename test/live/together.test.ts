@@ -1,22 +1,23 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import type { Delivered } from '../../lib/live/readers/delivery.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { startService, times } from '../support/service.ts'
 import { holdStorage, readsHead, readsLog } from './held.ts'
 import { positionOf, seqOf, startReading, withSeq } from './readers.ts'
 
 describeOnEachDatabase('streams of one conversation that resume together', (openUrl, dialect) => {
   const READERS = 40
   const held = holdStorage()
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { sse: { max_streams_per_user: 200 } }
+    return startService(await openUrl(), { wrap: held.wrap, config })
+  })
   let thread: Awaited<ReturnType<typeof startReading>>
   beforeAll(async () => {
-    const config = { sse: { max_streams_per_user: 200 } }
-    service = await startService(await openUrl(), { wrap: held.wrap, config })
     thread = await startReading(service)
   })
   afterEach(() => held.reset())
-  afterAll(() => service.close())
 
   it('share the reads of its log, and each gets what it has missed', async () => {
     const { ada, conversation_id } = thread

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createChunkStreams } from '../../lib/http/response/chunk-streams.ts'
 import { echoInPieces } from '../../lib/openai-api/rules.ts'
-import { codeOf, startService, type TestService, times } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, startService, times } from '../support/service.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await startService('sqlite::memory:', { config: { server: { trusted_proxies: ['127.0.0.1'] } } })
-})
-afterAll(() => service.close())
+const service = setUpService(() =>
+  startService('sqlite::memory:', { config: { server: { trusted_proxies: ['127.0.0.1'] } } }),
+)
 
 const LONG = { model: 'gpt-4', messages: times(700, () => ({ role: 'user' as const, content: 'a b c d e f' })) }
 

@@ -5,6 +5,7 @@ import { type AdminClient, createAdminClient } from '../../lib/client/admin.ts'
 import { createChatApp } from '../../lib/http/app.ts'
 import type { Completion, CompletionChunk } from '../../lib/openai-api/schema.ts'
 import { checkAnswer, checkedFetch } from '../support/answers.ts'
+import { setUpService } from '../support/describe-service.ts'
 import { codeOf, startService, type TestService } from '../support/service.ts'
 
 // Nothing here touches the database, so one is enough.
@@ -187,11 +188,9 @@ it("gets errors in OpenAI's format for every unknown path", async () => {
 })
 
 describe('with features.openai_compat = false', () => {
-  let without: TestService
-  beforeAll(async () => {
-    without = await startService('sqlite::memory:', { config: { features: { openai_compat: false } } })
-  })
-  afterAll(() => without.close())
+  const without = setUpService(() =>
+    startService('sqlite::memory:', { config: { features: { openai_compat: false } } }),
+  )
 
   it.each([
     ['/v1/models', { method: 'GET' }],

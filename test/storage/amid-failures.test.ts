@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { takeShared } from '../../lib/limits/buckets.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, patiently, startService, startThread, type TestService, times } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { codeOf, PASSWORD, patiently, startService, startThread, times } from '../support/service.ts'
 
 /** The number of concurrent writers of each kind, which share commits. */
 const EACH = 40
@@ -21,13 +22,11 @@ const outcomeOf = (call: Promise<unknown>) =>
   )
 
 describeOnEachEmptyDatabase('writers next to writers that fail after a change', (openUrl) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService(await openUrl(), {
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
       config: { limits: { max_depth: 1 }, session: { max_sessions_per_user: SESSIONS } },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   it('are executed exactly once, and the failed ones leave nothing', { timeout: 120_000 }, async () => {
     const { ada, grace, conversation_id, root } = await startThread(service)

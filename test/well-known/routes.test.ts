@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createChatApp } from '../../lib/http/app.ts'
 import { parseConfig } from '../../lib/index.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { setUpService } from '../support/describe-service.ts'
+import { startService } from '../support/service.ts'
 
 const SECURITY = 'Contact: mailto:security@example.org\nExpires: 2027-01-01T00:00:00Z\n'
 const entries = {
@@ -15,13 +16,11 @@ const entries = {
 }
 
 describe('a well-known document', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService('sqlite::memory:', {
+  const service = setUpService(() =>
+    startService('sqlite::memory:', {
       config: { well_known: { entries } },
-    })
-  })
-  afterAll(() => service.close())
+    }),
+  )
 
   const read = (path: string, init?: RequestInit) => checkedFetch(`${service.base_url}${path}`, init)
 

@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { allRoutes } from '../../support/all-routes.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, startService, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf } from '../../support/service.ts'
 
 /** What an administrator changes; reads have no later transaction. */
 const CHANGES = allRoutes.filter(([, { access, method }]) => access === 'admin' && method !== 'GET')
 
 const endpoints = allRoutes.map(([, { method, path }]) => ({ method, path }))
 
-describeOnEachDatabase('an administrator who is demoted while a call waits', (openUrl) => {
-  let service: TestService
+describeService('an administrator who is demoted while a call waits', (service) => {
   let demoted: Actor
   let params: Record<string, string>
   let profile_id: string
   let assignment_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl())
     const { chat } = service
     const founder = await service.signIn('founder')
     const admin = await service.signIn('former', ['admin'])
@@ -33,7 +31,6 @@ describeOnEachDatabase('an administrator who is demoted while a call waits', (op
     const limited = { profile_id, method: '*' as const, path: '/api/users' }
     assignment_id = (await chat.limits.createAssignment(OPERATOR, endpoints, limited)).id
   })
-  afterAll(() => service.close())
 
   it('has calls to be tested', () => {
     expect(CHANGES.length).toBeGreaterThan(12)

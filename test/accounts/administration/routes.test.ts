@@ -1,20 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
 
 const OTHER_PASSWORD = 'staple battery horse'
 
 describeOnEachDatabase('an administrator over HTTP', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { server: { public_url: 'https://chat.example.org' } }
+    return startService(await openUrl(), { config, ports: { now: () => now } })
+  })
   let founder: Person
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    const config = { server: { public_url: 'https://chat.example.org' } }
-    service = await startService(await openUrl(), { config, ports: { now: () => now } })
     founder = await service.signIn('founder')
   })
-  afterAll(() => service.close())
 
   const signIn = (email: string, password = PASSWORD) => service.client().auth.login({ email, password })
 

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a lockdown', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl()))
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url)
-    node = await startService(url)
     await service.signIn('founder')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   it('ends the sessions, keys, identities, reset links and invites of a user at once, on every node', async () => {
     const { chat } = service

@@ -1,22 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const OTHER_PASSWORD = 'another horse battery'
 
 describeOnEachDatabase('an account', (openUrl) => {
   let url: string
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url)
+  })
   let ada: Person
   let n = 0
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url)
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   const newPerson = () => service.signIn(`person-${n++}`)
   const change = (person: { id: string }, body: Parameters<Person['users']['change']>[1], by = ada) =>

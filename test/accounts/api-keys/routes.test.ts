@@ -1,34 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
 import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import {
-  codeOf,
-  PASSWORD,
-  type Person,
-  startService,
-  type TestService,
-  times,
-  UNREACHABLE_PROVIDER,
-} from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, times, UNREACHABLE_PROVIDER } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('API keys', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    const url = await openUrl()
+    const config = { oauth: { provider_a: UNREACHABLE_PROVIDER } }
+    return [
+      await startService(url, { config, ports: { now: () => now } }),
+      await startService(url, { ports: { now: () => now } }),
+    ]
+  })
   let ada: Person
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    const url = await openUrl()
-    const config = { oauth: { provider_a: UNREACHABLE_PROVIDER } }
-    service = await startService(url, { config, ports: { now: () => now } })
-    node = await startService(url, { ports: { now: () => now } })
     ada = await service.signIn('ada')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const withKey = (api_key: string, base_url = service.base_url) =>
     createAdminClient({ base_url, fetch: checkedFetch, retry_ms: 10, api_key })

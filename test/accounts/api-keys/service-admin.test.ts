@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { codeOf, type Person } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('the API keys of all users', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl()))
   let founder: Person
   let ada: Person
   let grace: Person
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url)
-    node = await startService(url)
     founder = await service.signIn('founder')
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const withKey = (api_key: string) =>
     createAdminClient({ base_url: service.base_url, fetch: checkedFetch, retry_ms: 10, api_key })

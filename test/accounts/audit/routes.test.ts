@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the audit log', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => startService(await openUrl(), { ports: { log } }))
   let ada: Person
   const lines: { message: string; act?: string }[] = []
   const info = (message: string, fields?: object) => void lines.push({ message, ...fields })
   const log: Log = { debug() {}, info, warn() {}, error() {} }
   beforeAll(async () => {
-    service = await startService(await openUrl(), { ports: { log } })
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   /** The actions of the audit entries about a user, oldest first. */
   const about = async (user_id: string) =>

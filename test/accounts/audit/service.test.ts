@@ -1,24 +1,25 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { toInstant } from '../../../lib/core/time.ts'
 import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('an incident read afterwards', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const session = { idle_seconds: 600, absolute_seconds: 3600, max_sessions_per_user: 2 }
+    return startService(await openUrl(), { ports: { now: () => now, log }, config: { session } })
+  })
   let ada: Person
   let now = Date.UTC(2026, 0, 1) * 1000
   const lines: object[] = []
   const info = (message: string, fields?: object) => void lines.push({ message, ...fields })
   const log: Log = { debug() {}, info, warn() {}, error() {} }
   beforeAll(async () => {
-    const session = { idle_seconds: 600, absolute_seconds: 3600, max_sessions_per_user: 2 }
-    service = await startService(await openUrl(), { ports: { now: () => now, log }, config: { session } })
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   /** What an administrator reads over HTTP, oldest first. */
   async function read(query: Parameters<Person['audit']['list']>[0]) {

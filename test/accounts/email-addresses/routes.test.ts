@@ -1,30 +1,29 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('an unverified email address', (openUrl) => {
   let url: string
-  let service: TestService
-  let node: TestService
-  let founder: Person
-  let now = Date.UTC(2026, 0, 1) * 1000
-  const box = createMailbox()
-  beforeAll(async () => {
+  const [service, node] = setUpNodes(async () => {
     url = await openUrl()
     const config = {
       server: { public_url: 'https://chat.example.org' },
       session: { idle_seconds: 30 * 86_400, absolute_seconds: 60 * 86_400 },
     }
     const ports = { now: () => now, mail: box.deliver }
-    service = await startService(url, { config, ports })
-    node = await startService(url, { config, ports })
+    return [await startService(url, { config, ports }), await startService(url, { config, ports })]
+  })
+  let founder: Person
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const box = createMailbox()
+  beforeAll(async () => {
     founder = await service.signIn('founder')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   /** A signed-in user with an unverified address. */
   async function unproven(name: string): Promise<Person> {

@@ -1,12 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('a change of the own email address', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { server: { public_url: 'https://chat.example.org' } }
+    return startService(await openUrl(), { config, ports: { now: () => now, mail } })
+  })
   let now = Date.UTC(2026, 0, 1) * 1000
   const box = createMailbox()
   /** Every mail, notices too, as `kind to`. */
@@ -16,11 +20,8 @@ describeOnEachDatabase('a change of the own email address', (openUrl) => {
     box.deliver(each)
   }
   beforeAll(async () => {
-    const config = { server: { public_url: 'https://chat.example.org' } }
-    service = await startService(await openUrl(), { config, ports: { now: () => now, mail } })
     await service.signIn('founder')
   })
-  afterAll(() => service.close())
 
   const emailOf = async (id: string) => (await service.chat.users.find(OPERATOR, id)).email
   const confirm = (token: string) => service.client().emails.confirmChange({ token })

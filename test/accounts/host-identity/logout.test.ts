@@ -1,14 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/index.ts'
 import { type Identity, type IdentityRequest, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService } from '../../support/service.ts'
 import { followResponse, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('streams and the login of the host', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    const url = await openUrl()
+    return [
+      await startService(url, { ports: { identity }, config: { attachments: await filesInFolder() } }),
+      await startService(url, { ports: { identity } }),
+    ]
+  })
   /** The sessions of the host, by token. */
   const sessions = new Map<string, Identity | Error>()
   const seen: IdentityRequest[] = []
@@ -18,16 +24,10 @@ describeOnEachDatabase('streams and the login of the host', (openUrl) => {
     if (found instanceof Error) throw found
     return found
   }
-  beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url, { ports: { identity }, config: { attachments: await filesInFolder() } })
-    node = await startService(url, { ports: { identity } })
-  })
   beforeEach(() => {
     sessions.clear()
     sessions.set('ada-1', { subject: 'ada' }).set('ada-2', { subject: 'ada' }).set('grace', { subject: 'grace' })
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   async function open(authorization: string, { base_url } = service): Promise<TestStream> {
     const abort = new AbortController()

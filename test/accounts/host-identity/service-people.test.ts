@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Identity, OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, startService, type TestService, times } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { codeOf, times } from '../../support/service.ts'
 
 describeOnEachDatabase("people of the host's, named before they call", (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl(), { ports: { identity } }))
   const people = new Map<string, Identity>()
   const identity = ({ headers }: { headers: Headers }) => people.get(headers.get('x-host-user') ?? '')
-  beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url, { ports: { identity } })
-    node = await startService(url, { ports: { identity } })
-  })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const called = (name: string) => service.chat.auth.authenticate(new Headers({ 'x-host-user': name }))
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { ConversationStreamEvent } from '../../../lib/chat/events/schema.ts'
 import { createAdminClient } from '../../../lib/client/admin.ts'
 import { namesIn } from '../../../lib/core/schema-names.ts'
@@ -16,13 +16,27 @@ import {
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, startService } from '../../support/service.ts'
 
 /** Nothing else contains it. */
 const MARK = 'subject-of-'
 
 describeOnEachDatabase("a host's own ids of people", (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { attachments: { enabled: true } },
+      ports: {
+        identity: ({ headers }) => people.get(headers.get('x-host-user') ?? ''),
+        notify: (notification, recipient) => void told.push([notification, recipient]),
+        hooks: {
+          beforeMessage: (message) => void messages.push(message),
+          beforeJoin: (join) => void joins.push(join),
+          afterEvent: (event) => void events.push(event),
+        },
+      },
+    }),
+  )
   let orders: Actor
   const ids: Record<string, string> = {}
   const people = new Map<string, Identity>(
@@ -36,22 +50,9 @@ describeOnEachDatabase("a host's own ids of people", (openUrl) => {
   const events: EventAfter[] = []
   const told: [HostNotification, Recipient][] = []
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { attachments: { enabled: true } },
-      ports: {
-        identity: ({ headers }) => people.get(headers.get('x-host-user') ?? ''),
-        notify: (notification, recipient) => void told.push([notification, recipient]),
-        hooks: {
-          beforeMessage: (message) => void messages.push(message),
-          beforeJoin: (join) => void joins.push(join),
-          afterEvent: (event) => void events.push(event),
-        },
-      },
-    })
     for (const name of people.keys()) ids[name] = (await as(name).auth.me()).user.id
     orders = await service.chat.system('orders')
   })
-  afterAll(() => service.close())
 
   const fetchAs =
     (name: string): typeof fetch =>

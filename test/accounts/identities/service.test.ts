@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { toInstant } from '../../../lib/core/time.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { codeOf, type Person, startService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
 
 describeOnEachDatabase('identities at providers', (openUrl) => {
-  let service: TestService
-  let node: TestService
-  beforeAll(async () => {
+  const [service, node] = setUpNodes(async () => {
     const url = await openUrl()
     const options = { config: { oauth: { provider_a: UNREACHABLE_PROVIDER, provider_b: UNREACHABLE_PROVIDER } } }
-    service = await startService(url, options)
-    node = await startService(url, options)
+    return [await startService(url, options), await startService(url, options)]
+  })
+  beforeAll(async () => {
     await service.signIn('founder')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   async function linkTo({ id: user_id }: Person, provider: string, issuer = `https://${provider}.example`) {
     const { write, now, id } = service.chat.context

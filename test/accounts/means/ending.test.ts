@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { insertVerification } from '../../../lib/accounts/email-addresses/store.ts'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { insertRequest } from '../../../lib/accounts/mails/store.ts'
@@ -11,14 +11,14 @@ import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
 
 const OTHER = 'incorrect battery horse'
 
 describeOnEachDatabase('what ends access to an account', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl(), { ports: { mail } }))
   /** Mails are kept back while `isAway`. */
   let isAway = false
   const mails: Mail[] = []
@@ -27,12 +27,8 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     mails.push(sent)
   }
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url, { ports: { mail } })
-    node = await startService(url, { ports: { mail } })
     await service.signIn('founder')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   /** One of every means; of sessions and known browsers two, of which one is the user's own. */
   async function makeAll(name: string) {

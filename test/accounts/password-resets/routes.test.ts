@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { accountOf } from '../../../lib/accounts/passwords/store.ts'
 import { digest } from '../../../lib/core/ids.ts'
@@ -9,27 +9,26 @@ import { OPERATOR } from '../../../lib/index.ts'
 import type { Primitive } from '../../../lib/storage/database.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
 
 describeOnEachDatabase('a forgotten password', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    url = await openUrl()
+    const config = { server: { public_url: 'https://chat.example.org' } }
+    const ports = { now: () => now, mail: box.deliver }
+    return [await startService(url, { config, ports }), await startService(url, { config, ports })]
+  })
   let url: string
   let now = Date.UTC(2026, 0, 1) * 1000
   const box = createMailbox()
   beforeAll(async () => {
-    url = await openUrl()
-    const config = { server: { public_url: 'https://chat.example.org' } }
-    const ports = { now: () => now, mail: box.deliver }
-    service = await startService(url, { config, ports })
-    node = await startService(url, { config, ports })
     await service.signIn('founder')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const forgot = async (email: string): Promise<Mail> => {
     await service.client().resets.request({ email })

@@ -1,21 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
 
 describeOnEachDatabase('an account', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url, { config: { session: { max_sessions_per_user: 100 } } })
+  })
   let url: string
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url, { config: { session: { max_sessions_per_user: 100 } } })
     await service.signIn('founder')
   })
-  afterAll(() => service.close())
 
   const acts = async (act: string) =>
     service.chat.context.db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/core/actor.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { PASSWORD, type Person, type TestService } from '../../support/service.ts'
 import { refreshByHand, type SignedHeaders, signInByHand } from '../../support/stream.ts'
 
 // What one process has read of a session must not outlive what another process, or itself, commits.
 describeOnEachDatabase('access that ends', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl()))
   let admin: Person
   let people = 0
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url)
-    node = await startService(url)
     admin = await service.signIn('root')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const me = (headers: Record<string, string>) => fetch(`${service.base_url}/api/auth/me`, { headers })
 

@@ -1,28 +1,27 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a replaced session token', (openUrl) => {
-  let service: TestService
-  let node: TestService
-  let now = Date.UTC(2026, 0, 1) * 1000
-  const later = (seconds: number) => {
-    now += seconds * SECOND
-  }
-  beforeAll(async () => {
+  const [service, node] = setUpNodes(async () => {
     const url = await openUrl()
     const options = {
       config: { session: { max_sessions_per_user: false as const }, server: { trusted_proxies: ['127.0.0.1'] } },
       ports: { now: () => now },
     }
-    service = await startService(url, options)
-    node = await startService(url, options)
+    return [await startService(url, options), await startService(url, options)]
+  })
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const later = (seconds: number) => {
+    now += seconds * SECOND
+  }
+  beforeAll(async () => {
     await service.signIn('ada')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const signIn = () => signInByHand(service.base_url, 'ada@example.org', PASSWORD)
   const read = (at: TestService, headers: Record<string, string>) =>

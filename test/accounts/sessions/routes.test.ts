@@ -1,26 +1,27 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('sessions', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { session, security: { password: { bcrypt_cost: 4 } } },
+      ports: { now: () => now },
+    }),
+  )
   let now = Date.UTC(2026, 0, 1) * 1000
   const session = { idle_seconds: 1000, absolute_seconds: 5000, max_sessions_per_user: 3 }
   const later = (seconds: number) => {
     now += seconds * SECOND
   }
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { session, security: { password: { bcrypt_cost: 4 } } },
-      ports: { now: () => now },
-    })
     await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   const me = async (headers: Record<string, string>) => {
     const response = await checkedFetch(`${service.base_url}/api/auth/me`, { headers })

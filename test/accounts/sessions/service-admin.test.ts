@@ -1,24 +1,25 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('sessions of any user', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      ports: { now: () => now },
+      config: { session: { idle_seconds: 600 } },
+    }),
+  )
   let ada: Person
   let grace: Person
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      ports: { now: () => now },
-      config: { session: { idle_seconds: 600 } },
-    })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
   })
-  afterAll(() => service.close())
 
   const { list, revoke } = {
     list: (input = {}) => service.chat.sessions.list(OPERATOR, input),

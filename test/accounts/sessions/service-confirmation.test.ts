@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('creating access that outlives a session', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => startService(await openUrl(), { ports: { now: () => now } }))
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    service = await startService(await openUrl(), { ports: { now: () => now } })
     await service.signIn('founder')
   })
-  afterAll(() => service.close())
 
   const name = { name: 'a bot' }
 

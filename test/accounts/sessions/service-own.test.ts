@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, startService } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 const HOUR = 3600
 
 describeOnEachDatabase('the sessions of a user', (openUrl) => {
-  let service: TestService
-  let node: TestService
-  let now = Date.UTC(2026, 0, 1) * 1000
-  const later = (seconds: number) => {
-    now += seconds * SECOND
-  }
-  beforeAll(async () => {
+  const [service, node] = setUpNodes(async () => {
     const url = await openUrl()
     const options = {
       config: {
@@ -23,12 +18,16 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
       },
       ports: { now: () => now },
     }
-    service = await startService(url, options)
-    node = await startService(url, options)
+    return [await startService(url, options), await startService(url, options)]
+  })
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const later = (seconds: number) => {
+    now += seconds * SECOND
+  }
+  beforeAll(async () => {
     await service.signIn('ada')
     await service.signIn('eve')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const ada = () => signInByHand(service.base_url, 'ada@example.org', PASSWORD)
   const send = (method: string, path: string, headers: Record<string, string>) =>

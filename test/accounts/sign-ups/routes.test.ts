@@ -1,20 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { server: { public_url: 'https://chat.example.org' } }
+    return startService(await openUrl(), { config, ports: { now: () => now, mail: box.deliver } })
+  })
   let now = Date.UTC(2026, 0, 1) * 1000
   const box = createMailbox()
   beforeAll(async () => {
-    const config = { server: { public_url: 'https://chat.example.org' } }
-    service = await startService(await openUrl(), { config, ports: { now: () => now, mail: box.deliver } })
     await service.signIn('founder')
   })
-  afterAll(() => service.close())
 
   const rows = (sql: string) => service.chat.context.db.all(sql)
   const link = async (email: string, more = {}) =>

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
 
-describeOnEachDatabase('users', (openUrl) => {
-  let service: TestService
+describeService('users', (service) => {
   let ada: Person
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   it('creates a user who can sign in', async () => {
     const { user } = await ada.users.create({

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { DAY } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, type Person, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
@@ -260,16 +261,14 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
 })
 
 describeOnEachDatabase('links to files', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => startWithFiles(await openUrl(), { ports: { now: () => clock } }))
   let ada: Person
   let place: string
   let clock = Date.now() * 1000
   beforeAll(async () => {
-    service = await startWithFiles(await openUrl(), { ports: { now: () => clock } })
     ada = await service.signIn('ada')
     place = (await ada.conversations.create({ title: 'Files' })).conversation_id
   })
-  afterAll(() => service.close())
 
   /** A participant, a file of Ada's, and a link of the participant to it. */
   async function shared(name: string) {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { exif, JPEG, bytesOf as joined, segment } from '../../support/pictures.ts'
-import { type Person, startService, type TestService, times } from '../../support/service.ts'
+import { type Person, startService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 const SECRET = 'GPS 47.3769 N 8.5417 E'
@@ -22,21 +23,21 @@ const partsOf = (content: Buffer) =>
   Array.from({ length: Math.ceil(content.length / PART) }, (_, n) => content.subarray(n * PART, (n + 1) * PART))
 
 describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { attachments: { enabled: true } },
+      wrap: (storage) => ({ ...storage, files }),
+    }),
+  )
   let ada: Person
   let bytes: Bytes
   let place: string
   const files = memoryFiles()
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { attachments: { enabled: true } },
-      wrap: (storage) => ({ ...storage, files }),
-    })
     ada = await service.signIn('ada')
     bytes = await bytesFor(service, ada)
     place = (await ada.conversations.create({})).conversation_id
   })
-  afterAll(() => service.close())
   beforeEach(() => {
     delete files.failing.put
   })

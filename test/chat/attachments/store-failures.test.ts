@@ -1,25 +1,26 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { sweepFiles, sweepOrFail } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, type Person, startService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 describeOnEachDatabase('a storage of files of the host', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { attachments: { enabled: true } },
+      wrap: (storage) => ({ ...storage, files }),
+    }),
+  )
   let ada: Person
   let bytes: Bytes
   let place: string
   const files = memoryFiles()
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { attachments: { enabled: true } },
-      wrap: (storage) => ({ ...storage, files }),
-    })
     ada = await service.signIn('ada')
     bytes = await bytesFor(service, ada)
     place = (await ada.conversations.create({ title: 'Files' })).conversation_id
   })
-  afterAll(() => service.close())
 
   it('that fails leaves no part, and the upload goes on later', async () => {
     const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })

@@ -1,26 +1,27 @@
 import { createReadStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { FileInput } from '../../../lib/chat/attachments/uploading.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import type { Person, TestService } from '../../support/service.ts'
+import type { Person } from '../../support/service.ts'
 import { bytesOf, PART, startWithFiles } from './files.ts'
 
 describeOnEachDatabase('chat.attachments.upload', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startWithFiles(await openUrl(), { config: { attachments: { max_bytes: 20 * PART } } }),
+  )
   let ada: Person
   let actor: Actor
   let place: string
   beforeAll(async () => {
-    service = await startWithFiles(await openUrl(), { config: { attachments: { max_bytes: 20 * PART } } })
     ada = await service.signIn('ada')
     actor = await service.chat.users.actor(ada.id)
     place = (await ada.conversations.create({ title: 'Files' })).conversation_id
   })
-  afterAll(() => service.close())
 
   const left = () => service.chat.context.db.all('SELECT id FROM attachments')
   const upload = (file: unknown) => service.chat.attachments.upload(actor, place, file as FileInput)

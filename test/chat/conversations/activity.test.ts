@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { FIND_ACTIVITY } from '../../../lib/storage/schema/0019-people.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import type { Person } from '../../support/service.ts'
 
-describeOnEachDatabase('the order of conversations', (openUrl) => {
-  let service: TestService
+describeService('the order of conversations', (service) => {
   let ada: Person
   let grace: Person
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
   })
-  afterAll(() => service.close())
 
   const create = async (title: string) => (await ada.conversations.create({ title })).conversation_id
   const list = async () => (await ada.conversations.list({})).conversations

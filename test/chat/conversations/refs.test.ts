@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/index.ts'
 import { OPERATOR, openStorage } from '../../../lib/index.ts'
 import { inTens, nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 import { type SignedHeaders, signInByHand } from '../../support/stream.ts'
 
 async function* toLines(text: string) {
@@ -12,24 +13,22 @@ async function* toLines(text: string) {
 
 describeOnEachDatabase("a host's own ids and data", (openUrl) => {
   let url: string
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    url = await openUrl()
+    return [await startService(url), await startService(url)]
+  })
   let ada: Person
   let grace: Person
   let adaActor: Actor
   let graceActor: Actor
   let headers: SignedHeaders
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url)
-    node = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     adaActor = await service.chat.users.actor(ada.id)
     graceActor = await service.chat.users.actor(grace.id)
     headers = await signInByHand(service.base_url, grace.email, PASSWORD)
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const metadata = { order: { number: 42, lines: ['a', 'ä'] }, paid: true }
 

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, startThread, times } from '../../support/service.ts'
 
-describeOnEachDatabase('conversations', (openUrl) => {
-  let service: TestService
+describeService('conversations', (service) => {
   let world: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
-    service = await startService(await openUrl())
     world = await startThread(service)
   })
-  afterAll(() => service.close())
 
   it('are owned by the user who creates them', async () => {
     const { ada } = world

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { codeOf, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('a direct conversation', (openUrl) => {
   let url: string
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    url = await openUrl()
+    return [await startService(url), await startService(url)]
+  })
   let ada: Person
   let grace: Person
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url)
-    node = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     await acquaint(ada, grace)
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   async function acquaint(one: Person, other: Person): Promise<void> {
     const { conversation_id } = await one.conversations.create({ title: 'Common' })

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, startThread, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, startThread } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
-describeOnEachDatabase('conversations, to the operator', (openUrl) => {
-  let service: TestService
+describeService('conversations, to the operator', (service) => {
   let world: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
-    service = await startService(await openUrl())
     world = await startThread(service)
     await world.eve.conversations.create({ title: 'Alone' })
   })
-  afterAll(() => service.close())
 
   it('are listed with counts and without texts, in pages, and of one user', async () => {
     const { conversations } = await service.chat.conversations.listAll(OPERATOR)

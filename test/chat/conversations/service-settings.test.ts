@@ -1,17 +1,19 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { findSettings, updateSettings } from '../../../lib/chat/memberships/store-settings.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), { config: { session: { max_sessions_per_user: 50 } } }),
+  )
   let ada: Person
   let grace: Person
   let reader: Person
   let id: string
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { session: { max_sessions_per_user: 50 } } })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     reader = await service.signIn('reader', ['read_only'])
@@ -19,7 +21,6 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
     await ada.participants.add(id, { user_id: grace.id, role: 'viewer' })
     await ada.participants.add(id, { user_id: reader.id })
   })
-  afterAll(() => service.close())
 
   async function open(person: Person, conversationId?: string): Promise<TestStream> {
     const headers = await signInByHand(service.base_url, person.email, PASSWORD)

@@ -1,14 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor, EventAfter, Hooks, JoinBefore, MessageBefore } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 const NEVER = new Promise<undefined>(() => {})
 
 describeOnEachDatabase('the hooks of a host', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    const url = await openUrl()
+    return [
+      await startService(url, { ports: { hooks }, config: { attachments: await filesInFolder() } }),
+      await startService(url, { ports: { hooks: { afterEvent: (event) => void elsewhere.push(event) } } }),
+    ]
+  })
   let ada: Person
   let grace: Person
   let actor: Actor
@@ -32,9 +38,6 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
   }
 
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url, { ports: { hooks }, config: { attachments: await filesInFolder() } })
-    node = await startService(url, { ports: { hooks: { afterEvent: (event) => void elsewhere.push(event) } } })
     verdict = admit = () => undefined
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
@@ -47,7 +50,6 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     await service.chat.context.host.afterEvents.idle()
     for (const seen of [messages, joins, events, elsewhere]) seen.length = 0
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const seen = <T>(list: T[]) => list.splice(0)
 

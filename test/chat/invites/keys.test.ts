@@ -1,26 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { codeOf, type Person } from '../../support/service.ts'
 
 describeOnEachDatabase('an API key', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl(), { ports: { now: () => now } }))
   let ada: Person
   let grace: Person
   let conversation_id: string
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url, { ports: { now: () => now } })
-    node = await startService(url, { ports: { now: () => now } })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     ;({ conversation_id } = await ada.conversations.create({}))
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   /** A client with a new key of Ada's. */
   const makeBot = async (expires_at?: string) => {

@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createInvite } from '../../../lib/chat/invites/create.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('a mailed invite', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    const url = await openUrl()
+    const options = { config: { server: { public_url: 'https://chat.example.org' } }, ports: { mail } }
+    return [await startService(url, options), await startService(url, options)]
+  })
   let ada: Person
   let conversation_id: string
   let failures = 0
@@ -17,14 +21,9 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     if (failures-- > 0) throw new Error('the server has died after it took the mail')
   }
   beforeAll(async () => {
-    const url = await openUrl()
-    const options = { config: { server: { public_url: 'https://chat.example.org' } }, ports: { mail } }
-    service = await startService(url, options)
-    node = await startService(url, options)
     ada = await service.signIn('ada')
     ;({ conversation_id } = await ada.conversations.create({}))
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   const newcomer = (username: string) => ({ username, email: `${username}@example.org`, password: PASSWORD })
   const invite = async (username: string, by = ada) => {

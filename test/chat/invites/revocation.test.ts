@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpNodes, startNodes } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, times } from '../../support/service.ts'
 
 describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => startNodes(await openUrl()))
   let founder: Person
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url)
-    node = await startService(url)
     founder = await service.signIn('founder')
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   let made = 0
   /** A conversation of the founder with one more participant, and an invite that this participant created. */

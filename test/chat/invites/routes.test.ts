@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import {
-  codeOf,
-  PASSWORD,
-  type Person,
-  startService,
-  startThread,
-  type TestService,
-  times,
-} from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, startThread, times } from '../../support/service.ts'
 
 describeOnEachDatabase('invites', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => startService(await openUrl(), { ports: { now: () => now } }))
   let ada: Person
   let grace: Person
   let eve: Person
   let conversation_id: string
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    service = await startService(await openUrl(), { ports: { now: () => now } })
     ;({ ada, grace, eve, conversation_id } = await startThread(service))
   })
-  afterAll(() => service.close())
 
   const invite = async (body: Parameters<Person['invites']['create']>[1] = {}) =>
     (await ada.invites.create(conversation_id, body)).token!

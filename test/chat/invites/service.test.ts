@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, startThread, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, type Person, startThread } from '../../support/service.ts'
 
-describeOnEachDatabase('the operator', (openUrl) => {
-  let service: TestService
+describeService('the operator', (service) => {
   let ada: Person
   let eve: Person
   let conversation_id: string
   let root_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl())
     const started = await startThread(service)
     ;({ ada, eve, conversation_id } = started)
     root_id = started.root.root_id
   })
-  afterAll(() => service.close())
 
   it('creates invites to a conversation without participating in it', async () => {
     const { invites } = service.chat

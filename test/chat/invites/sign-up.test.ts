@@ -1,26 +1,28 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 type Role = 'owner' | 'admin' | 'member'
 
 describeOnEachDatabase('a sign-up by invite', (openUrl) => {
   let url: string
-  let service: TestService
-  let node: TestService
+  const [service, node] = setUpNodes(async () => {
+    url = await openUrl()
+    return [
+      await startService(url, { ports: { now: () => now } }),
+      await startService(url, { ports: { now: () => now } }),
+    ]
+  })
   let ada: Person
   let conversation_id: string
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url, { ports: { now: () => now } })
-    node = await startService(url, { ports: { now: () => now } })
     ada = await service.signIn('ada')
     ;({ conversation_id } = await ada.conversations.create({}))
   })
-  afterAll(() => Promise.all([service.close(), node.close()]))
 
   let named = 0
   const newcomer = () => {

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, type Person } from '../../support/service.ts'
 
-describeOnEachDatabase('a conversation', (openUrl) => {
-  let service: TestService
+describeService('a conversation', (service) => {
   let ada: Person
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ada = await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   it('has a policy that only owners and admins set', async () => {
     const { conversation_id: id } = await ada.conversations.create({ title: 'Policies' })

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent, Message } from '../../../lib/client/index.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import type { Person } from '../../support/service.ts'
 
 /** Applies an event to the messages of a client. */
 function fold(messages: Map<string, Message>, { type, payload }: ConversationStreamEvent): void {
@@ -19,16 +19,13 @@ function fold(messages: Map<string, Message>, { type, payload }: ConversationStr
   }
 }
 
-describeOnEachDatabase('an erased user, in the messages of others', (openUrl) => {
-  let service: TestService
+describeService('an erased user, in the messages of others', (service) => {
   let ada: Person
   let conversation_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ada = await service.signIn('ada')
     conversation_id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
   })
-  afterAll(() => service.close())
 
   async function read(): Promise<{ messages: Map<string, Message>; position: string }> {
     const { stream_position } = await ada.conversations.get(conversation_id)

@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, startService, startThread, times } from '../../support/service.ts'
 
 describeOnEachDatabase('messages', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { limits: { max_depth: 5 }, security: { password: { bcrypt_cost: 4 } } },
+    }),
+  )
   let thread: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { limits: { max_depth: 5 }, security: { password: { bcrypt_cost: 4 } } },
-    })
     thread = await startThread(service)
   })
-  afterAll(() => service.close())
 
   it('starts a thread', async () => {
     const { ada, conversation_id } = thread

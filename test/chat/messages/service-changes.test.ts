@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkedFetch } from '../../support/answers.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import {
-  codeOf,
-  PASSWORD,
-  type Person,
-  startService,
-  startThread,
-  type TestService,
-  times,
-} from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startThread, times } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
-describeOnEachDatabase('changing a message', (openUrl) => {
-  let service: TestService
+describeService('changing a message', (service) => {
   let ada: Person
   let grace: Person
   let eve: Person
   let conversation_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ;({ ada, grace, eve, conversation_id } = await startThread(service))
   })
-  afterAll(() => service.close())
 
   const post = async (person: Person, content = 'original') =>
     (await person.messages.postRoot(conversation_id, { content })).message

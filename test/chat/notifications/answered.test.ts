@@ -1,12 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Answer, ageLeases, createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('notifications of answers', (openUrl) => {
-  let service: TestService
-  let other: TestService
+  const [service, other] = setUpNodes(async () => {
+    const url = await openUrl()
+    return [
+      await startService(url, {
+        ports: {
+          assistant: puppet.assistant,
+          notify: ({ kind, excerpt = '' }, { username }) => void told.push(`${username}: ${kind} ${excerpt}`),
+        },
+      }),
+      await startService(url),
+    ]
+  })
   let ada: Person
   let grace: Person
   let conversation_id: string
@@ -14,14 +25,6 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   const told: string[] = []
 
   beforeAll(async () => {
-    const url = await openUrl()
-    service = await startService(url, {
-      ports: {
-        assistant: puppet.assistant,
-        notify: ({ kind, excerpt = '' }, { username }) => void told.push(`${username}: ${kind} ${excerpt}`),
-      },
-    })
-    other = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
   })
@@ -30,9 +33,6 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
     await ada.participants.add(conversation_id, { user_id: grace.id })
     await service.idle()
     told.length = 0
-  })
-  afterAll(async () => {
-    await Promise.all([service.close(), other.close()])
   })
 
   /** A question of grace, and the answer in progress. */

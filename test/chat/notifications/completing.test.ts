@@ -1,17 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+import { describeService } from '../../support/describe-service.ts'
+import { PASSWORD, type Person } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
-describeOnEachDatabase('events about the inbox', (openUrl) => {
-  let service: TestService
+describeService('events about the inbox', (service) => {
   let ada: Person
   let grace: Person
   let cookie: string
   let conversation_id: string
   const streams: TestStream[] = []
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     cookie = (await signInByHand(service.base_url, grace.email, PASSWORD)).cookie
@@ -19,7 +17,6 @@ describeOnEachDatabase('events about the inbox', (openUrl) => {
     await ada.participants.add(conversation_id, { user_id: grace.id })
   })
   afterEach(() => Promise.all(streams.splice(0).map((stream) => stream.close())))
-  afterAll(() => service.close())
 
   /** A stream of grace, of all conversations or of one. */
   async function open(id?: string, last_event_id?: string): Promise<TestStream> {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { HostNotification, Recipient } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { type Person, startService, times } from '../../support/service.ts'
 
 interface Call {
   notification: HostNotification
@@ -9,7 +10,18 @@ interface Call {
 }
 
 describeOnEachDatabase('ports.notify', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      ports: {
+        now: () => clock++,
+        log: { debug() {}, info() {}, warn: (message) => warnings.push(message), error() {} },
+        notify(notification, recipient) {
+          calls.push({ notification, recipient })
+          return respond({ notification, recipient })
+        },
+      },
+    }),
+  )
   let ada: Person
   let grace: Person
   let eve: Person
@@ -20,16 +32,6 @@ describeOnEachDatabase('ports.notify', (openUrl) => {
   let clock = Date.now() * 1000
 
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      ports: {
-        now: () => clock++,
-        log: { debug() {}, info() {}, warn: (message) => warnings.push(message), error() {} },
-        notify(notification, recipient) {
-          calls.push({ notification, recipient })
-          return respond({ notification, recipient })
-        },
-      },
-    })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     eve = await service.signIn('eve')
@@ -41,7 +43,6 @@ describeOnEachDatabase('ports.notify', (openUrl) => {
     await idle()
     calls.length = warnings.length = 0
   })
-  afterAll(() => service.close())
 
   const idle = () => Promise.all(service.nodes.map((node) => node.idle()))
 

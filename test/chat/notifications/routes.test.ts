@@ -1,10 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { type Person, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('the inbox', (openUrl) => {
   let url: string
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url)
+  })
   let ada: Person
   let grace: Person
   let bob: Person
@@ -12,15 +16,12 @@ describeOnEachDatabase('the inbox', (openUrl) => {
   let group: string
 
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     await grace.auth.changeProfile({ username: 'Grace Hopper' })
     bob = await service.signIn('bob')
     eve = await service.signIn('eve')
   })
-  afterAll(() => service.close())
 
   /** A conversation of ada with these, whose inboxes are empty. */
   async function gather(...others: Person[]): Promise<void> {

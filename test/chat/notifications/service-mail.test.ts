@@ -1,18 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { takeTime } from '../../../lib/mail/pace.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the mail of a notification', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), { ports: { mail: (mail) => void mails.push(mail) } }),
+  )
   let ada: Person
   let grace: Person
   let conversation_id: string
   const mails: Mail[] = []
 
   beforeAll(async () => {
-    service = await startService(await openUrl(), { ports: { mail: (mail) => void mails.push(mail) } })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     conversation_id = (await ada.conversations.create()).conversation_id
@@ -20,7 +22,6 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     await service.idle()
     mails.length = 0
   })
-  afterAll(() => service.close())
 
   const order = (notification_id: string, link?: string) => ({ user_id: grace.id, notification_id, link })
 

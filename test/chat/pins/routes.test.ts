@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { contextOf } from '../../../lib/core/context-of.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
-import { codeOf, type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { codeOf, type Person, startThread, times } from '../../support/service.ts'
 
-describeOnEachDatabase('pins', (openUrl) => {
-  let service: TestService
+describeService('pins', { config: { limits: { pins: 5 } } }, (service) => {
   let ada: Person
   let grace: Person
   let eve: Person
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { limits: { pins: 5 } } })
     ;({ ada, grace, eve } = await startThread(service))
   })
-  afterAll(() => service.close())
 
   async function begin() {
     const { conversation_id } = await ada.conversations.create({ title: 'Engines' })

@@ -1,25 +1,26 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('presence in a conversation with many participants', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), { config: { presence: { broadcast_participants: 2 } } }),
+  )
   let ada: Person
   let grace: Person
   let eve: Person
   /** With more participants than get presence events of each other. */
   let large: string
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { presence: { broadcast_participants: 2 } } })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     eve = await service.signIn('eve')
     large = (await ada.conversations.create()).conversation_id
     for (const user of [grace, await service.signIn('mary')]) await ada.participants.add(large, { user_id: user.id })
   })
-  afterAll(() => service.close())
 
   async function follow(person: Person, conversation_id?: string): Promise<TestStream> {
     const { cookie } = await signInByHand(service.base_url, person.email, PASSWORD)

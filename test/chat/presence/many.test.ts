@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../../lib/client/index.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Primitive } from '../../../lib/storage/database.ts'
 import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { PASSWORD, type Person, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 const MANY = 3_000
 
 describeOnEachDatabase('presence of a user with thousands of conversations', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => startService(await openUrl(), { wrap: counting }))
   const statements: string[] = []
 
   /** Records the statements of a service. */
@@ -33,10 +34,6 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
       },
     }
   }
-  beforeAll(async () => {
-    service = await startService(await openUrl(), { wrap: counting })
-  })
-  afterAll(() => service.close())
 
   /** Creates conversations of these users as rows, which is quick. */
   async function share(people: Person[], count: number): Promise<string[]> {

@@ -1,15 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LAPSE } from '../../../lib/chat/presence/rules.ts'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../../lib/client/index.ts'
 import { currentMicros, fromInstant, toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { AS_TWO_NODES } from '../../support/node-pair.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('presence and typing', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => startService(await openUrl(), { ports: { now } }))
   // A held clock: the test moves it. Of two nodes it goes on, or the later status would not be the later one.
   let clock = currentMicros()
   const started = currentMicros()
@@ -18,10 +19,8 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     clock += seconds * SECOND
   }
   beforeAll(async () => {
-    service = await startService(await openUrl(), { ports: { now } })
     await service.signIn('root')
   })
-  afterAll(() => service.close())
 
   let stories = 0
 

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, startThread, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { type Person, startThread } from '../../support/service.ts'
 
-describeOnEachDatabase('the reactions of an erased user', (openUrl) => {
-  let service: TestService
+describeService('the reactions of an erased user', (service) => {
   let ada: Person
   let grace: Person
   let conversation_id: string
   let ids: string[]
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ;({ ada, grace, conversation_id } = await startThread(service))
     ids = []
     for (const content of ['one', 'two', 'three', 'of grace'])
@@ -24,7 +22,6 @@ describeOnEachDatabase('the reactions of an erased user', (openUrl) => {
     await grace.reactions.add(ids[0]!, '🎉')
     await ada.messages.remove(ids[2]!)
   })
-  afterAll(() => service.close())
 
   it('are removed, with an event for each message that does not name the user', async () => {
     const { stream_position } = await ada.conversations.get(conversation_id)

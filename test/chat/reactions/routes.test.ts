@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
-import {
-  codeOf,
-  PASSWORD,
-  type Person,
-  startService,
-  startThread,
-  type TestService,
-  times,
-} from '../../support/service.ts'
+import { codeOf, PASSWORD, type Person, startThread, times } from '../../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../../support/stream.ts'
 
-describeOnEachDatabase('reactions', (openUrl) => {
-  let service: TestService
+describeService('reactions', (service) => {
   let ada: Person
   let grace: Person
   let eve: Person
@@ -22,13 +13,11 @@ describeOnEachDatabase('reactions', (openUrl) => {
   let conversation_id: string
   let headers: SignedHeaders
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ;({ ada, grace, eve, conversation_id } = await startThread(service))
     crowd = await Promise.all(times(12, (n) => service.signIn(`crowd${n}`)))
     headers = await signInByHand(service.base_url, ada.email, PASSWORD)
     for (const { id } of crowd) await ada.participants.add(conversation_id, { user_id: id })
   })
-  afterAll(() => service.close())
 
   const post = async (content = 'hello') => (await grace.messages.postRoot(conversation_id, { content })).message_id
   const reactionsTo = async (id: string, by = ada) => (await by.messages.get(id)).reactions

@@ -1,18 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { codeOf, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('read receipts', (openUrl) => {
   let url: string
-  let service: TestService
+  const service = setUpService(async () => {
+    url = await openUrl()
+    return startService(url)
+  })
   let ada: Person
   let grace: Person
   let alan: Person
   let id: string
   beforeAll(async () => {
-    url = await openUrl()
-    service = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     alan = await service.signIn('alan')
@@ -20,7 +22,6 @@ describeOnEachDatabase('read receipts', (openUrl) => {
     for (const { id: user_id } of [grace, alan]) await ada.participants.add(id, { user_id, role: 'viewer' })
     await ada.conversations.rename(id, { policy: { receipts: 'on' } })
   })
-  afterAll(() => service.close())
 
   const readersOf = async (message_id: string, by = ada) =>
     (await by.receipts.ofMessage(message_id, {})).readers.map(({ user_id }) => user_id)

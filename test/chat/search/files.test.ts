@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { type Person, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, startWithFiles, upload } from '../attachments/files.ts'
 
 describeOnEachDatabase('a search for files', (openUrl) => {
-  let service: TestService
-  let ada: Person
-  let bytes: Bytes
-  let place: string
-  beforeAll(async () => {
+  const service = setUpService(async () => {
     const ports = {
       scan: async ({ attachment }: { attachment: { name: string } }) => {
         await held
@@ -18,12 +15,16 @@ describeOnEachDatabase('a search for files', (openUrl) => {
       },
     }
     const config = { attachments: { deleted_days: 0, scan: 'after' }, search: { per_user_per_min: 10_000 } }
-    service = await startWithFiles(await openUrl(), { config, ports })
+    return startWithFiles(await openUrl(), { config, ports })
+  })
+  let ada: Person
+  let bytes: Bytes
+  let place: string
+  beforeAll(async () => {
     ada = await service.signIn('ada')
     bytes = await bytesFor(service, ada)
     place = (await ada.conversations.create({ title: 'Files' })).conversation_id
   })
-  afterAll(() => service.close())
 
   let held: Promise<void> | undefined
   const file = (name: string) => upload(ada, bytes, place, { name })

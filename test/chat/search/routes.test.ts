@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
 import { findEntries } from '../../../lib/chat/search/lookup.ts'
 import { numberOf, partitionOf } from '../../../lib/chat/search/rules.ts'
@@ -17,6 +17,7 @@ import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../
 import { hasTable } from '../../../lib/storage/catalog.ts'
 import { FIRST_DOC, isOneOf } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { describeService } from '../../support/describe-service.ts'
 import { placementOf } from '../../support/placement.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
@@ -27,21 +28,18 @@ const NOBODY = '0199f3f0-0000-7000-8000-000000000000'
 /** Any of the nodes may bring a message into the index. */
 const idle = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.idle()))
 
-describeOnEachDatabase('search', (openUrl) => {
-  let service: TestService
+describeService('search', { config: { search: { per_user_per_min: 10_000 } } }, (service) => {
   let ada: Person
   let grace: Person
   let alan: Person
   let id: string
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { search: { per_user_per_min: 10_000 } } })
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     alan = await service.signIn('alan')
     id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
     await ada.participants.add(id, { user_id: grace.id })
   })
-  afterAll(() => service.close())
 
   const post = async (content: string, by = ada, conversation = id) =>
     (await by.messages.postRoot(conversation, { content })).message_id

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, startService, startThread, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { codeOf, startThread } from '../../support/service.ts'
 
-describeOnEachDatabase('threads', (openUrl) => {
-  let service: TestService
+describeService('threads', (service) => {
   let world: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
-    service = await startService(await openUrl())
     world = await startThread(service)
   })
-  afterAll(() => service.close())
 
   /** The expected order: depth first, siblings in the order of arrival, computed from the parents alone. */
   function depthFirst(messages: Message[], parent?: string): string[] {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { createChatStore } from '../../../lib/client/store/index.ts'
 import { inboxOf } from '../../../lib/client/store/parts.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import { PASSWORD } from '../../support/service.ts'
 import { createNetwork, waitForView } from './world.ts'
 
-describeOnEachDatabase('two people who write to each other', (openUrl) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService(await openUrl())
-  })
-  afterAll(() => service.close())
-
+describeService('two people who write to each other', (service) => {
   it('see the badge rise with a mention, also after a lost connection, and fall when the thread is read', async () => {
     const { email, ...admin } = await service.signIn('ada')
     const grace = await service.signIn('grace')

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { linkOf } from '../../../lib/config/links.ts'
 import { OPERATOR, parseConfig } from '../../../lib/index.ts'
-import { PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { PASSWORD, startService } from '../../support/service.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
 
 describe('the forms of mailed links', () => {
-  let service: TestService
+  const service = setUpService(() => startService('sqlite::memory:', { config, ports }))
   const lines: string[] = []
   const log = (message: string, fields?: object) => void lines.push(JSON.stringify([message, fields]))
   const ports = { log: { debug: log, info: log, warn: log, error: log } }
   const config = { log: { requests: 'all' } }
   beforeAll(async () => {
-    service = await startService('sqlite::memory:', { config, ports })
     await service.signIn('founder')
   })
-  afterAll(() => service.close())
 
   const PATH = '/account/reset-password'
   const open = (path: string, init: RequestInit = {}) => fetch(service.base_url + path, { redirect: 'error', ...init })

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { createAddressReader, toAddress } from '../../../lib/http/request/client-address.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { startService } from '../../support/service.ts'
 
 const PEER = '10.0.0.1'
 const CLIENT = '203.0.113.9'
@@ -97,12 +98,10 @@ describe.each([
   ['without a trusted proxy', [], '127.0.0.1'],
   ['behind a trusted proxy', ['127.0.0.0/8'], CLIENT],
 ])('%s', (_, trusted_proxies, expected) => {
-  let service: TestService
+  const service = setUpService(() => startService('sqlite::memory:', { config: { server: { trusted_proxies } } }))
   beforeAll(async () => {
-    service = await startService('sqlite::memory:', { config: { server: { trusted_proxies } } })
     await service.signIn('ada')
   })
-  afterAll(() => service.close())
 
   it('a sign-in is audited with its client address', async () => {
     const response = await fetch(`${service.base_url}/api/auth/login`, {

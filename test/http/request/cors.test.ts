@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, startThread, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { PASSWORD, startService, startThread } from '../../support/service.ts'
 import { type SignedHeaders, signInByHand } from '../../support/stream.ts'
 
 const LISTED = 'https://app.example.org'
@@ -30,22 +31,22 @@ const UNLISTED = [
 ]
 
 describeOnEachDatabase('a response', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () => {
+    const cors = { allowed_origins: [LISTED, LOCAL] }
+    return startService(await openUrl(), {
+      config: { server: { cors }, security: { csrf: { header_name: 'X-Own' }, password: { bcrypt_cost: 4 } } },
+    })
+  })
   let ada: SignedHeaders
   let conversationId: string
 
   beforeAll(async () => {
-    const cors = { allowed_origins: [LISTED, LOCAL] }
-    service = await startService(await openUrl(), {
-      config: { server: { cors }, security: { csrf: { header_name: 'X-Own' }, password: { bcrypt_cost: 4 } } },
-    })
     // The typed clients of the thread send the header by its usual name: this one is opened by hand.
     const person = await service.signIn('ada')
     const { conversation_id } = await service.chat.conversations.create(await service.chat.users.actor(person.id))
     conversationId = conversation_id
     ada = await signInByHand(service.base_url, person.email, PASSWORD)
   })
-  afterAll(() => service.close())
 
   /** One response of every kind: its status, and how to get it. */
   const KINDS: [kind: string, status: number, method: string, path: () => string, body?: object][] = [

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Config, parseConfig } from '../../../lib/config/parse.ts'
 import type { AnyRoute } from '../../../lib/endpoint.ts'
 import { createChatApp } from '../../../lib/http/app.ts'
@@ -8,7 +8,8 @@ import { isForeign } from '../../../lib/http/request/csrf.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, startThread, type TestService } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { PASSWORD, startService, startThread } from '../../support/service.ts'
 import { type SignedHeaders, signInByHand } from '../../support/stream.ts'
 
 const LISTED = 'https://app.example.org'
@@ -81,14 +82,15 @@ const FOREIGN: Record<string, string>[] = [
 const changing = allRoutes.filter(([, route]) => route.changes).map(([name, route]) => ({ name, route }))
 
 describeOnEachDatabase('every route that changes something', (openUrl) => {
-  let service: TestService
+  const service = setUpService(async () =>
+    startService(await openUrl(), {
+      config: { server: { cors: { allowed_origins: [LISTED] } }, session: { max_sessions_per_user: 1000 } },
+    }),
+  )
   let ada: SignedHeaders
   let ids: Record<string, string>
 
   beforeAll(async () => {
-    service = await startService(await openUrl(), {
-      config: { server: { cors: { allowed_origins: [LISTED] } }, session: { max_sessions_per_user: 1000 } },
-    })
     const {
       ada: { email },
       grace,
@@ -105,7 +107,6 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
     }
     ada = await signInByHand(service.base_url, email, PASSWORD)
   })
-  afterAll(() => service.close())
 
   async function send(route: AnyRoute, headers: Record<string, string>, search = '') {
     const path = route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name] ?? 'unknown')

@@ -1,20 +1,21 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { MIB } from '../../../lib/core/units.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { PASSWORD, startService } from '../../support/service.ts'
 
 const PIECE = 'x'.repeat(MIB / 16)
 const CHUNK = `10000\r\n${PIECE}\r\n`
 const JSON_TYPE = 'Content-Type: application/json'
 
-let service: TestService
+const service = setUpService(async () =>
+  startService('sqlite::memory:', { config: { attachments: await filesInFolder() } }),
+)
 beforeAll(async () => {
-  service = await startService('sqlite::memory:', { config: { attachments: await filesInFolder() } })
   await service.signIn('ada')
 })
-afterAll(() => service.close())
 
 /** Refusals that are known before the body arrives; a length beyond the limit is refused first. */
 const REFUSALS: [what: string, path: string, type: string, status: number, code: string, pieces?: number][] = [

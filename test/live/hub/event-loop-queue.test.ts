@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeAll, expect, it } from 'vitest'
 import { ChatError } from '../../../lib/index.ts'
 import { createEventLoopQueue } from '../../../lib/live/hub/event-loop-queue.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, type TestService, times } from '../../support/service.ts'
+import { setUpService } from '../../support/describe-service.ts'
+import { startService, times } from '../../support/service.ts'
 import { holdStorage, readsLog, type Which } from '../held.ts'
 import { inTens, positionOf, seqOf, soon, startReading, turns } from '../readers.ts'
 
@@ -12,15 +13,15 @@ const PAGE_BYTES = 16 * 1024
 
 describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
   const held = holdStorage()
-  let service: TestService
+  const service = setUpService(async () => {
+    const config = { sse: { max_buffer_bytes: PAGE_BYTES } }
+    return startService(await openUrl(), { wrap: held.wrap, config })
+  })
   let thread: Awaited<ReturnType<typeof startReading>>
   beforeAll(async () => {
-    const config = { sse: { max_buffer_bytes: PAGE_BYTES } }
-    service = await startService(await openUrl(), { wrap: held.wrap, config })
     thread = await startReading(service)
   })
   afterEach(() => held.reset())
-  afterAll(() => service.close())
 
   /** A conversation with two pages of events after an id. */
   async function fillConversation() {

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, beforeAll, expect, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { ChatError, openStorage } from '../../../lib/index.ts'
 import type { Commit } from '../../../lib/live/transaction/commits.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { setUpService } from '../../support/describe-service.ts'
 import { placementOf } from '../../support/placement.ts'
 import { type ServiceOptions, startService, type TestService, times } from '../../support/service.ts'
 import { followResponse, openStream, type TestStream } from '../../support/stream.ts'
@@ -31,10 +32,11 @@ describeOnEachDatabase('race conditions', (openUrl) => {
   const streams: TestStream[] = []
   const more: TestService[] = []
   let url: string
-  let shared: TestService
-  beforeAll(async () => {
+  const shared = setUpService(async () => {
     url = await openUrl()
-    shared = await startService(url, { wrap: held.wrap })
+    return startService(url, { wrap: held.wrap })
+  })
+  beforeAll(async () => {
     readEverything(shared)
   })
   afterEach(async () => {
@@ -43,7 +45,6 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     await Promise.all(more.splice(0).map((service) => service.close()))
     await soon(() => expect(shared.chat.context.streams.hub.size()).toBe(0))
   })
-  afterAll(() => shared.close())
 
   async function startOther(options: ServiceOptions): Promise<TestService> {
     const service = await startService(url, options)

@@ -3,7 +3,8 @@ import type { Primitive } from '../../../lib/storage/database.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
 import { toSql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { setUpNodes } from '../../support/describe-service.ts'
+import { PASSWORD, startService, startThread, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 import { holdStorage, looksForChanges } from '../held.ts'
 import { typesOf } from '../readers.ts'
@@ -38,16 +39,17 @@ const closedBecause = (reason: string) =>
 describeOnEachDatabase('the streams of another node', (openUrl) => {
   const statements: [string, readonly Primitive[]][] = []
   const held = holdStorage()
-  let here: TestService
-  let there: TestService
+  const [here, there] = setUpNodes(async () => {
+    const url = await openUrl()
+    return [
+      await startService(url),
+      await startService(url, { wrap: (storage) => collecting(statements)(held.wrap(storage)) }),
+    ]
+  })
   let thread: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
-    const url = await openUrl()
-    here = await startService(url)
-    there = await startService(url, { wrap: (storage) => collecting(statements)(held.wrap(storage)) })
     thread = await startThread(here)
   })
-  afterAll(() => Promise.all([here.close(), there.close()]))
 
   const open = async (email: string) => {
     const { cookie } = await signInByHand(here.base_url, email, PASSWORD)

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { Commit } from '../../../lib/live/transaction/commits.ts'
-import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import { describeService } from '../../support/describe-service.ts'
+import type { Person } from '../../support/service.ts'
 
-describeOnEachDatabase('commits', (openUrl) => {
-  let service: TestService
+describeService('commits', (service) => {
   const published: Commit[] = []
   const calls: string[] = []
   let ada: Person
   let conversation_id: string
   beforeAll(async () => {
-    service = await startService(await openUrl())
     ada = await service.signIn('ada')
     conversation_id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
     const { commits } = service.chat.context
@@ -25,7 +23,6 @@ describeOnEachDatabase('commits', (openUrl) => {
       published.push(commit)
     })
   })
-  afterAll(() => service.close())
 
   it('are stored with before, and published after the events are durable, in the order of subscription', async () => {
     calls.length = 0
