@@ -14,9 +14,16 @@ export function addressOf(
   order: MailOrder,
   options: AddressOptions,
 ): Promise<Addressed | undefined> {
-  if (order.mail === 'reset_password') return addressReset(ctx, order, options)
-  if (order.mail === 'verify_email') return addressVerification(ctx, order, options)
-  if (order.mail === 'invite' || order.mail === 'change_email' || order.mail === 'undo_email')
-    return addressRequest(ctx, order, order.mail)
-  return addressNotice(ctx, order, options)
+  switch (order.mail) {
+    case 'reset_password':
+      return addressReset(ctx, order, options)
+    case 'verify_email':
+      return addressVerification(ctx, order, options)
+    case 'invite':
+    case 'change_email':
+    case 'undo_email':
+      return addressRequest(ctx, order, order.mail)
+    default:
+      return addressNotice(ctx, order, options)
+  }
 }

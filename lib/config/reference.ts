@@ -94,7 +94,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   return [
     {
       key,
-      type: typeOf(node.wrapped!),
+      type: TYPES[node.wrapped!.type] ?? 'text',
       ...(node.wrapped!.type === 'picklist' && { choices: node.wrapped!.options as string[] }),
       ...boundsOf(node.wrapped!),
       ...(node.default !== undefined && { default: node.default }),
@@ -106,12 +106,14 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   ]
 }
 
-function typeOf(node: SchemaNode): ConfigKey['type'] {
-  if (node.type === 'number') return 'integer'
-  if (node.type === 'boolean') return 'boolean'
-  if (node.type === 'array') return 'list'
-  if (node.type === 'custom' || node.type === 'record') return 'table'
-  return node.type === 'union' ? 'integer or false' : 'text'
+/** The types of keys by those of their schemas; all others are texts. */
+const TYPES: Record<string, ConfigKey['type']> = {
+  number: 'integer',
+  boolean: 'boolean',
+  array: 'list',
+  custom: 'table',
+  record: 'table',
+  union: 'integer or false',
 }
 
 /** The bounds of a value; for a number that can also be false, the bounds of the number. */

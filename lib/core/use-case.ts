@@ -222,12 +222,21 @@ function parseWithout<S extends v.GenericSchema>(unknown: UnknownName[], schema:
 function wording({ type, expected, input, requirement }: v.BaseIssue<unknown>): string {
   if (input === undefined) return 'is missing'
   const unit = typeof input === 'string' ? 'characters' : 'entries'
-  if (type === 'min_length') return `must be at least ${requirement} ${unit}`
-  if (type === 'max_length') return `must be at most ${requirement} ${unit}`
-  if (type === 'length') return `must have ${requirement} ${unit}`
-  if (type === 'integer' || type === 'safe_integer') return 'must be a whole number'
-  if (type === 'regex') return `must match ${expected}`
-  return `must be ${expected ? inWords(expected) : 'of another form'}`
+  switch (type) {
+    case 'min_length':
+      return `must be at least ${requirement} ${unit}`
+    case 'max_length':
+      return `must be at most ${requirement} ${unit}`
+    case 'length':
+      return `must have ${requirement} ${unit}`
+    case 'integer':
+    case 'safe_integer':
+      return 'must be a whole number'
+    case 'regex':
+      return `must match ${expected}`
+    default:
+      return `must be ${expected ? inWords(expected) : 'of another form'}`
+  }
 }
 
 /** What JSON calls the types of the schemas. */

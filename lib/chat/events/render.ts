@@ -41,26 +41,32 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
 
   function eventOf(row: EventRow): PersistedEvent | undefined {
     const { type, conversation_id } = row
-    if (type === 'membership.changed') return toMembership(row)
-    if (type === 'conversation.updated') {
-      const conversation = conversations.get(conversation_id)
-      return conversation && { type, payload: { conversation: toFields(conversation) } }
+    switch (type) {
+      case 'membership.changed':
+        return toMembership(row)
+      case 'conversation.updated': {
+        const conversation = conversations.get(conversation_id)
+        return conversation && { type, payload: { conversation: toFields(conversation) } }
+      }
+      case 'pin.changed':
+        return toPinChanged(row, by.has(row.user_id!))
+      case 'reactions.changed': {
+        const state = reactions.get(row.message_id!)
+        return state && toReactionsChanged(row, state, by.has(row.user_id!))
+      }
+      case 'thread.new': {
+        const thread = threads.get(row.message_id!)
+        return thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toSummary(thread) } }
+      }
+      case 'message.delta': {
+        const payload = deltas.get(chunkId(row))
+        return payload && { type, payload }
+      }
+      default: {
+        const message = messages.get(row.message_id!)
+        return message && toMessageEvent(row, message)
+      }
     }
-    if (type === 'pin.changed') return toPinChanged(row, by.has(row.user_id!))
-    if (type === 'reactions.changed') {
-      const state = reactions.get(row.message_id!)
-      return state && toReactionsChanged(row, state, by.has(row.user_id!))
-    }
-    if (type === 'thread.new') {
-      const thread = threads.get(row.message_id!)
-      return thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toSummary(thread) } }
-    }
-    if (type === 'message.delta') {
-      const payload = deltas.get(chunkId(row))
-      return payload && { type, payload }
-    }
-    const message = messages.get(row.message_id!)
-    return message && toMessageEvent(row, message)
   }
 
   return rows.map((row) => {

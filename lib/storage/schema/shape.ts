@@ -26,15 +26,23 @@ function apply({ tables, indexes }: Shape, statement: string): void {
     /^\s*(CREATE|ALTER|DROP)\s+(?:UNIQUE\s+|UNLOGGED\s+)?(TABLE|INDEX)\s+(?:IF (?:NOT )?EXISTS\s+)?(\w+)\s*(.*)$/is.exec(
       statement,
     ) ?? []
-  const what = `${verb} ${kind}`.toUpperCase()
-  if (what === 'CREATE TABLE') tables.set(name, new Set(columnsOf(rest)))
-  if (what === 'CREATE INDEX') indexes.set(name, /^ON\s+(\w+)/i.exec(rest)![1]!)
-  if (what === 'DROP INDEX') indexes.delete(name)
-  if (what === 'DROP TABLE') {
-    tables.delete(name)
-    for (const [index, table] of indexes) if (table === name) indexes.delete(index)
+  switch (`${verb} ${kind}`.toUpperCase()) {
+    case 'CREATE TABLE':
+      tables.set(name, new Set(columnsOf(rest)))
+      return
+    case 'CREATE INDEX':
+      indexes.set(name, /^ON\s+(\w+)/i.exec(rest)![1]!)
+      return
+    case 'DROP INDEX':
+      indexes.delete(name)
+      return
+    case 'DROP TABLE':
+      tables.delete(name)
+      for (const [index, table] of indexes) if (table === name) indexes.delete(index)
+      return
+    case 'ALTER TABLE':
+      alter(tables, name, rest)
   }
-  if (what === 'ALTER TABLE') alter(tables, name, rest)
 }
 
 function alter(tables: Shape['tables'], table: string, change: string): void {
