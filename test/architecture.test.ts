@@ -52,6 +52,22 @@ const SERVICE = /^lib\/.+\/service(-[a-z-]+)?\.ts$/
 /** A second file of a role. */
 const SECOND = /^(lib\/(?!config|storage|core).+)\/(schema|rules|store|service|routes)-[a-z-]+\.ts$/
 
+/** Where statements stand, beside stores: the database itself, the log and its readers, what operators check. */
+const SQL_PLACES = ['lib/storage/**', 'lib/live/**', 'lib/ops/**']
+
+/** Files from before the rule, whose statements are to be in stores: a new one does not belong here. */
+const SQL_ELSEWHERE: readonly string[] = [
+  'lib/accounts/passwords/known-devices.ts',
+  'lib/accounts/sessions/rotated.ts',
+  'lib/backups/verify.ts',
+  'lib/chat/conversations/removal.ts',
+  'lib/chat/copies/files.ts',
+  'lib/chat/messages/idempotency.ts',
+  'lib/chat/messages/revisions.ts',
+  'lib/limits/buckets.ts',
+  'cli/commands/backup.ts',
+]
+
 /** What of `core` is not for rules: time and chance. */
 const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
 
@@ -138,6 +154,28 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
       const { type, name } = (node.callee ?? {}) as Partial<Node>
       if (node.type !== 'CallExpression' || type !== 'Identifier' || name !== 'useCase') return
       if (!SERVICE.test(path)) return 'declares a use-case and is no service.ts, nor service-<what>.ts'
+    }),
+
+  'SQL stands in stores': (tree) =>
+    everyNode(tree, ({ path }, node) => {
+      if (!isSql(node) || /\/store(-[a-z0-9-]+)?\.ts$/.test(path) || fits(path, SQL_PLACES)) return
+      if (!SQL_ELSEWHERE.includes(path)) return 'has SQL, which belongs in a store'
+    }),
+
+  // It would become a parameter, and the query succeeds: `SELECT ?` returns the name of the column.
+  'no text of the program is a value of a statement': (tree) =>
+    everyNode(tree, ({ path }, node) => {
+      if (!isSql(node)) return
+      const { expressions } = node.quasi as { expressions: Node[] }
+      const text = expressions.find((value) => isConstantText(tree, path, value))
+      if (text)
+        return `${(text.name as string | undefined) ?? 'a text'} is no part of a statement: sql, name or literal makes one`
+    }),
+
+  'statements of plain texts are made in storage': (tree) =>
+    everyNode(tree, ({ path }, node) => {
+      if (node.type !== 'ImportSpecifier' || (node.imported as Node).name !== 'statement') return
+      if (!fits(path, ['lib/storage/**'])) return 'makes a statement of a text'
     }),
 
   'a second file of a role has a first one': (tree) =>
@@ -286,6 +324,42 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/chat/x/own.ts: declares a use-case', { 'lib/chat/x/own.ts': 'export const list = useCase({})' }],
     ['', { 'lib/chat/x/service.ts': 'useCase({})', 'lib/chat/x/service-own.ts': 'useCase({})' }],
     ['', { 'lib/chat/x/own.ts': 'export const list = { useCase: 1 }' }],
+  ],
+  'SQL stands in stores': [
+    ['lib/chat/x/service.ts: has SQL', { 'lib/chat/x/service.ts': 'db.get(sql`SELECT 1`)' }],
+    [
+      '',
+      {
+        'lib/chat/x/store-own.ts': 'db.get(sql`SELECT 1`)',
+        'lib/live/log/log.ts': 'db.get(sql`SELECT 1`)',
+        'lib/chat/x/service.ts': 'const sql = `SELECT 1`',
+      },
+    ],
+  ],
+  'no text of the program is a value of a statement': [
+    ['lib/x/store.ts: A is no part', { 'lib/x/store.ts': `const A = 'id, a'\nsql\`SELECT \${A} FROM x\`` }],
+    ['lib/x/store.ts: A is no part', { 'lib/x/store.ts': `const A = \`a \${1}\`\nsql\`SELECT \${A} FROM x\`` }],
+    ['lib/x/store.ts: a text is', { 'lib/x/store.ts': `sql\`SELECT \${'id'} FROM x\`` }],
+    [
+      'lib/x/store.ts: B is no part',
+      {
+        'lib/x/store.ts': `import { A as B } from './y.ts'\nsql\`SELECT \${B}\``,
+        'lib/x/y.ts': `export const A = 'a'`,
+      },
+    ],
+    [
+      '',
+      {
+        'lib/x/store.ts': `import { B } from './y.ts'
+          const [A, N] = [sql\`a\`, 1]
+          const f = (a, c) => sql\`SELECT \${A}, \${B}, \${a}, \${c.d}, \${N}, \${\`\${a}%\`}\``,
+        'lib/x/y.ts': 'export const B = sql`b`',
+      },
+    ],
+  ],
+  'statements of plain texts are made in storage': [
+    ['lib/x/store.ts: makes a statement', { 'lib/x/store.ts': "import { statement } from '../storage/sql.ts'" }],
+    ['', { 'lib/storage/on-rows.ts': "import { statement } from './sql.ts'" }],
   ],
   'a second file of a role has a first one': [
     ['lib/chat/x/service-own.ts: is the first', { 'lib/chat/x/service-own.ts': '' }],
@@ -445,6 +519,32 @@ function* walk(value: unknown): Generator<Node> {
   if (typeof value !== 'object' || value === null) return
   if ('type' in value && typeof value.type === 'string') yield value as Node
   for (const child of Object.values(value)) yield* walk(child)
+}
+
+function isSql({ type, tag }: Node): boolean {
+  return type === 'TaggedTemplateExpression' && (tag as Node).name === 'sql'
+}
+
+/** Whether a value is a text that the program has: written there, or as a constant of this file or of one it imports. */
+function isConstantText(tree: Tree, path: string, value: Node): boolean {
+  if (value.type === 'Literal') return typeof value.value === 'string'
+  if (value.type !== 'Identifier') return false
+  const nodes = tree[path]?.nodes ?? []
+  const declared = nodes[0]?.body as Node[]
+  const constants = declared.flatMap((each) =>
+    each.type === 'ExportNamedDeclaration' ? [each.declaration as Node] : each,
+  )
+  for (const each of constants) {
+    if (each?.type === 'VariableDeclaration')
+      for (const { id, init } of each.declarations as { id: Node; init?: Node | null }[])
+        if (id.name === value.name)
+          return init?.type === 'TemplateLiteral' || (init?.type === 'Literal' && typeof init.value === 'string')
+    if (each?.type !== 'ImportDeclaration') continue
+    for (const { local, imported } of each.specifiers as { local: Node; imported?: Node }[])
+      if (local.name === value.name && imported)
+        return isConstantText(tree, toImport(path, each)!.target, { type: 'Identifier', name: imported.name })
+  }
+  return false
 }
 
 function isFunction({ type }: Node): boolean {

@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, type Micros, sql } from '../storage/sql.ts'
+import { databaseNow, literal, type Micros, sql } from '../storage/sql.ts'
 
 /** The state of the backups of a database. */
 export interface BackupState {
@@ -26,14 +26,15 @@ const NAME = 'backup'
 export function findState(db: Queries): Promise<BackupState | undefined> {
   return db.get<BackupState>(
     sql`SELECT owner, created_at, attempted_at, succeeded_at, failures, error, detail, target FROM schedules
-          WHERE name = ${NAME}`,
+          WHERE name = ${literal(NAME)}`,
   )
 }
 
 /** Adds the state if there is none. */
 export async function insertState(tx: Queries, owner: string, now: Micros): Promise<void> {
   await tx.run(
-    sql`INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES (${NAME}, ${owner}, ${now}, ${now})
+    sql`INSERT INTO schedules (name, owner, created_at, attempted_at)
+          VALUES (${literal(NAME)}, ${owner}, ${now}, ${now})
           ON CONFLICT (name) DO NOTHING`,
   )
 }
@@ -44,7 +45,7 @@ export async function clampTimes(tx: Queries, now: Micros): Promise<void> {
     sql`UPDATE schedules SET created_at = CASE WHEN created_at > ${now} THEN ${now} ELSE created_at END,
                           attempted_at = CASE WHEN attempted_at > ${now} THEN ${now} ELSE attempted_at END,
                           succeeded_at = CASE WHEN succeeded_at > ${now} THEN ${now} ELSE succeeded_at END
-      WHERE name = ${NAME}`,
+      WHERE name = ${literal(NAME)}`,
   )
 }
 
@@ -54,7 +55,7 @@ export async function takeLease(tx: Queries, writer: string, lease: Micros, stat
   const taken = await tx.run(
     // A write whose answer was lost is tried again, by the same writer.
     sql`UPDATE schedules SET writer = ${writer}, lease_expires_at = ${clock} + ${lease}
-      WHERE name = ${NAME} AND attempted_at = ${state.attempted_at}
+      WHERE name = ${literal(NAME)} AND attempted_at = ${state.attempted_at}
         AND (lease_expires_at IS NULL OR lease_expires_at < ${clock} OR writer = ${writer})`,
   )
   return taken === 1
@@ -63,7 +64,7 @@ export async function takeLease(tx: Queries, writer: string, lease: Micros, stat
 /** The process that has the right now, if one has it. By primary key. */
 export async function findWriter(db: Queries): Promise<string | undefined> {
   const held = await db.get<{ writer: string }>(
-    sql`SELECT writer FROM schedules WHERE name = ${NAME} AND writer IS NOT NULL
+    sql`SELECT writer FROM schedules WHERE name = ${literal(NAME)} AND writer IS NOT NULL
           AND lease_expires_at >= ${databaseNow(db.dialect)}`,
   )
   return held?.writer
@@ -72,7 +73,7 @@ export async function findWriter(db: Queries): Promise<string | undefined> {
 /** @returns false when the writer has lost it */
 export async function renewLease(tx: Queries, writer: string, lease: Micros): Promise<boolean> {
   const renewed = await tx.run(
-    sql`UPDATE schedules SET lease_expires_at = ${databaseNow(tx.dialect)} + ${lease} WHERE name = ${NAME}
+    sql`UPDATE schedules SET lease_expires_at = ${databaseNow(tx.dialect)} + ${lease} WHERE name = ${literal(NAME)}
           AND writer = ${writer}`,
   )
   return renewed === 1
@@ -81,7 +82,8 @@ export async function renewLease(tx: Queries, writer: string, lease: Micros): Pr
 /** Gives the right back without an attempt. */
 export async function releaseLease(tx: Queries, writer: string): Promise<void> {
   await tx.run(
-    sql`UPDATE schedules SET writer = NULL, lease_expires_at = NULL WHERE name = ${NAME} AND writer = ${writer}`,
+    sql`UPDATE schedules SET writer = NULL, lease_expires_at = NULL WHERE name = ${literal(NAME)}
+          AND writer = ${writer}`,
   )
 }
 
@@ -96,7 +98,7 @@ export async function storeSuccess(
     sql`UPDATE schedules SET attempted_at = ${at}, succeeded_at = ${at}, failures = 0, error = NULL, detail = ${detail},
           target = ${target},
                           writer = NULL, lease_expires_at = NULL
-      WHERE name = ${NAME} AND writer = ${writer}`,
+      WHERE name = ${literal(NAME)} AND writer = ${writer}`,
   )
 }
 
@@ -105,6 +107,6 @@ export async function storeFailure(tx: Queries, writer: string, at: Micros, erro
   await tx.run(
     sql`UPDATE schedules SET attempted_at = ${at}, failures = failures + 1, error = ${error}, writer = NULL,
           lease_expires_at = NULL
-      WHERE name = ${NAME} AND writer = ${writer}`,
+      WHERE name = ${literal(NAME)} AND writer = ${writer}`,
   )
 }

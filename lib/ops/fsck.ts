@@ -8,7 +8,7 @@ import { fileOf } from '../storage/place.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
 import { shapeAfter } from '../storage/schema/shape.ts'
 import { listChanges } from '../storage/schema/verify.ts'
-import { sql } from '../storage/sql.ts'
+import { literal, sql } from '../storage/sql.ts'
 import { checkApart, checkHere, IS_REMOVING, isLarge } from './integrity-process.ts'
 import type { Invariant, Repair } from './invariant.ts'
 import { invariants } from './invariants.ts'
@@ -109,7 +109,9 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
   const apart = isLarge(file) ? all.filter((invariant) => invariant.apart) : []
   let checkable: Invariant[] = []
   const checkAll = async (queries: Queries) => {
-    if (queries.dialect === 'postgresql') await queries.get(sql`SELECT set_config('work_mem', ${WORK_MEM}, true)`)
+    if (queries.dialect === 'postgresql')
+      await queries.get(sql`SELECT set_config('work_mem', ${literal(WORK_MEM)},
+           true)`)
     begin(SCHEMA.name)
     const changes = await listChanges(queries)
     found.push(...finding(SCHEMA, changes))

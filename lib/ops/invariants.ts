@@ -1,5 +1,5 @@
 import type { Dialect } from '../storage/database.ts'
-import { isErasedAuthor, type Micros } from '../storage/sql.ts'
+import { isErasedAuthor, type Micros, sql } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
@@ -70,7 +70,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'events.chunks',
       says: 'The event of a chunk refers to an existing chunk.',
       find: `SELECT e.id FROM events e JOIN messages m ON m.id = e.message_id
-              WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL AND NOT ${isErasedAuthor('m.posted_by')}
+              WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}
                 AND NOT EXISTS (SELECT 1 FROM message_chunks c WHERE c.message_id = e.message_id AND c.idx = ${chunkOf})`,
     },
     {

@@ -180,8 +180,8 @@ export function greatest(dialect: Dialect): Sql {
 }
 
 /** A condition on the column `author`: its user was erased with all messages, and the messages are being removed. */
-export function isErasedAuthor(author: Sql | string): Sql {
-  return sql`EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${toSql(author, [])}
+export function isErasedAuthor(author: Sql): Sql {
+  return sql`EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${author}
          AND gone.messages = 'erase')`
 }
 
@@ -207,11 +207,11 @@ export const ACTIVE_AT = sql`coalesce(c.active_at, c.created_at)`
 export const IS_OF_HOST = sql`i.provider = 'host' AND i.issuer = ''`
 
 /** The host's own id of the user with this id, as a column; NULL for others. By the index of identities by user. */
-export const subjectOf = (userId: Sql | string) =>
-  sql`(SELECT min(i.subject) FROM identities i WHERE i.user_id = ${toSql(userId, [])} AND ${IS_OF_HOST})`
+export const subjectOf = (userId: Sql) =>
+  sql`(SELECT min(i.subject) FROM identities i WHERE i.user_id = ${userId} AND ${IS_OF_HOST})`
 
 /** Whether another person of a direct conversation `c`, or the system actor that has opened it, is disabled. By primary keys. */
-export const isOtherDisabled = (userId: Sql | string) => sql`EXISTS (
+export const isOtherDisabled = (userId: Sql) => sql`EXISTS (
     SELECT 1 FROM participants other JOIN users person ON person.id = other.user_id
-     WHERE other.conversation_id = c.id AND other.user_id <> ${toSql(userId, [])} AND person.disabled_at IS NOT NULL)
+     WHERE other.conversation_id = c.id AND other.user_id <> ${userId} AND person.disabled_at IS NOT NULL)
   OR EXISTS (SELECT 1 FROM users opener WHERE opener.id = c.system_id AND opener.disabled_at IS NOT NULL)`

@@ -183,7 +183,7 @@ export function listDeltaSizes(db: Queries, ranges: ChunkRange[]): Promise<Chunk
 export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<MessageDelta[]> {
   const rows = await db.all<ChunkPlace & { content: string }>(
     sql`SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
-            CASE WHEN m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')} THEN c.content ELSE ''
+            CASE WHEN m.deleted_at IS NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)} THEN c.content ELSE ''
                 END AS content
        FROM message_chunks c JOIN messages m ON m.id = c.message_id
       WHERE ${isInRanges(ranges)}`,
@@ -218,7 +218,7 @@ export function findAnswer(
 > {
   return db.get(
     sql`SELECT conversation_id, posted_by, status,
-            CASE WHEN ${isErasedAuthor('messages.posted_by')} THEN created_at ELSE deleted_at END AS deleted_at
+            CASE WHEN ${isErasedAuthor(sql`messages.posted_by`)} THEN created_at ELSE deleted_at END AS deleted_at
        FROM messages WHERE id = ${messageId}`,
   )
 }

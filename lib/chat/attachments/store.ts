@@ -63,7 +63,7 @@ export interface FoundAttachment extends AttachmentRow {
 export async function findAttachment(db: Queries, id: string): Promise<FoundAttachment | undefined> {
   const row = await db.get<FoundAttachment & { erasure: string | null }>(
     sql`SELECT ${COLUMNS}, b.digest, m.posted_by, m.deleted_by,
-            CASE WHEN m.deleted_at IS NOT NULL OR ${isErasedAuthor('m.posted_by')} THEN 1 ELSE 0 END AS is_deleted,
+            CASE WHEN m.deleted_at IS NOT NULL OR ${isErasedAuthor(sql`m.posted_by`)} THEN 1 ELSE 0 END AS is_deleted,
             (SELECT gone.messages FROM erased_authors gone WHERE gone.user_id = a.uploaded_by) AS erasure
        FROM attachments a
        LEFT JOIN messages m ON m.id = a.message_id

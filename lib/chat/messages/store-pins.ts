@@ -13,7 +13,8 @@ export interface PinState {
 export function findPin(db: Queries, messageId: string): Promise<PinState | undefined> {
   return db.get<PinState>(
     sql`SELECT root_id, conversation_id, pinned_at,
-            CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor('messages.posted_by')} THEN 1 ELSE 0 END AS is_deleted
+            CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor(sql`messages.posted_by`)} THEN 1 ELSE 0
+                END AS is_deleted
        FROM messages WHERE id = ${messageId}`,
   )
 }

@@ -42,8 +42,8 @@ const placesOf = (given: Sql) => sql`WITH places AS MATERIALIZED (
       FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id)`
 
 /** Only a direct conversation costs a look at its people. */
-const isClosed = (target: string) => sql`CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
-       WHEN ${isOtherDisabled(`${target}.user_id`)} THEN 1 ELSE 0 END AS is_closed`
+const isClosed = (target: Sql) => sql`CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
+       WHEN ${isOtherDisabled(sql`${target}.user_id`)} THEN 1 ELSE 0 END AS is_closed`
 
 /**
  * PostgreSQL takes IS NULL to be rare in a table of which it knows nothing: it would read all conversations for a batch,
@@ -58,7 +58,7 @@ const lockTargetsWith = (lock: Sql) =>
     (given, dialect) =>
       sql`${placesOf(given)}
        SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, p.archived,
-           ${isClosed('places')}
+           ${isClosed(sql`places`)}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
          JOIN participants p ON p.conversation_id = places.member_of AND p.user_id = places.user_id
@@ -72,7 +72,7 @@ const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
     sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, 0 AS archived,
-          ${isClosed('given')}
+          ${isClosed(sql`given`)}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
        JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
@@ -119,7 +119,7 @@ const PARENTS = onRows<Target>(
          FROM ${given} JOIN messages m ON m.id = given.parent_id)
      SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
             author.user_id AS replied_to, author.level, author.muted_until, author.archived,
-            CASE WHEN ${isErasedAuthor('m.posted_by')} THEN m.created_at ELSE m.deleted_at END AS deleted_at
+            CASE WHEN ${isErasedAuthor(sql`m.posted_by`)} THEN m.created_at ELSE m.deleted_at END AS deleted_at
        FROM parents m
        LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = m.user_id
        LEFT JOIN participants author ON author.conversation_id = m.conversation_id AND author.user_id = m.posted_by

@@ -21,7 +21,8 @@ export interface ReactionState {
 export function listReactionStates(db: Queries, ids: Iterable<string>): Promise<ReactionState[]> {
   return db.all<ReactionState>(
     sql`SELECT id, root_id, conversation_id, reaction_list, coalesce(octet_length(reaction_list), 0) AS size,
-            CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor('messages.posted_by')} THEN 1 ELSE 0 END AS is_deleted
+            CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor(sql`messages.posted_by`)} THEN 1 ELSE 0
+                END AS is_deleted
        FROM messages WHERE id ${among(db, ids)}`,
   )
 }

@@ -14,7 +14,7 @@ interface RecipientRow {
 }
 
 const RECIPIENT = sql`u.id AS user_id, u.username, u.display_name, u.email, u.email_verified_at,
-  ${subjectOf('u.id')} AS subject`
+  ${subjectOf(sql`u.id`)} AS subject`
 
 /** These users, without disabled ones. By primary key. */
 export async function listRecipients(db: Queries, userIds: Iterable<string>): Promise<Map<string, Recipient>> {
@@ -48,7 +48,7 @@ export function listTold(db: Queries, messageIds: Iterable<string>): Promise<Tol
        FROM messages m JOIN conversations c ON c.id = m.conversation_id
       WHERE m.id ${among(db, messageIds)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
         AND (m.role = 'assistant' OR coalesce(m.mention_all, 0) = 0)
-        AND c.deleted_at IS NULL AND c.is_direct = 0 AND NOT ${isErasedAuthor('m.posted_by')}`,
+        AND c.deleted_at IS NULL AND c.is_direct = 0 AND NOT ${isErasedAuthor(sql`m.posted_by`)}`,
   )
 }
 

@@ -45,7 +45,7 @@ function readTexts(db: Queries, docs: readonly number[], longest: number): Promi
     sql`SELECT doc, ${SIZE} AS size, conversation_id, root_id, posted_by, ${ifShort} content END AS content,
             ${ifShort} prompt END AS prompt, ${ifShort} attachment_list END AS attachment_list,
             CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
-            CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor('posted_by')} THEN 1 ELSE 0 END AS is_live
+            CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor(sql`posted_by`)} THEN 1 ELSE 0 END AS is_live
        FROM messages WHERE doc ${amongNumbers(db, docs)} ORDER BY doc`,
   )
 }

@@ -104,7 +104,7 @@ export async function forgetSums(tx: Queries, kind: UsageKind, key: string): Pro
 
 /** Which sums are shown: of users who are not being erased, of conversations that are not deleted. */
 const IS_SHOWN: Record<UsageKind, Sql> = {
-  user: sql`EXISTS (SELECT 1 FROM users u WHERE u.id = s.key) AND NOT ${isErasedAuthor('s.key')}`,
+  user: sql`EXISTS (SELECT 1 FROM users u WHERE u.id = s.key) AND NOT ${isErasedAuthor(sql`s.key`)}`,
   conversation: sql`EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.key AND c.deleted_at IS NULL)`,
 }
 

@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
-import { isOneOf, jsonList, subjectOf } from '../sql.ts'
+import { isOneOf, jsonList, sql, subjectOf } from '../sql.ts'
 import { usersIn } from './conversation-rows.ts'
 import { listErased, withoutErased, withoutLocal } from './export.ts'
 import { type Counts, type Line, PAGE, type Progress, VERSION } from './format.ts'
@@ -180,7 +180,7 @@ function listUsers(db: Queries, ids: string[]): Promise<Row[]> {
   return db.all(
     `SELECT u.id, u.username, u.display_name,
             CASE WHEN u.system_name IS NULL THEN 'person' ELSE 'system' END AS kind,
-            coalesce(u.system_name, ${subjectOf('u.id')}) AS subject,
+            coalesce(u.system_name, ${subjectOf(sql`u.id`)}) AS subject,
             CASE WHEN u.email_verified_at IS NOT NULL AND u.email NOT LIKE '%.invalid' THEN u.email END AS email
        FROM users u WHERE u.id ${isOneOf(db.dialect)} ORDER BY u.id`,
     jsonList(ids),

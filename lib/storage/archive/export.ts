@@ -3,7 +3,7 @@ import { currentMicros, toInstant } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
-import { isErasedAuthor, type Micros } from '../sql.ts'
+import { isErasedAuthor, type Micros, sql } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
@@ -76,7 +76,7 @@ const NOTIFIED = 7 * DAY
 function toExport(table: string, dialect: Dialect): string[] {
   const isVisible = visibleRows(table, dialect)
   const messageId = table === 'notifications' ? 'coalesce(one.message_id, one.id)' : 'one.message_id'
-  const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = ${messageId} AND ${isErasedAuthor('m.posted_by')})`
+  const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = ${messageId} AND ${isErasedAuthor(sql`m.posted_by`)})`
   return [
     ...(isVisible ? [isVisible] : []),
     ...(TEXTS_OF_MESSAGES.includes(table) ? [isKept] : []),
