@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import type { Primitive, Writing } from '../../../lib/storage/database.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
@@ -20,9 +21,9 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
       wrap: ({ db, ...storage }) => {
         const paused = (tx: Writing): Writing => ({
           ...tx,
-          async get<T>(sql: string, ...params: Primitive[]) {
+          async get<T>(sql: Sql | string, ...params: Primitive[]) {
             const row = await tx.get<T>(sql, ...params)
-            if (sql.includes('FROM identities')) await lockDown?.()
+            if (String(sql).includes('FROM identities')) await lockDown?.()
             return row
           },
         })

@@ -7,6 +7,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import type { Mail } from '../../../lib/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import type { Primitive } from '../../../lib/storage/database.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
@@ -157,9 +158,9 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
         ...storage,
         db: {
           ...db,
-          async get<T>(sql: string, ...params: Primitive[]) {
+          async get<T>(sql: Sql | string, ...params: Primitive[]) {
             const row = await db.get<T>(sql, ...params)
-            if (sql.includes('WHERE email_key')) await change?.()
+            if (String(sql).includes('WHERE email_key')) await change?.()
             return row
           },
         },
