@@ -48,7 +48,8 @@ function filesBelow(root, path) {
 function fingerprint(root, files) {
   const hash = createHash('sha256')
   for (const path of files.sort()) {
-    const { size, mtimeMs } = statSync(join(root, path))
+    // A build beside this one may delete a file of a feature that no longer exists.
+    const { size, mtimeMs } = statSync(join(root, path), { throwIfNoEntry: false }) ?? {}
     hash.update(`${path} ${size} ${mtimeMs}\n`)
   }
   return hash.digest('hex')

@@ -16,6 +16,18 @@ it('no link of the documentation is broken', () => {
   expect(links.length).toBeGreaterThan(20)
 })
 
+it('no page but the reference and the changelog has more than 1,500 words', () => {
+  const pages = listPages().filter((page) => !/reference\/|changelog/.test(page))
+  const words = pages.map((page) => ({ page, count: textOf(page).split(/\s+/).filter(Boolean).length }))
+  expect(words.filter(({ count }) => count > 1500)).toEqual([])
+})
+
+it('every page is in the index of the documentation', () => {
+  const index = textOf('docs/README.md')
+  const pages = listPages().filter((page) => page.startsWith('docs/') && !/\/decisions\/|docs\/README/.test(page))
+  expect(pages.filter((page) => !index.includes(`](${page.slice('docs/'.length)}`))).toEqual([])
+})
+
 it('a page for contributors names no file of the code that does not exist', () => {
   const pages = listPages().filter((page) => /contributing|decisions/.test(page))
   const named = pages.flatMap((page) =>

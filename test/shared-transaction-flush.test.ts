@@ -4,7 +4,7 @@ import type { Storage } from '../lib/storage/open.ts'
 import type { Sql } from '../lib/storage/sql.ts'
 import { promised } from './storage/handles.ts'
 import { describeOnEachDatabase } from './support/databases.ts'
-import { startService, startThread } from './support/service.ts'
+import { innerState, startService, startThread } from './support/service.ts'
 
 describeOnEachDatabase('flush after a commit of the host', (openUrl, dialect) => {
   it.runIf(dialect === 'postgresql')('finds it while an older look is in progress', async () => {
@@ -41,7 +41,7 @@ describeOnEachDatabase('flush after a commit of the host', (openUrl, dialect) =>
     const flushed = service.chat.flush()
     released.resolve()
     await flushed
-    await service.chat.context.host.afterEvents.idle()
+    await innerState(service).host.afterEvents.idle()
     expect(heard).toEqual(['message.new'])
   })
 })

@@ -6,7 +6,7 @@ import type { SharedChat } from '../lib/service.ts'
 import { fileOf } from './storage/handles.ts'
 import { createPuppet } from './support/assistant.ts'
 import { type Dialect, describeOnEachDatabase } from './support/databases.ts'
-import { codeOf, startService, startThread, type TestService } from './support/service.ts'
+import { codeOf, innerState, startService, startThread, type TestService } from './support/service.ts'
 
 type Work<T> = (chat: SharedChat, insert: (id: number) => Promise<void>) => Promise<T>
 
@@ -80,7 +80,7 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
 
   /** The events of a conversation, from its beginning. */
   async function eventsOf({ chat }: TestService, conversation_id: string) {
-    return chat.context.db.all<{ seq: number; type: string }>(
+    return innerState(chat).db.all<{ seq: number; type: string }>(
       'SELECT seq, type FROM events WHERE conversation_id = ? ORDER BY seq',
       conversation_id,
     )
@@ -183,7 +183,7 @@ describeOnEachDatabase('withTransaction of one database', (openUrl, dialect) => 
     expect(isPosted).toBe(false)
     await client.query('COMMIT')
     await same
-    const rows = await service.chat.context.db.all<{ content: string }>(
+    const rows = await innerState(service).db.all<{ content: string }>(
       'SELECT content FROM messages WHERE conversation_id = ? ORDER BY created_at',
       conversation_id,
     )

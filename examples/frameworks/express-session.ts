@@ -21,7 +21,7 @@ const findSession = promisify(store.get.bind(store)) as (id: string) => Promise<
 const config = parseConfig({ server: { base_path: '/chat' } })
 export const chat = createChatService(config, await openStorage({ database: 'sqlite::memory:' }), {
   log: console,
-  // From the store, not from `request.session`: an open stream is asked about again, with the request that opened it.
+  // From the store, not from `request.session`: the chat asks about an open stream again, with the request that opened it.
   identity: async ({ node }) => {
     const found = await findSession((node?.req as Request | undefined)?.sessionID ?? '')
     return toIdentity(findPerson(found?.person_id))

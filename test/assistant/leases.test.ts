@@ -3,7 +3,14 @@ import type { Ports } from '../../lib/index.ts'
 import { ChatError } from '../../lib/index.ts'
 import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type ServiceOptions, startService, startThread, type TestService } from '../support/service.ts'
+import {
+  codeOf,
+  innerState,
+  type ServiceOptions,
+  startService,
+  startThread,
+  type TestService,
+} from '../support/service.ts'
 
 describeOnEachDatabase('answers that lose their process or their storage', (openUrl) => {
   const services: TestService[] = []
@@ -29,7 +36,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { ada, conversation_id } = await startThread(service)
     const ask = () => ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
     const read = (message_id: string) => ada.messages.get(message_id)
-    const { answers } = service.chat.context
+    const { answers } = innerState(service)
     return { service, ada, conversation_id, asked, ask, read, answers }
   }
 
@@ -42,12 +49,12 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
 
     const other = (await start({ ports: {} })).chat
     await ageLeases(service.chat, 9)
-    await other.context.answers.renewLeases()
+    await innerState(other).answers.renewLeases()
     expect((await read(message_id)).status).toBe('streaming')
     await vi.waitUntil(async () => {
       // The timer of the first process may just have renewed it.
       await ageLeases(service.chat, 11)
-      await Promise.all([other.context.answers.renewLeases(), other.context.answers.renewLeases()])
+      await Promise.all([innerState(other).answers.renewLeases(), innerState(other).answers.renewLeases()])
       return (await read(message_id)).status === 'interrupted'
     })
     expect(await read(message_id)).toMatchObject({ content: 'Because' })
@@ -55,7 +62,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     // The first process was only suspended: it must not continue.
     answer.say(' of the air.')
     await answer.aborted
-    await service.chat.context.answers.idle()
+    await innerState(service).answers.idle()
     expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
     const { stream_position } = await ada.conversations.get(conversation_id)
     const types: string[] = []
@@ -77,7 +84,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     for (let seconds = 0; seconds < 30; seconds += 6) {
       await ageLeases(service.chat, 6)
       await answers.renewLeases()
-      await other.context.answers.renewLeases()
+      await innerState(other).answers.renewLeases()
     }
     answer.say('Because.')
     answer.end()
@@ -90,7 +97,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { message_id } = await ask()
     const answer = await asked()
     const ahead = await start({ ports: { now: () => (Date.now() + 3_600_000) * 1000 } })
-    await ahead.chat.context.answers.renewLeases()
+    await innerState(ahead).answers.renewLeases()
     expect((await read(message_id)).status).toBe('streaming')
     answer.say('Because.')
     answer.end()
@@ -106,7 +113,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
     const other = await start({ ports: {} })
     await ageLeases(other.chat, 11)
-    await other.chat.context.answers.renewLeases()
+    await innerState(other).answers.renewLeases()
     expect(await ada.messages.get(message_id)).toMatchObject({ status: 'interrupted' })
   })
 
@@ -158,13 +165,13 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const posting = chat.messages.postRoot(actor, conversation_id, { content: 'Why?', role: 'assistant' })
     services.pop()
     await Promise.all([service.close(), posting])
-    expect(chat.context.answers.size()).toBe(0)
+    expect(innerState(chat).answers.size()).toBe(0)
 
     const { message_id } = await posting
     const next = (await start({ ports: {} })).chat
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'streaming' })
     await ageLeases(next, 11)
-    await next.context.answers.renewLeases()
+    await innerState(next).answers.renewLeases()
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'interrupted' })
   })
 
@@ -220,7 +227,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
 /** Resolves once an answer has this many chunks. */
 async function untilStored(service: TestService, message_id: string, count: number): Promise<void> {
   for (;;) {
-    const [row] = await service.chat.context.db.all<{ count: number }>(
+    const [row] = await innerState(service).db.all<{ count: number }>(
       'SELECT count(*) AS count FROM message_chunks WHERE message_id = ?',
       message_id,
     )

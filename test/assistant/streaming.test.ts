@@ -4,7 +4,7 @@ import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
 import { type Answer, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, startThread, type TestService } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, startThread, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
 /** The types of stored events: presence events do not depend on the test. */
@@ -32,7 +32,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
   })
 
   /** Waits until no node writes an answer. */
-  const idle = () => Promise.all(service.nodes.map(({ context }) => context.answers.idle()))
+  const idle = () => Promise.all(service.nodes.map((node) => innerState(node).answers.idle()))
 
   async function follow(email: string, last_event_id?: string): Promise<TestStream> {
     const { cookie } = await signInByHand(service.base_url, email, PASSWORD)
@@ -221,7 +221,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       const answer = await asked()
       answer.say('Because')
       await world.ada.conversations.remove(world.conversation_id)
-      await service.chat.context.answers.renewLeases()
+      await innerState(service).answers.renewLeases()
       await answer.aborted
       await idle()
     })
@@ -301,12 +301,12 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     answer.say('Because.')
     answer.end()
     await idle()
-    expect(service.chat.context.answers.size()).toBe(0)
+    expect(innerState(service).answers.size()).toBe(0)
     expect(await post()).toMatchObject({
       message: { status: 'complete', content: 'Because.' },
       idempotency_replayed: 'true',
     })
-    expect(service.chat.context.answers.size()).toBe(0)
+    expect(innerState(service).answers.size()).toBe(0)
   })
 
   it('are counted by outcome', async () => {

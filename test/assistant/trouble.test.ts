@@ -1,13 +1,19 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { ChatError, createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
 import { placementOf } from '../support/placement.ts'
-import { type ServiceOptions, startService, startThread, type TestService, times } from '../support/service.ts'
+import {
+  innerState,
+  type ServiceOptions,
+  startService,
+  startThread,
+  type TestService,
+  times,
+} from '../support/service.ts'
 
 /** A storage whose writes are acknowledged by `acknowledge`, after their commit. */
 function acknowledging(storage: Storage, acknowledge: () => Promise<void> | undefined): Storage {
@@ -42,7 +48,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     const { ada, conversation_id } = await startThread(service)
     const ask = (to = conversation_id) => ada.messages.postRoot(to, { content: 'Why?', role: 'assistant' })
     const statusOf = async (message_id: string) => (await ada.messages.get(message_id)).status
-    return { service, chat: service.chat, ada, conversation_id, ask, statusOf, answers: service.chat.context.answers }
+    return { service, chat: service.chat, ada, conversation_id, ask, statusOf, answers: innerState(service).answers }
   }
 
   it('end even if the post that requested them was never acknowledged', async () => {
@@ -138,7 +144,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     two.say('late')
     two.end()
     await closing
-    expect(contextOf(chat).answers.size()).toBe(0)
+    expect(innerState(chat).answers.size()).toBe(0)
     const { statusOf } = {
       statusOf: async (id: string) => (await ada.messages.get(id)).status,
     }
@@ -169,14 +175,14 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     const { assistant } = createPuppet()
     const { chat, ask, answers } = await startAsking({ ports: { assistant } })
     for (const _ of times(12, (index) => index)) await Promise.all(times(10, () => ask()))
-    await chat.context.db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
+    await innerState(chat).db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
     const other = (await start()).chat
     const streaming = "SELECT id FROM messages WHERE status = 'streaming'"
-    expect(await chat.context.db.all(streaming)).toHaveLength(120)
+    expect(await innerState(chat).db.all(streaming)).toHaveLength(120)
     await ageLeases(chat, 11)
     // Both processes also run by themselves: an answer that one of them has locked is left to the next run.
-    while ((await chat.context.db.all(streaming)).length > 0)
-      await Promise.all([other.context.answers.renewLeases(), answers.renewLeases()])
+    while ((await innerState(chat).db.all(streaming)).length > 0)
+      await Promise.all([innerState(other).answers.renewLeases(), answers.renewLeases()])
   })
 
   it.runIf(dialect === 'postgresql')('are ended even if another conversation is locked', async () => {
@@ -186,14 +192,14 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     await ageLeases(chat, 1)
     const { conversation_id: free } = await ada.conversations.create({})
     const { message_id } = await ask(free)
-    await chat.context.db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
+    await innerState(chat).db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
     const other = (await start()).chat
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM conversations WHERE id = $1 FOR UPDATE', [conversation_id])
     await ageLeases(chat, 11)
-    await other.context.answers.renewLeases()
+    await innerState(other).answers.renewLeases()
     expect(await statusOf(message_id)).toBe('interrupted')
     await client.query('ROLLBACK')
     await client.end()

@@ -24,7 +24,7 @@ import { HOUR } from '../../lib/core/units.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'
-import { startService, startThread } from '../support/service.ts'
+import { innerState, startService, startThread } from '../support/service.ts'
 
 function newFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'chat-backups-'))
@@ -287,7 +287,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
   it('follow a reload of the configuration', async () => {
     const service = await startService(await openUrl())
     onTestFinished(() => service.close())
-    const { backups, settings } = service.chat.context
+    const { backups, settings } = innerState(service)
     await backups.check()
     const target = newFolder()
     const { backup } = parseConfig({ backup: { schedule: '1d', target } })

@@ -14,7 +14,7 @@ import { createFolder } from '../../lib/storage/objects/fs.ts'
 import { bytesFor, bytesOf, memoryFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { MEMORY } from '../support/memory.ts'
-import { startService } from '../support/service.ts'
+import { innerState, startService } from '../support/service.ts'
 
 describeOnEachDatabase('backups with files', (openUrl) => {
   it('share the files, delete those that no kept one names, and stay whole when files fail', async () => {
@@ -29,7 +29,7 @@ describeOnEachDatabase('backups with files', (openUrl) => {
       wrap: (storage) => ({ ...storage, files }),
     })
     onTestFinished(() => service.close())
-    const { context } = service.chat
+    const context = innerState(service)
     const ada = await service.signIn('ada')
     const bytes = await bytesFor(service, ada)
     const place = (await ada.conversations.create({ title: 'Files' })).conversation_id

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { MINUTE } from '../../lib/core/units.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { createMailbox } from '../support/mailbox.ts'
-import { UNREACHABLE_PROVIDER } from '../support/service.ts'
+import { innerState, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { look } from './looks.ts'
 import { expectOne, openStage, PASSWORD, signIn, signInAsAda } from './people.ts'
 
@@ -22,7 +21,7 @@ describe.skipIf(!hasBrowser)('the account screens', () => {
     const { page, ada } = await signInAsAda(stage)
     const other = await signIn(stage, 'ada@example.org', { locale: 'de-DE', colorScheme: 'dark' })
     const linked = { provider: 'acme', issuer: 'https://acme.example', subject: 'ada', user_id: ada.user_id }
-    const context = contextOf(chat)
+    const context = innerState(chat)
     await context.write((tx) => insertIdentity(tx, { ...linked, id: context.id(), created_at: context.now() }))
 
     await page.click('[aria-label="Your account"]')

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { type BrowserContext, hasBrowser, openLaxBrowser, type Page } from '../support/browser.ts'
+import { innerState } from '../support/service.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 const EVE = { username: 'eve', email: 'eve@example.org', password: 'correct horse battery' }
@@ -241,7 +241,7 @@ async function signedIn({ url }: Served): Promise<{ page: Page; context: Browser
 
 /** Everything an attack could change: the cookies, and every row but the time a session was last used. */
 async function stateOf(chat: Chat, browser: BrowserContext): Promise<object> {
-  const { db } = contextOf(chat)
+  const { db } = innerState(chat)
   const cookies = (await browser.cookies()).map(({ name, value }) => `${name}=${value}`).sort()
   expect(cookies).toHaveLength(3)
   const tables = ['users', 'conversations', 'messages', 'events', 'audit_log', 'invites']

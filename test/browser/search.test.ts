@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
+import { innerState } from '../support/service.ts'
 import { look } from './looks.ts'
 import { expectOne, openStage, signInAsAda } from './people.ts'
 
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
     await stage.chat.messages.postRoot(ada, conversation_id, { content: 'A kettle makes steam' })
     // Searches of this user run already: a further one waits for its turn until its time is over.
-    const { search } = contextOf(stage.chat)
+    const { search } = innerState(stage)
     const turns = [await search.acquire(ada.user_id, 0), await search.acquire(ada.user_id, 0)]
     const partial = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/search')).length`
     await page.goto(`${stage.url}/#/search?q=steam`)

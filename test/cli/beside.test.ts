@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { innerState } from '../support/service.ts'
 import { commandOf, finished, folder, run, start } from './process.ts'
 import { serve } from './serving.ts'
 
@@ -54,7 +54,7 @@ it('fsck exits with 1 and lists the problems', LONG, async () => {
   await chat.start({ background: false })
   const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
   await chat.conversations.create(await chat.users.actor(user.id), {})
-  await contextOf(chat).db.run("UPDATE participants SET role = 'member'")
+  await innerState(chat).db.run("UPDATE participants SET role = 'member'")
   await chat.close()
   const [plain, json] = await Promise.all([
     run(['fsck', '--database', url], { cwd, env }),

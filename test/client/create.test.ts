@@ -9,7 +9,7 @@ import { isNews, positionOf, range, readAnew, seqOf, seqsOf, soon, startReading,
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { codeOf, PASSWORD, startService } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService } from '../support/service.ts'
 
 /** These tests sign in many times. */
 const MANY_SESSIONS = { session: { max_sessions_per_user: 100 } }
@@ -127,7 +127,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     it('none after it has ended on another client', async () => {
       const { client } = watched()
       const { session } = await client.auth.login(credentials)
-      await service.chat.context.db.run('DELETE FROM sessions WHERE id = ?', session.id)
+      await innerState(service).db.run('DELETE FROM sessions WHERE id = ?', session.id)
       expect(await codeOf(client.auth.me())).toBe('unauthenticated')
       expect(await codeOf(client.auth.me())).toBe('unauthenticated')
     })
@@ -212,7 +212,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     const stops: AbortController[] = []
     afterEach(async () => {
       for (const stop of stops.splice(0)) stop.abort()
-      await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+      await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
     })
 
     async function begin() {
@@ -306,7 +306,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       const streams = people.map((person) => follow(person))
       for (const stream of streams) await stream.until('stream.ready')
       const [kim, leo] = people
-      const { db } = service.chat.context
+      const { db } = innerState(service)
       await db.run('DELETE FROM sessions WHERE user_id = ?', kim.id)
       await db.run('DELETE FROM participants WHERE user_id = ?', leo.id)
       service.server.closeAllConnections()
@@ -332,7 +332,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     it('until the loop is left, which closes the connection', async () => {
       const { conversation_id } = await begin()
       for await (const _ of reading.ada.events.follow(conversation_id)) break
-      await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+      await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
     })
 
     it('not at all without the right to', async () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from
 import type { Bus } from '../../lib/index.ts'
 import { createTestBus } from '../support/bus.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
 /** A log that keeps the warnings and errors about the bus. */
@@ -28,7 +28,7 @@ async function startNodes(url: string, buses: [Bus, Bus], config: object = {}) {
   await ada.participants.add(conversation_id, { user_id: grace.id })
   const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
   // Alone, a process sends nothing.
-  await vi.waitUntil(() => [here, there].every(({ chat }) => !chat.context.cluster.isSingleNode()))
+  await vi.waitUntil(() => [here, there].every(({ chat }) => !innerState(chat).cluster.isSingleNode()))
   return { here, there, ada, grace, conversation_id, root_id, logs }
 }
 
@@ -49,7 +49,7 @@ describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
     database = await createPostgresDatabase()
     nodes = await startNodes(database.url, [...ports])
     // From now on it learns of commits by the bus alone.
-    await nodes.there.chat.context.streams.poller.stop()
+    await innerState(nodes.there).streams.poller.stop()
   })
   afterEach(() => Promise.all(streams.splice(0).map((stream) => stream.close())))
   afterAll(async () => {
@@ -77,7 +77,7 @@ describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
     await ada.presence.sendHeartbeat({ status: 'away' })
     for (const stream of [one, all])
       await stream.until('presence.update', ({ payload }) => JSON.stringify(payload).includes('away'))
-    const stored = await there.chat.context.db.all<{ body: string }>('SELECT body FROM signals')
+    const stored = await innerState(there).db.all<{ body: string }>('SELECT body FROM signals')
     expect(stored.flatMap(({ body }) => JSON.parse(body).events)).toEqual([])
   })
 
@@ -112,7 +112,7 @@ describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
           `chat-server 1 ${sender} ${typeof signal === 'string' ? signal : JSON.stringify(signal)}`,
         ),
       )
-    const { id } = here.chat.context.cluster
+    const { id } = innerState(here).cluster
     send('01890000-0000-7000-8000-000000000000', { events: [event], user_ids: [] })
     // Of a later version: what is unknown is left out.
     send(id, { events: [{ conversation_id, event: { type: 'later', payload } }], user_ids: [] })
@@ -197,7 +197,7 @@ describe.skipIf(!inject('postgres_url'))('a bus that is down at the start', () =
     const { here, there, ada, grace, conversation_id } = nodes
     const stream = await follow(there, grace, conversation_id)
     await expect.poll(() => attempts, { timeout: 10_000 }).toBe(2)
-    await there.chat.context.streams.poller.stop()
+    await innerState(there).streams.poller.stop()
     await ada.messages.postRoot(conversation_id, { content: 'second' })
     await stream.until('message.new')
     await stream.close()

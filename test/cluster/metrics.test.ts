@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes } from '../support/describe-service.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
 describeOnEachDatabase('the metrics of two processes on one database', (openUrl) => {
@@ -15,13 +15,15 @@ describeOnEachDatabase('the metrics of two processes on one database', (openUrl)
   const streams: TestStream[] = []
   beforeAll(async () => {
     // It would find its own commits, too, at times before these return.
-    await here.chat.context.streams.poller.stop()
+    await innerState(here).streams.poller.stop()
     ada = await here.signIn('ada')
     conversation_id = (await ada.conversations.create()).conversation_id
   })
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await vi.waitUntil(() => [here, there].every(({ chat }) => chat.context.streams.hub.isIdle()), { timeout: 30_000 })
+    await vi.waitUntil(() => [here, there].every(({ chat }) => innerState(chat).streams.hub.isIdle()), {
+      timeout: 30_000,
+    })
   })
 
   const follow = async (node: TestService, id?: string) => {

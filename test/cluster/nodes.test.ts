@@ -6,7 +6,7 @@ import { OPERATOR, type Storage } from '../../lib/index.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
 describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
@@ -51,7 +51,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   const becomes = (stream: TestStream, person: Person, status: string) =>
     stream.until('presence.update', isStatus(person, status))
   const statusAt = async ({ chat }: TestService, person: Person) =>
-    (await chat.context.streams.presence.find(person.id)).status
+    (await innerState(chat).streams.presence.find(person.id)).status
 
   it('pass typing, activity and unread on to the streams of each other', async () => {
     const [one, all] = [await follow(there.base_url, grace, conversation_id), await follow(there.base_url, grace)]
@@ -98,7 +98,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     }
     await ada.presence.setTyping({ conversation_id })
     await streams[0]!.until('typing.update')
-    const signals = JSON.stringify(await here.chat.context.cluster.db.all('SELECT body FROM signals'))
+    const signals = JSON.stringify(await innerState(here).cluster.db.all('SELECT body FROM signals'))
     expect(signals).toContain('typing.update')
     expect(signals).not.toContain('thread.activity')
   })
@@ -116,7 +116,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'offline')
     await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'online' })
     await becomes(stream, ada, 'online')
-    const { last_seen_at } = await there.chat.context.streams.presence.find(ada.id)
+    const { last_seen_at } = await innerState(there).streams.presence.find(ada.id)
     expect(Date.parse(last_seen_at!)).toBeGreaterThan(Date.now() - 30_000)
     await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'offline' })
     await becomes(stream, ada, 'offline')
@@ -146,8 +146,8 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
       const stream = await follow(there.base_url, grace, conversation_id)
       await follow(here.base_url, ada)
       await becomes(stream, ada, 'online')
-      const [hers, presence] = [here.chat.context.streams.presence, there.chat.context.streams.presence]
-      const forget = () => here.chat.context.db.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
+      const [hers, presence] = [innerState(here).streams.presence, innerState(there).streams.presence]
+      const forget = () => innerState(here).db.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
       // Behind it, nothing about her is on its way.
       await hers.sweep()
       await ada.presence.setTyping({ conversation_id })
@@ -158,7 +158,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
       await hers.renew()
       // A flush that was in progress may have begun before it was there again.
       const find = 'SELECT 1 AS one FROM node_presence WHERE user_id = ? AND since IS NOT NULL'
-      await expect.poll(() => here.chat.context.db.get(find, ada.id)).toBeDefined()
+      await expect.poll(() => innerState(here).db.get(find, ada.id)).toBeDefined()
       for (const _ of [1, 2]) await presence.sweep()
       await ada.presence.sendHeartbeat({ status: 'away' })
       const seen = await becomes(stream, ada, 'away')
@@ -175,7 +175,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const stream = await follow(there.base_url, grace, conversation_id)
     await ada.presence.sendHeartbeat({ status: 'away' })
     await becomes(stream, ada, 'away')
-    const { cluster } = here.chat.context
+    const { cluster } = innerState(here)
     await cluster.db.write(async (tx) => {
       await tx.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
       await tx.run('DELETE FROM nodes WHERE id = ?', cluster.id)
@@ -189,7 +189,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'online')
     await first.close()
     const second = await follow(there.base_url, ada)
-    await here.chat.context.streams.presence.sweep()
+    await innerState(here).streams.presence.sweep()
     await second.close()
     const third = await follow(here.base_url, ada)
     await ada.presence.sendHeartbeat({ status: 'away' })
@@ -204,7 +204,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'away')
     expect(await statusAt(there, ada)).toBe('away')
     await age('status_at', 60)
-    await there.chat.context.streams.presence.sweep()
+    await innerState(there).streams.presence.sweep()
     const { status, last_seen_at } = (await becomes(stream, ada, 'offline')).at(-1)!.event.payload as Presence
     expect([status, last_seen_at]).toEqual(['offline', expect.any(String)])
     expect(await statusAt(there, ada)).toBe('offline')
@@ -218,13 +218,13 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const hers = await follow(other.base_url, ada)
     await becomes(stream, ada, 'online')
     await hers.close()
-    await expect.poll(() => other.chat.context.streams.hub.countStreams(ada.id)).toBe(0)
+    await expect.poll(() => innerState(other).streams.hub.countStreams(ada.id)).toBe(0)
     at += 4.9 * SECOND
-    await other.chat.context.streams.presence.sweep()
-    await there.chat.context.streams.presence.sweep()
+    await innerState(other).streams.presence.sweep()
+    await innerState(there).streams.presence.sweep()
     expect(await statusAt(there, ada)).toBe('online')
     at += 0.1 * SECOND
-    await other.chat.context.streams.presence.sweep()
+    await innerState(other).streams.presence.sweep()
     expect((await becomes(stream, ada, 'offline')).filter(({ event }) => isStatus(ada, 'online')(event))).toEqual([])
     expect(await statusAt(there, ada)).toBe('offline')
     await other.close()
@@ -238,10 +238,10 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await other.close()
     // However long the stop took, it was only just now.
     await age('left_at', -3600)
-    await there.chat.context.streams.presence.sweep()
+    await innerState(there).streams.presence.sweep()
     expect(await statusAt(there, ada)).toBe('online')
     await age('left_at', 3605)
-    await there.chat.context.streams.presence.sweep()
+    await innerState(there).streams.presence.sweep()
     await becomes(stream, ada, 'offline')
     expect(await statusAt(there, ada)).toBe('offline')
   })
@@ -252,32 +252,32 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'away')
     const last = await lastSignal()
     await age('status_at', 60)
-    await there.chat.context.streams.presence.sweep()
+    await innerState(there).streams.presence.sweep()
     await becomes(stream, ada, 'offline')
     await expect.poll(() => signalsAbout(ada, last)).not.toEqual([])
   })
 
   const lastSignal = async () => {
-    const { db } = there.chat.context.cluster
+    const { db } = innerState(there).cluster
     return (await db.get<{ n: number }>('SELECT coalesce(max(n), 0) AS n FROM signals'))!.n
   }
 
   /** The signals after the one with the number `last` that a user has another presence. */
   const signalsAbout = ({ id }: Person, last: number) => {
-    const { db } = there.chat.context.cluster
+    const { db } = innerState(there).cluster
     return db.all('SELECT n FROM signals WHERE n > ? AND body LIKE ?', last, `%"user_ids":[%"${id}"%`)
   }
 
   /** Makes what processes have stored of Ada so many seconds older. */
   async function age(column: 'status_at' | 'left_at', seconds: number): Promise<void> {
-    const { db } = there.chat.context.cluster
+    const { db } = innerState(there).cluster
     await db.run(`UPDATE node_presence SET ${column} = ${column} - ? WHERE user_id = ?`, seconds * SECOND, ada.id)
   }
 
   it('count the streams of a user together', async () => {
     for (const node of [here, there]) await follow(node.base_url, ada)
     for (const node of [here, there]) await follow(node.base_url, ada, conversation_id)
-    const seen = (node: TestService) => node.chat.context.streams.presence.countRemote(ada.id)
+    const seen = (node: TestService) => innerState(node).streams.presence.countRemote(ada.id)
     await expect.poll(() => seen(here)).toBe(2)
     await expect.poll(() => seen(there)).toBe(2)
     for (const node of [here, there]) {
@@ -294,7 +294,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const stream = await follow(there.base_url, grace, conversation_id)
     await follow(here.base_url, ada)
     await becomes(stream, ada, 'online')
-    const counted = () => there.chat.context.streams.presence.countRemote(ada.id)
+    const counted = () => innerState(there).streams.presence.countRemote(ada.id)
     await expect.poll(counted).toBe(1)
     const last = await lastSignal()
     const second = await follow(here.base_url, ada, conversation_id)
@@ -302,7 +302,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await second.close()
     await expect.poll(counted).toBe(1)
     // Behind it, nothing about her is on its way.
-    await here.chat.context.streams.presence.sweep()
+    await innerState(here).streams.presence.sweep()
     await ada.presence.setTyping({ conversation_id })
     await stream.until('typing.update')
     expect(await signalsAbout(ada, last)).toEqual([])
@@ -311,11 +311,11 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   it('do not count the streams that one has ended while it drains', async () => {
     const third = await startService(url)
     await follow(third.base_url, ada)
-    const count = () => here.chat.context.streams.presence.countRemote(ada.id)
+    const count = () => innerState(here).streams.presence.countRemote(ada.id)
     await expect.poll(count).toBe(1)
     third.chat.drain()
     await expect.poll(count).toBe(0)
-    expect((await here.chat.nodes.list(OPERATOR)).nodes.map(({ id }) => id)).toContain(third.chat.context.cluster.id)
+    expect((await here.chat.nodes.list(OPERATOR)).nodes.map(({ id }) => id)).toContain(innerState(third).cluster.id)
     await third.close()
   })
 
@@ -352,15 +352,15 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
   it('list each other, and say so when one stops', async () => {
     const third = await startService(url)
     const names = async () => (await here.chat.nodes.list(OPERATOR)).nodes.map(({ id }) => id)
-    const ids = [here, there, third].map(({ chat }) => chat.context.cluster.id)
+    const ids = [here, there, third].map(({ chat }) => innerState(chat).cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids))
     const { nodes } = await there.chat.nodes.list(OPERATOR)
-    expect(nodes.filter(({ self }) => self).map(({ id }) => id)).toEqual([there.chat.context.cluster.id])
+    expect(nodes.filter(({ self }) => self).map(({ id }) => id)).toEqual([innerState(there).cluster.id])
     const { stdout } = await run(['nodes', 'list', '--database', url, '--json'], { cwd: folder() })
     const listed = JSON.parse(stdout).nodes.map(({ id, self }: { id: string; self?: true }) => [id, self])
     expect(listed).toEqual((await names()).map((id) => [id, undefined]))
     await third.close()
-    await expect.poll(names).not.toContain(third.chat.context.cluster.id)
+    await expect.poll(names).not.toContain(innerState(third).cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids.slice(0, 2)))
   })
 })
@@ -392,7 +392,7 @@ describeOnEachDatabase('a process that cannot read what another knows of users',
       type === 'presence.update' && (payload as { user_id: string }).user_id === ada.id
     await stream.until('presence.update', isOf)
     isFailing = true
-    const { presence } = here.chat.context.streams
+    const { presence } = innerState(here).streams
     presence.reconsider([ada.id])
     await presence.sweep()
     isFailing = false
@@ -414,7 +414,7 @@ describeOnEachDatabase('a process that is alone on its database', (openUrl) => {
     await ada.messages.reply(root_id, { content: 'second' })
     await ada.presence.setTyping({ conversation_id })
     await ada.presence.sendHeartbeat({ status: 'away' })
-    await service.chat.context.streams.presence.sweep()
+    await innerState(service).streams.presence.sweep()
     const page = await (await fetch(`${service.base_url}/metrics`)).text()
     expect(page).toMatch(/^chat_signals_sent_total 0$/m)
     expect(page).toMatch(/^chat_nodes 1$/m)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { seqsOf } from '../live/readers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 
 const POSTS = 200
@@ -87,7 +87,7 @@ describeOnEachDatabase('two hundred posts at once into one conversation', (openU
   }
 
   async function listStored(conversation_id: string): Promise<string[]> {
-    const rows = await nodes[0]!.chat.context.db.all<{ id: string }>(
+    const rows = await innerState(nodes[0]!).db.all<{ id: string }>(
       'SELECT id FROM messages WHERE conversation_id = ? ORDER BY id',
       conversation_id,
     )

@@ -5,7 +5,7 @@ import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib
 import { databaseNow } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { codeOf, type Person, startService } from '../support/service.ts'
+import { codeOf, innerState, type Person, startService } from '../support/service.ts'
 
 describeOnEachDatabase('the list of processes', (openUrl) => {
   let url: string
@@ -20,7 +20,7 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
 
   it('names the process that responds, for administrators only', async () => {
     const { nodes } = await ada.nodes.list()
-    const { id } = service.chat.context.cluster
+    const { id } = innerState(service).cluster
     expect(nodes).toEqual([
       {
         id,
@@ -42,13 +42,13 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
     const command = createChatService(parseConfig(), storage)
     await command.start({ background: false })
     const { nodes } = await command.nodes.list(OPERATOR)
-    expect(nodes.map(({ id, self }) => [id, self])).toEqual([[service.chat.context.cluster.id, undefined]])
+    expect(nodes.map(({ id, self }) => [id, self])).toEqual([[innerState(service).cluster.id, undefined]])
     expect((await ada.nodes.list()).nodes).toHaveLength(1)
     await command.close()
   })
 
   it('does not name the dead, and has at most 1,000 rows', async () => {
-    const { cluster } = service.chat.context
+    const { cluster } = innerState(service)
     const { db } = cluster
     const insert = (prefix: string, count: number, age: number) =>
       db.run(

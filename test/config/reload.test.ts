@@ -6,7 +6,7 @@ import { configKeys, findKey } from '../../lib/config/reference.ts'
 import { planReload } from '../../lib/config/reload.ts'
 import { ConfigError } from '../../lib/index.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { innerState, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const ORIGIN = 'https://app.example.org'
@@ -86,8 +86,8 @@ const isLimited = async (work: () => Promise<number>) => {
   for (let i = 0; i < 4; i++) if ((await work()) === 429) return true
   return false
 }
-const provider = () => oauthProviders(service.chat.context.config).find(({ name }) => name === 'own')
-const smtp = () => smtpSettings(service.chat.context.config)
+const provider = () => oauthProviders(innerState(service).config).find(({ name }) => name === 'own')
+const smtp = () => smtpSettings(innerState(service).config)
 const oauthOwn = (changes: object) => ({ oauth: { own: changes } })
 
 /** For every key that can be reloaded: another value, and what shows that it is in effect. */
@@ -159,7 +159,7 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     { setup: { code: 'secret' } },
     async () => {
       const fresh = await startService('sqlite::memory:', { config: BASE })
-      await fresh.chat.reload(service.chat.context.settings.current())
+      await fresh.chat.reload(innerState(service).settings.current())
       const response = await fetch(`${fresh.base_url}/api/setup`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -187,7 +187,7 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     true,
   ],
   // What it changes is the log of `serve`: test/cli/commands/reload.test.ts.
-  'log.level': [{ log: { level: 'debug' } }, () => service.chat.context.config.log.level, 'debug'],
+  'log.level': [{ log: { level: 'debug' } }, () => innerState(service).config.log.level, 'debug'],
   'mail.smtp.url': [{ mail: { smtp: { url: 'smtp://127.0.0.1:2' } } }, () => smtp()?.port, 2],
   'mail.smtp.from': [{ mail: { smtp: { from: 'new@example.org' } } }, () => smtp()?.from, 'new@example.org'],
   'mail.smtp.reply_to': [
@@ -198,24 +198,24 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
   'mail.smtp.timeout_seconds': [{ mail: { smtp: { timeout_seconds: 9 } } }, () => smtp()?.timeout_seconds, 9],
   'oauth.manual_enabled': [
     { oauth: { manual_enabled: false } },
-    () => service.chat.context.config.oauth.manual_enabled,
+    () => innerState(service).config.oauth.manual_enabled,
     false,
   ],
   'oauth.allow_signup': [
     { oauth: { allow_signup: false } },
-    () => service.chat.context.config.oauth.allow_signup,
+    () => innerState(service).config.oauth.allow_signup,
     false,
   ],
   'oauth.link_verified_email': [
     { oauth: { link_verified_email: true } },
-    () => service.chat.context.config.oauth.link_verified_email,
+    () => innerState(service).config.oauth.link_verified_email,
     true,
   ],
   'oauth.<provider>.client_id': [
     oauthOwn({ client_id: 'second' }),
     async () => {
       const attempt = { state: 's', verifier: 'v'.repeat(43), nonce: 'n' }
-      const url = await service.chat.context.accounts.providers.get('own')!.authorizationUrl(attempt)
+      const url = await innerState(service).accounts.providers.get('own')!.authorizationUrl(attempt)
       return new URL(url).searchParams.get('client_id')
     },
     'second',
@@ -259,7 +259,7 @@ describe('a reload', () => {
   })
 
   it('names the keys that need a restart, and leaves them as they were', async () => {
-    const before = structuredClone(service.chat.context.settings.current())
+    const before = structuredClone(innerState(service).settings.current())
     const change = {
       server: { port: 9999 },
       database: { pool_size: 3 },
@@ -271,11 +271,11 @@ describe('a reload', () => {
       changed: [],
       needs_restart: ['server.port', 'database.pool_size', 'session.idle_seconds', 'assistant.system_prompt'],
     })
-    expect(service.chat.context.config).toEqual(before)
+    expect(innerState(service).config).toEqual(before)
   })
 
   it('adds a provider and removes another, and keeps one that stays with what it knows', async () => {
-    const { context } = service.chat
+    const context = innerState(service)
     const own = context.accounts.providers.get('own')
     const other = { ...OWN, client_id: 'other' }
     await service.chat.reload(parseConfig(withInput({ oauth: { other } })))
@@ -290,13 +290,13 @@ describe('a reload', () => {
   it('switches mail off and on', async () => {
     const { mail: _, ...without } = BASE
     await service.chat.reload(parseConfig(without))
-    expect([service.chat.context.mail.outbox, mailProblems(service.chat.context.config)]).toEqual([undefined, []])
+    expect([innerState(service).mail.outbox, mailProblems(innerState(service).config)]).toEqual([undefined, []])
     await service.chat.reload(parseConfig(BASE))
-    expect(service.chat.context.mail.outbox).toBeDefined()
+    expect(innerState(service).mail.outbox).toBeDefined()
   })
 
   it('changes nothing if one key contradicts a key that stays', async () => {
-    const before = service.chat.context.settings.current()
+    const before = innerState(service).settings.current()
     const { redirect_uri: _, ...rest } = OWN
     // The public URL, from which the provider would take its own, needs a restart.
     const wanted = parseConfig({
@@ -306,7 +306,7 @@ describe('a reload', () => {
     const refused = service.chat.reload(wanted)
     await expect(refused).rejects.toBeInstanceOf(ConfigError)
     await expect(refused).rejects.toThrow('oauth.own.redirect_uri')
-    expect(service.chat.context.settings.current()).toBe(before)
+    expect(innerState(service).settings.current()).toBe(before)
   })
 
   it('updates what clients read about the limits', async () => {

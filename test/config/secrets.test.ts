@@ -17,7 +17,7 @@ import { startModelServer } from '../support/model-server.ts'
 import { textOf } from '../support/pages.ts'
 import { isInstalled, startCluster } from '../support/postgres.ts'
 import { startBucket } from '../support/s3.ts'
-import { PASSWORD, startService } from '../support/service.ts'
+import { innerState, PASSWORD, startService } from '../support/service.ts'
 import { startSmtp } from '../support/smtp-server.ts'
 import { signInByHand } from '../support/stream.ts'
 
@@ -105,10 +105,10 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
   async 'backup.passphrase'() {
     const [old, current] = ['the old long text', 'the new long text']
     const { service, reload, isSignedIn } = await started({ backup: { passphrase: old } })
-    const { backup } = service.chat.context.config
+    const { backup } = innerState(service).config
     const before = await buffer(await pack(textBytes('before'), backup))
     await reload({ backup: { passphrase: current, previous_passphrases: [old] } })
-    const rotated = service.chat.context.config.backup
+    const rotated = innerState(service).config.backup
     const after = await buffer(await pack(textBytes('after'), rotated))
     expect([await read(unpack(again(before), rotated)), await read(unpack(again(after), rotated))]).toEqual([
       'before',
@@ -124,9 +124,9 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
     const [old, kept] = ['the old long text', 'the kept long text']
     const { service, reload, isSignedIn } = await started({ backup: { previous_passphrases: [old, kept] } })
     const made = await buffer(await pack(textBytes('before'), { passphrase: old }))
-    expect(await read(unpack(again(made), service.chat.context.config.backup))).toBe('before')
+    expect(await read(unpack(again(made), innerState(service).config.backup))).toBe('before')
     await reload({ backup: { previous_passphrases: [kept] } })
-    const rest = service.chat.context.config.backup
+    const rest = innerState(service).config.backup
     await expect(read(unpack(again(made), rest))).rejects.toThrow('another passphrase')
     return isSignedIn()
   },
@@ -139,7 +139,7 @@ const TRIALS: Record<string, () => Promise<boolean>> = {
       backup: { target: 's3://chat/backups', s3: { endpoint, region, access_key_id, secret_access_key: key } },
     })
     const { service, reload, isSignedIn } = await started(withKey('deleted'))
-    const list = () => openTarget(service.chat.context.config).list('')
+    const list = () => openTarget(innerState(service).config).list('')
     await expect(list()).rejects.toThrow()
     await reload(withKey(secret_access_key))
     expect((await list()).objects).toEqual([])
@@ -272,7 +272,7 @@ describeOnEachDatabase('the key in the database', (openUrl) => {
     const { url: link } = await ada.attachments.link(id)
     const pathOf = (each: string) => each.replace(/^https?:\/\/[^/]+/, '')
     expect((await fetch(first.base_url + pathOf(link))).status).toBe(200)
-    await first.chat.context.db.run("DELETE FROM meta WHERE name = 'secret_key'")
+    await innerState(first).db.run("DELETE FROM meta WHERE name = 'secret_key'")
     await first.close()
     const second = await startService(url, {
       config: { attachments: { enabled: true, storage: `fs:${first.folder}` } },

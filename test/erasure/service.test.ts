@@ -6,7 +6,7 @@ import { OPERATOR } from '../../lib/index.ts'
 import { exportArchive } from '../../lib/storage/archive/export.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService, startThread, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 /** Yields a word and then waits for the abort. */
@@ -30,7 +30,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
 
   const erase = async (person: { id: string }, query: { messages?: 'keep' | 'erase' } = {}) => {
     await ada.users.erase(person.id, query)
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
   }
 
   /** A conversation of Ada with Grace and Linus, new users each time. */
@@ -79,7 +79,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     )
     const again = await service.signIn(grace.email.split('@')[0]!)
     expect(again.id).not.toBe(grace.id)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     for (const table of ['sessions', 'participants', 'identities', 'api_keys', 'password_resets', 'known_devices'])
       expect(await db.all(`SELECT user_id FROM ${table} WHERE user_id = ?`, grace.id), table).toEqual([])
     expect(await db.all('SELECT * FROM thread_members WHERE user_id = ?', grace.id)).toEqual([])
@@ -155,7 +155,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
       [leaf, '', true],
       [gone, '', true],
     ])
-    await service.chat.context.answers.idle()
+    await innerState(service).answers.idle()
     expect(await linus.answers.listChunks(answer)).toEqual([])
     expect(await linus.messages.get(answer)).toMatchObject({
       content: '',
@@ -181,7 +181,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     })
     const replayed = await replay.until('message.new', (event) => JSON.stringify(event).includes('life goes on'))
     expect(JSON.stringify([told, replayed])).not.toContain('SECRET')
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     for (const table of ['messages', 'message_revisions', 'message_chunks'])
       expect(JSON.stringify(await db.all(`SELECT * FROM ${table}`)), table).not.toContain('SECRET')
     await Promise.all([stream.close(), replay.close()])
@@ -201,7 +201,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     await erase(grace)
     const done = (await stream.until('message.done')).at(-1)!
     expect(done.event.payload).toMatchObject({ message_id, finish_reason: 'cancelled' })
-    await service.chat.context.answers.idle()
+    await innerState(service).answers.idle()
     const answer = await ada.messages.get(message_id)
     expect(answer).toMatchObject({ status: 'cancelled', content: 'SECRET beginning', prompt: 'question' })
     expect(answer).not.toHaveProperty('requested_by')
@@ -242,7 +242,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     const alone = await grace.conversations.create({})
     await grace.messages.postRoot(alone.conversation_id, { content: 'to myself' })
     await erase(grace)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     expect(await db.all('SELECT id FROM conversations WHERE id = ?', alone.conversation_id)).toEqual([])
     const { participants } = await ada.conversations.get(params.conversation_id)
     expect(participants.map((each) => each.role)).toEqual(['owner', 'member'])
@@ -272,13 +272,13 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     const results = await Promise.allSettled(
       times(3, () => service.chat.users.erase(actor, grace.id, { messages: 'erase' })),
     )
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     for (const result of results) if (result.status === 'rejected') expect(result.reason.code).toBe('not_found')
     expect(results.some((result) => result.status === 'fulfilled')).toBe(true)
     const { entries } = await service.chat.audit.list(actor, { user_id: grace.id, act: 'user.erased' })
     expect(entries).toHaveLength(1)
     await expectCountersRight(linus, params.conversation_id)
-    const contents = await service.chat.context.db.all('SELECT content FROM messages')
+    const contents = await innerState(service).db.all('SELECT content FROM messages')
     expect(JSON.stringify(contents)).not.toContain('SECRET 1')
   })
 
@@ -307,7 +307,7 @@ describeOnEachDatabase('an erased user with many messages', (openUrl) => {
       const reply = (i: number) =>
         service.chat.messages.reply(i % 3 ? grace : ada, first.root_id, { content: `reply ${i}` })
       for (const batch of times(9, (i) => i * 50)) await Promise.all(times(50, (i) => reply(batch + i)))
-      const { db, id } = service.chat.context
+      const { db, id } = innerState(service)
       const elsewhere = await service.chat.conversations.create(ada)
       await db.run(
         `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
@@ -316,7 +316,7 @@ describeOnEachDatabase('an erased user with many messages', (openUrl) => {
       )
       const last = await post(grace)
       await service.chat.users.erase(OPERATOR, grace.user_id, { messages })
-      await service.chat.context.tasks.settle()
+      await innerState(service).tasks.settle()
 
       expect(await db.all('SELECT id FROM messages WHERE posted_by = ?', grace.user_id)).toEqual([])
       expect(await db.all('SELECT root_id FROM thread_members WHERE user_id = ?', grace.user_id)).toEqual([])
@@ -368,11 +368,11 @@ describeOnEachDatabase('an interrupted erasure', (openUrl) => {
       // Hidden from the first transaction on.
       const { threads } = await service.chat.threads.list(ada, conversation_id, {})
       expect(threads).toMatchObject([{ root_excerpt: '', message_count: 0, participant_count: 0, unread: 0 }])
-      await service.chat.context.tasks.settle()
+      await innerState(service).tasks.settle()
       expect(await service.chat.threads.list(ada, conversation_id, {})).toMatchObject({ threads })
       expect(await codeOf(service.chat.users.find(OPERATOR, name))).toBe('not_found')
     }
-    const contents = await service.chat.context.db.all('SELECT content FROM messages')
+    const contents = await innerState(service).db.all('SELECT content FROM messages')
     expect(JSON.stringify(contents)).not.toContain('SECRET')
     await service.close()
   })
@@ -382,7 +382,7 @@ describeOnEachDatabase('messages of an erased user', (openUrl) => {
   it('are hidden before they are removed, and reads return the same afterwards', async () => {
     const url = await openUrl()
     const service = await startService(url)
-    for (const { context } of service.nodes) await context.tasks.stop()
+    for (const node of service.nodes) await innerState(node).tasks.stop()
     const { ada, grace, eve, conversation_id, root } = await startThread(service)
     const _params = { conversation_id }
     await ada.participants.add(conversation_id, { user_id: eve.id })
@@ -425,21 +425,21 @@ describeOnEachDatabase('messages of an erased user', (openUrl) => {
     expect(await codeOf(ada.messages.restore(first))).toBe('conflict')
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     let archive = ''
-    await exportArchive(service.chat.context.db, (lines) => {
+    await exportArchive(innerState(service).db, (lines) => {
       archive += lines
     })
     expect(archive.includes('SECRET')).toBe(false)
 
     const other = await startService(url)
-    await other.chat.context.tasks.settle()
+    await innerState(other).tasks.settle()
     expect(withoutInstants(await read())).toBe(before)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     await Promise.all([other.close(), service.close()])
   })
   it('are erased also if that is requested while a task finishes a call that kept them', async () => {
     const service = await startService(await openUrl())
-    const { context } = service.chat
-    for (const node of service.nodes) await node.context.tasks.stop()
+    const context = innerState(service)
+    for (const node of service.nodes) await innerState(node).tasks.stop()
     const { ada, grace, root } = await startThread(service)
     const { message_id } = await grace.messages.reply(root.message_id, { content: 'SECRET' })
     let writes = 0

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vite
 import { MIB } from '../../lib/core/units.ts'
 import { createReserve } from '../../lib/storage/sqlite/reserve.ts'
 import { folder, run } from '../cli/process.ts'
-import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService } from '../support/service.ts'
 import { settle } from './people.ts'
 import { FULL_DISKS } from './storage/full.ts'
 import { type Mount, mountSmall } from './storage/mounts.ts'
@@ -33,7 +33,7 @@ async function startOn(mount: Mount): Promise<{ service: TestService; other: Tes
   return { service, other, url, file }
 }
 
-const keepReserve = ({ chat }: TestService) => chat.context.db.keepReserve!()
+const keepReserve = ({ chat }: TestService) => innerState(chat).db.keepReserve!()
 
 async function fillConversation(person: Person, threads: number): Promise<string> {
   const { conversation_id } = await person.conversations.create({ title: 'Plans' })
@@ -84,7 +84,7 @@ it('on a full disk sign-out and deletions use the reserve, and posts are 507 unt
   }
   await service.idle()
   expect(await codeOf(ada.conversations.get(doomed))).toBe('not_found')
-  expect(await service.chat.context.db.all('SELECT id FROM conversations WHERE id = ?', doomed)).toEqual([])
+  expect(await innerState(service).db.all('SELECT id FROM conversations WHERE id = ?', doomed)).toEqual([])
   free()
   await ada.messages.postRoot(kept, { content: 'there is room again' })
   expect(keepReserve(other)).toBe(false)
@@ -109,19 +109,19 @@ it('operators delete on a full disk beside a running service, in steps of a MiB 
   // The deletion itself may fit into the WAL; the removal of the rows, by the service, does not.
   await vi.waitUntil(() => statSync(`${file}-reserve`).size === 0, { timeout: 60_000 })
   // Empties the WAL, whose file otherwise keeps its size: what follows shows how much one step writes.
-  await vi.waitUntil(() => service.chat.context.db.purge([], new AbortController().signal))
+  await vi.waitUntil(() => innerState(service).db.purge([], new AbortController().signal))
   expect(await at('user', 'erase', '--user', grace.email, '--messages', 'erase', '--yes')).toMatchObject({ code: 0 })
   expect(await at('session', 'revoke', '--user', ada.email)).toMatchObject({ code: 0 })
-  await service.chat.context.tasks.settle()
+  await innerState(service).tasks.settle()
   expect(statSync(`${file}-wal`).size).toBeLessThan(MIB)
   expect(await at('fsck')).toMatchObject({ code: 0 })
   // Events past their retention.
-  await service.chat.context.db.run('UPDATE events SET created_at = created_at - 200000000000')
+  await innerState(service).db.run('UPDATE events SET created_at = created_at - 200000000000')
   const pruned = await at('events', 'prune')
   expect(pruned.stdout).toMatch(/^events +\d{3}/m)
   expect(pruned.stdout).toMatch(/Freed: 0\.0 MiB on the disk, \d+\.\d MiB inside the database file/)
   expect(statSync(`${file}-wal`).size).toBeLessThan(MIB)
-  const { count } = (await service.chat.context.db.get<{ count: number }>('SELECT count(*) AS count FROM messages'))!
+  const { count } = (await innerState(service).db.get<{ count: number }>('SELECT count(*) AS count FROM messages'))!
   expect(count).toBeLessThan(300)
 })
 

@@ -3,13 +3,14 @@ import { type FileStore, openFileStore } from '../../lib/files/file-store.ts'
 import { createFilesPlace } from '../../lib/files/guard.ts'
 import { bytesFor, bytesOf, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { innerState } from '../support/service.ts'
 
 describeOnEachDatabase('a place of files that goes away for a moment', (openUrl) => {
   /** A guard of a place with one file, whose store a test changes. */
   async function start(change: (store: FileStore) => Partial<FileStore>) {
     const service = await startWithFiles(await openUrl())
     onTestFinished(() => service.close())
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({ title: 'Files' })
     const content = bytesOf(100)

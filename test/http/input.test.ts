@@ -8,7 +8,7 @@ import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { filesInFolder } from '../support/files-folder.ts'
-import { codeOf, PASSWORD, type Person, startService, startThread } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, startThread } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 
 /** Malicious values of a field in a body, as JSON. */
@@ -144,7 +144,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
   })
 
   const countRows = () =>
-    service.chat.context.db.get(
+    innerState(service).db.get(
       `SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM participants) AS participants,
               (SELECT count(*) FROM invites) AS invites, (SELECT count(*) FROM conversations) AS conversations,
               (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM events) AS events`,

@@ -3,7 +3,7 @@ import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill, insert } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'
-import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { innerState, PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** The number of items per page, if it is fixed. */
@@ -237,7 +237,7 @@ describeOnEachDatabase('lists that change while they are read', (openUrl) => {
     '%s misses and repeats no item that stays',
     { timeout: 60_000 },
     async (name, copied) => {
-      const { write } = service.chat.context
+      const { write } = innerState(service)
       const { copy, remove, nameOf = beside } = copied
       const staying = copied.staying(filled)
       const passing = new Map<string, string>()

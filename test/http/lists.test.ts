@@ -6,7 +6,7 @@ import { listHeads } from '../../lib/live/log/log.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** The length of the texts in an event. */
@@ -79,7 +79,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
   })
 
   it('limit the messages of a replay by their bytes', async () => {
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const findHead = async (id: string) => (await listHeads(db, [id])).get(id)
     const source = conversationSource(db, filled.conversation_id, findHead)
     const { last } = (await source.head())!

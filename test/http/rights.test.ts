@@ -8,7 +8,7 @@ import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { filesInFolder } from '../support/files-folder.ts'
-import { PASSWORD, startService, UNREACHABLE_PROVIDER } from '../support/service.ts'
+import { innerState, PASSWORD, startService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** The callers: the columns of the table. `member` wrote the message of the calls. */
@@ -160,7 +160,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const { sessions: ofTarget } = await chat.auth.listSessions(actors.get('target')!)
     session_id = ofTarget[0]!.id
     key_id = (await chat.keys.create(actors.get('target')!, { name: "the target's" })).id
-    const { write, now, id } = chat.context
+    const { write, now, id } = innerState(chat)
     const user_id = actors.get('target')!.user_id
     const linked = { id: id(), provider: 'provider_a', issuer: 'https://a.example', subject: 'target', user_id }
     await write((tx) => insertIdentity(tx, { ...linked, created_at: now() }))

@@ -12,7 +12,7 @@ import { type AnyUseCase, parseInput } from '../../lib/core/use-case.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { describeService, setUpService } from '../support/describe-service.ts'
-import { PASSWORD, startService } from '../support/service.ts'
+import { innerState, PASSWORD, startService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 import { boundOf, inputWith, textsOf } from '../support/texts.ts'
 
@@ -205,7 +205,7 @@ describeService('a text that is stored', startWithFiles, (service) => {
         await grace.search.messages({ q })
     }
     await search()
-    await Promise.all(service.nodes.map((node) => node.context.search.move()))
+    await Promise.all(service.nodes.map((node) => innerState(node).search.move()))
     await search()
     expect((await grace.search.messages({ q: 'needle' })).results.length).toBeGreaterThanOrEqual(9)
     await grace.threads.list(conversation_id)

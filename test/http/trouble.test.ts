@@ -8,7 +8,7 @@ import { ChatError, type Storage } from '../../lib/index.ts'
 import type { Database } from '../../lib/storage/database.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, startThread, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 describeOnEachDatabase('a service with failures', (openUrl) => {
@@ -121,7 +121,7 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
     socket.write(request.repeat(5))
     await once(socket, 'data')
     socket.destroy()
-    const { hub } = service.chat.context.streams
+    const { hub } = innerState(service).streams
     while (hub.size() > 0 || hub.countStreams(ada.id) > 0) await new Promise((resolve) => setImmediate(resolve))
     await service.close()
   })

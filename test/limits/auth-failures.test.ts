@@ -5,7 +5,7 @@ import { authFailuresOf, createAuthFailures } from '../../lib/limits/auth-failur
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { PASSWORD, startService } from '../support/service.ts'
+import { innerState, PASSWORD, startService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const START = Date.UTC(2026, 0, 1) * 1000
@@ -109,7 +109,7 @@ describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
       })
       expect(response.status).toBe(401)
     }
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const looked: string[] = []
     const { get: find } = db
     db.get = (sql, ...params) => {

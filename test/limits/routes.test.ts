@@ -3,7 +3,7 @@ import { SECOND } from '../../lib/core/units.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes } from '../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 const START = Date.UTC(2026, 0, 1) * 1000
@@ -87,7 +87,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     await ada.limits.deleteProfile(created.id)
     expect(await codeOf(ada.limits.deleteProfile(created.id))).toBe('not_found')
     expect(await codeOf(ada.limits.updateProfile(created.id, { params }))).toBe('not_found')
-    const acts = await first.chat.context.db.all<{ act: string; ip: string }>(
+    const acts = await innerState(first).db.all<{ act: string; ip: string }>(
       "SELECT act, ip FROM audit_log WHERE act LIKE 'limit_%' ORDER BY id",
     )
     expect(acts.map(({ act }) => act)).toEqual([
@@ -198,7 +198,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
   it('apply by default, too, after a clock has stepped back', async () => {
     later(7200)
     const headers = await session('grace')
-    const { rate_limits } = first.chat.context.config
+    const { rate_limits } = innerState(first).config
     const ofDefault = await Promise.all(times(rate_limits.burst + 5, () => get(first, '/api/auth/me', headers)))
     expect(ofDefault.filter(({ status }) => status === 200)).toHaveLength(rate_limits.burst)
     later(-3600)
@@ -249,7 +249,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
 
   it('delete buckets without effect', async () => {
     await session('grace')
-    const count = async () => (await first.chat.context.db.get('SELECT COUNT(*) AS n FROM limit_buckets'))!.n
+    const count = async () => (await innerState(first).db.get('SELECT COUNT(*) AS n FROM limit_buckets'))!.n
     expect(await count()).toBeGreaterThan(0)
     later(400 * 24 * 3600)
     expect((await first.chat.ops.prune()).limit_buckets).toBeGreaterThan(0)

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
 import { createRandom, newSeed } from '../fault/random.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { patiently, startService, type TestService, times } from '../support/service.ts'
+import { innerState, patiently, startService, type TestService, times } from '../support/service.ts'
 
 const READERS = 12
 const WRITERS = 6
@@ -53,7 +52,7 @@ describeOnEachDatabase('streams of all conversations that break anywhere', (open
 
   /** A transaction whose event gets its id early, and is committed after those of others. */
   async function commitLate(): Promise<void> {
-    const { db } = contextOf(pick(nodes).chat)
+    const { db } = innerState(pick(nodes))
     if (db.dialect === 'sqlite') return
     await db.write(async (tx) => {
       const at = Date.now() * 1000
@@ -93,7 +92,7 @@ describeOnEachDatabase('streams of all conversations that break anywhere', (open
     const { chat } = nodes[0]!
     const first = await chat.events.followAll(ada).next()
     const from = first.value!.id!
-    const { db } = contextOf(chat)
+    const { db } = innerState(chat)
     const headOf = async (id: string) =>
       (await db.get<{ last: number }>('SELECT last_seq AS last FROM conversations WHERE id = ?', id))!.last
     const before = new Map(await Promise.all(adas.map(async (id) => [id, await headOf(id)] as const)))

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { innerState, startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, readsLog, type Which } from './held.ts'
 import { turns } from './readers.ts'
 
@@ -28,8 +27,8 @@ describeOnEachDatabase('streams of many conversations that another node posts to
     await Promise.all(rooms.map((room) => post(0, room, 'first')))
     await Promise.all(streams.map(({ next }) => next()))
     // Only the tests poll. The first poll reads everything.
-    const { cluster } = contextOf(chat)
-    const { poller } = contextOf(chat).streams
+    const { cluster } = innerState(chat)
+    const { poller } = innerState(chat).streams
     await cluster.stop()
     await poller.stop()
     await poller.poll()
@@ -63,7 +62,7 @@ describeOnEachDatabase('streams of many conversations that another node posts to
     }
     const hang = held.hold(readsFirst, 'before')
     await Promise.all(rooms.map((room) => post(1, room, 'second')))
-    const polled = contextOf(nodes[0]!.chat).streams.poller.poll()
+    const polled = innerState(nodes[0]!).streams.poller.poll()
     await hang.reached
     const others = streams.filter(({ room }) => room !== hanging)
     expect(await Promise.all(others.map(({ next }) => next()))).toEqual(times(ROOMS - 1, () => 'second'))
@@ -76,7 +75,7 @@ describeOnEachDatabase('streams of many conversations that another node posts to
     const before = held.count(readsLog())
     const reads = held.hold(readsLog(), 'before')
     await Promise.all(rooms.map((room) => post(1, room, 'third')))
-    const polled = contextOf(nodes[0]!.chat).streams.poller.poll()
+    const polled = innerState(nodes[0]!).streams.poller.poll()
     await reads.reached
     await turns()
     expect(held.count(readsLog()) - before).toBe(8)

@@ -5,7 +5,7 @@ import { openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { placementOf } from '../support/placement.ts'
-import { PASSWORD, startService, startThread, times } from '../support/service.ts'
+import { innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 import { headersOf, poll, soon, typesOf } from './readers.ts'
 
@@ -28,7 +28,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
   })
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
   })
 
   const call = (path: string, headers: Record<string, string>, method = 'POST') =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Delivered } from '../../lib/live/readers/delivery.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { innerState, startService, type TestService, times } from '../support/service.ts'
 import { positionOf, startReading, turns, withSeq } from './readers.ts'
 
 /** How many replays may be in progress in a process. */
@@ -60,7 +60,7 @@ describeOnEachDatabase('when more streams resume than may be sent missed events 
     await vi.waitUntil(() => other.ready === 1, PATIENT)
     await turns(50)
     expect(other.missed).toBe(0)
-    service.chat.context.streams.hub.sendHeartbeats()
+    innerState(service).streams.hub.sendHeartbeats()
     expect(stuck.filter(({ heartbeats }) => heartbeats === 1)).toHaveLength(6)
     expect(other.heartbeats).toBe(1)
 
@@ -74,7 +74,7 @@ describeOnEachDatabase('when more streams resume than may be sent missed events 
     await turns(50)
     expect(sent()).toHaveLength(AT_ONCE + 1)
     other.leave()
-    await vi.waitUntil(() => service.chat.context.streams.hub.size() === 0, PATIENT)
+    await vi.waitUntil(() => innerState(service).streams.hub.size() === 0, PATIENT)
   })
 
   async function positionOfAll(user_id: string): Promise<string> {

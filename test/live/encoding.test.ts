@@ -4,7 +4,7 @@ import type { Actor } from '../../lib/core/actor.ts'
 import { newId } from '../../lib/core/ids.ts'
 import type { Delivery } from '../../lib/live/readers/delivery.ts'
 import { describeService } from '../support/describe-service.ts'
-import { startThread } from '../support/service.ts'
+import { innerState, startThread } from '../support/service.ts'
 import { soon } from './readers.ts'
 
 const READERS = 3
@@ -48,7 +48,7 @@ describeService('an ephemeral event to some users', (service) => {
     const event = { type: 'typing.update' as const, payload }
     for (const to of [{ user_id: ada.user_id }, { except_ids: ['another'] }]) {
       const before = readers.typing().length
-      service.chat.context.streams.hub.receive([{ conversation_id, event, ...to }])
+      innerState(service).streams.hub.receive([{ conversation_id, event, ...to }])
       await soon(() => expect(readers.typing()).toHaveLength(before + READERS))
       expect(
         new Set(

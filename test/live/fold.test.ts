@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { routes } from '../../lib/endpoints.ts'
 import { type Actor, type Chat, createChatService, type Message, openStorage, parseConfig } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { innerState } from '../support/service.ts'
 
 /** A client's state of a conversation. */
 interface State {
@@ -135,7 +135,7 @@ const ACTIONS: Record<string, Act> = {
     // Complete, cancelled, deleted or failed, at random; in any case it has ended before the next step.
     if (pick % 4 === 1) await world.chat.answers.cancel(by, message_id)
     if (pick % 4 === 2) await world.chat.messages.remove(by, message_id)
-    await contextOf(world.chat).answers.idle()
+    await innerState(world).answers.idle()
   },
   messagesEdit: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
   messagesRemove: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),

@@ -4,7 +4,7 @@ import type { ReceivedEvent } from '../../lib/client/index.ts'
 import type { Actor } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { codeOf, startService, times } from '../support/service.ts'
+import { codeOf, innerState, startService, times } from '../support/service.ts'
 import { inTens, isNews, positionOf, range, readAnew, seqOf, seqsOf, startReading, turns, typesOf } from './readers.ts'
 
 const BUFFER = 100_000
@@ -34,7 +34,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
   async function* newsOf(events: AsyncGenerator<ReceivedEvent>): AsyncGenerator<ReceivedEvent> {
     for await (const received of events) if (isNews(received)) yield received
   }
-  const open = () => service.chat.context.streams.hub.countStreams(actor.user_id)
+  const open = () => innerState(service).streams.hub.countStreams(actor.user_id)
 
   it('yields missed events, then live ones; leaving the loop frees the place', async () => {
     const { conversation_id, follow, post, position } = await begin()

@@ -1,11 +1,10 @@
 import pg from 'pg'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
 import { createPostgresDatabase, describeOnEachDatabase, directUrl } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { startService, times } from '../support/service.ts'
+import { innerState, startService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
 import { inTens } from './readers.ts'
 
@@ -28,7 +27,7 @@ describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside m
       await client.query('SELECT pg_current_xact_id()')
     }
     await service.chat.messages.postRoot(ada, conversation_id, { content: 'meanwhile' })
-    await service.chat.context.streams.poller.poll()
+    await innerState(service).streams.poller.poll()
     for (const client of clients) await client.end()
     for await (const { event } of stream) if (event.type === 'message.new') break
     await service.close()
@@ -80,7 +79,7 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
     const stream = service.chat.events.followAll(ada)
     await stream.next()
     const events = times(100, () => ({ type: 'conversation.updated' as const }))
-    await contextOf(service.chat).db.write(async (tx) => {
+    await innerState(service).db.write(async (tx) => {
       for (let i = 0; i < 52; i++)
         await appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, messages: 0, events }])
     })
@@ -95,7 +94,7 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
   })
 
   it('reads what it has missed in many conversations in few rounds', async () => {
-    const { db } = contextOf(service.chat)
+    const { db } = innerState(service)
     const conversations = await inTens(300, () => create(ada))
     const first = await service.chat.events.followAll(ada).next()
     for (let i = 0; i < 4; i++)

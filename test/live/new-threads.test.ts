@@ -1,9 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
-import { contextOf } from '../../lib/core/context-of.ts'
 import type { Actor, ConversationStreamEvent } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { startService } from '../support/service.ts'
+import { innerState, startService } from '../support/service.ts'
 import { type HeldStorage, holdStorage, readsLog } from './held.ts'
 
 describeOnEachDatabase('the events of a new thread', (openUrl) => {
@@ -23,7 +22,7 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     conversation_id = (await service.chat.conversations.create(ada, {})).conversation_id
     await service.chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
     // Only what a commit makes it read.
-    await contextOf(service.chat).streams.poller.stop()
+    await innerState(service).streams.poller.stop()
   })
 
   /** The next events of the log, up to the message of an answer or of a post. */

@@ -1,12 +1,11 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { contextOf } from '../../lib/core/context-of.ts'
 import type { News } from '../../lib/live/feed/feed-order.ts'
 import { postgresOrder } from '../../lib/live/feed/postgres-order.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
 import type { Database, Primitive, Queries } from '../../lib/storage/database.ts'
 import type { Sql } from '../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, startThread, times } from '../support/service.ts'
+import { innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 import { withResolvers } from '../support/with-resolvers.ts'
 
@@ -20,7 +19,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     onTestFinished(() => service.close())
     await startThread(service)
     await service.idle()
-    const { db } = contextOf(service.chat)
+    const { db } = innerState(service)
     const order = postgresOrder(db)
     const place = await order.head()
     for (const _ of times(20, () => 0)) await db.get('SELECT pg_current_xact_id()')
@@ -39,7 +38,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     const id = (await before.until('stream.ready')).at(-1)!.id!
     await before.close()
     await ada.conversations.remove(conversation_id)
-    await contextOf(service.chat).db.run('DELETE FROM events')
+    await innerState(service).db.run('DELETE FROM events')
     const after = await openStream(service.base_url, undefined, { cookie, last_event_id: id })
     const [ready] = await after.until('stream.ready')
     expect(ready!.event.payload).toMatchObject({ resumed: true })
@@ -53,7 +52,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     onTestFinished(() => service.close())
     const { conversation_id } = await startThread(service)
     await service.idle()
-    const { db } = contextOf(service.chat)
+    const { db } = innerState(service)
     const events = [{ type: 'conversation.updated' as const }]
     const append = (tx: Queries) => appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, events, messages: 0 }])
     const begin = async (tx: Queries) => Number((await tx.get<{ xid: string }>(BEGIN))!.xid)

@@ -1,8 +1,7 @@
 import { vi } from 'vitest'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
-import { PASSWORD, type Person, startThread, type TestService } from '../support/service.ts'
+import { innerState, PASSWORD, type Person, startThread, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** The headers of a new session of the user. */
@@ -94,6 +93,6 @@ export async function turns(count = 10): Promise<void> {
 /** Makes the service check for changes of other processes now. */
 export async function poll(chat: Chat): Promise<void> {
   // The first check may have started before, and too early.
-  await contextOf(chat).streams.poller.poll()
-  await contextOf(chat).streams.poller.poll()
+  await innerState(chat).streams.poller.poll()
+  await innerState(chat).streams.poller.poll()
 }

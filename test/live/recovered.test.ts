@@ -1,10 +1,9 @@
 import { Client } from 'pg'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import type { Storage } from '../../lib/index.ts'
 import { startCluster } from '../support/postgres.ts'
-import { patiently, startService, type TestService, times } from '../support/service.ts'
+import { innerState, patiently, startService, type TestService, times } from '../support/service.ts'
 
 const LONG = { timeout: 60_000 }
 
@@ -21,10 +20,10 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
     onTestFinished(async () => void (await Promise.all([here.close(), there.close()])))
     const ada = await here.chat.users.actor((await here.signIn('ada')).id)
     const { conversation_id } = await here.chat.conversations.create(ada)
-    await contextOf(there.chat).streams.poller.stop()
+    await innerState(there).streams.poller.stop()
     const seen = follow(there, ada, conversation_id)
     await vi.waitUntil(() => seen.includes('stream.ready'))
-    await contextOf(there.chat).streams.poller.poll()
+    await innerState(there).streams.poller.poll()
     const post = (content: string) => patiently(() => here.chat.messages.postRoot(ada, conversation_id, { content }))
     return { url: cluster.url, there, seen, post }
   }
@@ -110,8 +109,8 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
 
   it('misses nothing whose transactions have numbers that were given before', LONG, async () => {
     const { url, there, seen, post } = await start()
-    const { cluster } = contextOf(there.chat)
-    const { poller } = contextOf(there.chat).streams
+    const { cluster } = innerState(there)
+    const { poller } = innerState(there).streams
     await cluster.stop()
     const { before, after } = await crash(url, () => poller.poll())
     expect(after).toBeLessThan(before)
@@ -129,7 +128,7 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
       // What it finds after the crash must include the post.
       await hold()
       onTestFinished(release)
-      const { before, after } = await crash(url, () => contextOf(there.chat).streams.poller.poll())
+      const { before, after } = await crash(url, () => innerState(there).streams.poller.poll())
       expect(after).toBeLessThan(before)
       await post('afterwards')
       const client = await connect(url)

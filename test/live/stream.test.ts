@@ -3,6 +3,7 @@ import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client/in
 import { createChatApp } from '../../lib/http/app.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeService } from '../support/describe-service.ts'
+import { innerState } from '../support/service.ts'
 import { openStream, type TestStream } from '../support/stream.ts'
 import {
   inTens,
@@ -36,11 +37,11 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
   }
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
     // With two nodes, each counts the streams of the other until it has learnt that they are closed.
     await vi.waitFor(async () => {
-      for (const { context } of service.nodes)
-        expect(await context.streams.presence.countRemote(reading.ada.id)).toBe(0)
+      for (const node of service.nodes)
+        expect(await innerState(node).streams.presence.countRemote(reading.ada.id)).toBe(0)
     }, 10_000)
   })
 
@@ -152,7 +153,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
         expect(seen[0]!.event.payload).toMatchObject({ resumed: true, seq })
         expect(seqsOf(seen)).toEqual(range(seq, seqOf(position)))
         await stream.close()
-        await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+        await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
       }
     })
 
@@ -195,7 +196,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
       ['what is no longer kept', 'expired', (id) => withSeq(id, 0)],
     ])('%s', async (_, reason, make) => {
       const { conversation_id } = await begin()
-      const { db } = service.chat.context
+      const { db } = innerState(service)
       // The oldest stored event is the third one: a reader who has the second misses nothing.
       await db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
       for (const where of ['header', 'address']) {
@@ -221,7 +222,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
 
     it('but not with the id before the oldest stored event', async () => {
       const { conversation_id, position } = await begin()
-      await service.chat.context.db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
+      await innerState(service).db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
       const stream = await open({ last_event_id: withSeq(position, 2) })
       const seen = await stream.until('message.new')
       expect(seen[0]!.event.payload).toMatchObject({ resumed: true, seq: 2 })
@@ -230,7 +231,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
 
     it('nor with the last id, when nothing is stored', async () => {
       const { conversation_id, position } = await begin()
-      await service.chat.context.db.run('DELETE FROM events WHERE conversation_id = ?', conversation_id)
+      await innerState(service).db.run('DELETE FROM events WHERE conversation_id = ?', conversation_id)
       const current = await open({ last_event_id: position })
       expect((await current.next())!.event.payload).toMatchObject({ resumed: true, seq: seqOf(position) })
       const old = await open({ last_event_id: withSeq(position, seqOf(position) - 1) })
@@ -252,7 +253,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
       const outside = (await openStream(service.base_url, conversation_id, await cookieOf(eve))).response
       expect(outside.status).toBe(404)
       const { request_id: _, ...problem } = (await outside.json()) as Record<string, unknown>
-      for (const id of [service.chat.context.id(), conversation_id.toUpperCase(), 'x', '%00', '%ff', '%F0%9F%98%80']) {
+      for (const id of [innerState(service).id(), conversation_id.toUpperCase(), 'x', '%00', '%ff', '%F0%9F%98%80']) {
         const response = await checkedFetch(pathOf(id), { headers: { cookie } })
         expect(response.status, id).toBe(404)
         expect(await response.json()).toMatchObject(problem)
@@ -263,10 +264,10 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
       const { ada, conversation_id, cookie, graces_cookie } = await begin()
       /** Waits until every node knows of so many streams: a stream counts at other nodes within a second. */
       const areKnown = async (count: number) => {
-        for (const { context } of service.nodes)
+        for (const node of service.nodes)
           await soon(async () => {
-            const elsewhere = await context.streams.presence.countRemote(ada.id)
-            expect(context.streams.hub.countStreams(ada.id) + elsewhere).toBe(count)
+            const elsewhere = await innerState(node).streams.presence.countRemote(ada.id)
+            expect(innerState(node).streams.hub.countStreams(ada.id) + elsewhere).toBe(count)
           })
       }
       /** Between two streams, a request makes the next one go to the next node. */
@@ -316,8 +317,8 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
       expect(head.status).toBe(200)
       expect(await head.text()).toBe('')
       expect(head.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-      expect(service.chat.context.streams.hub.size()).toBe(0)
-      expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(0)
+      expect(innerState(service).streams.hub.size()).toBe(0)
+      expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(0)
     }
     const stream = await open()
     const head = await fetch(pathOf(conversation_id), { method: 'HEAD', headers: { cookie } })
@@ -336,7 +337,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
     expect(start.startsWith(`retry: 2000\n\nid: ${position}\nevent: stream.ready\ndata: {"type":"stream.ready",`)).toBe(
       true,
     )
-    for (const { context } of service.nodes) context.streams.hub.sendHeartbeats()
+    for (const node of service.nodes) innerState(node).streams.hub.sendHeartbeats()
     await text.when((text) => text.endsWith(': keep-alive\n\n'))
     expect(text.news()).toBe(`${start}: keep-alive\n\n`)
     await text.cancel()
@@ -375,7 +376,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
     const isAll = (text: string) => text.includes('thread.activity"') && text.endsWith('\n\n')
     const reading = [fromNode.when(isAll), fromWeb.when(isAll)]
     await turns()
-    for (const { context } of service.nodes) context.streams.hub.sendHeartbeats()
+    for (const node of service.nodes) innerState(node).streams.hub.sendHeartbeats()
     const root = await post('zwölf Boxkämpfer 🥊')
     await ada.messages.reply(root.message_id, { content: 'over\nand out' })
     await Promise.all(reading)
@@ -383,7 +384,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
 
     // A web reader that disconnects frees its place too.
     await fromWeb.cancel()
-    expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(1)
+    expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(1)
     await fromNode.cancel()
   })
 

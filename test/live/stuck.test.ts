@@ -11,7 +11,7 @@ import type { Sink } from '../../lib/live/readers/reader.ts'
 import { openRaw, type RawEvent } from '../fault/raw-reader.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { startService } from '../support/service.ts'
+import { innerState, startService } from '../support/service.ts'
 import { followResponse, openStream } from '../support/stream.ts'
 import { inTens, positionOf, range, seqOf, startReading, withSeq } from './readers.ts'
 
@@ -63,7 +63,7 @@ describeOnEachDatabase('a client that has missed events', (openUrl, dialect) => 
     }
     const stuck = openRaw({ ...options, paused: true, onEvent: (event) => void seen.push(event) })
     await vi.waitUntil(async () => (await dropped()) > before, PATIENT)
-    expect(service.chat.context.streams.hub.size()).toBe(0)
+    expect(innerState(service).streams.hub.size()).toBe(0)
     stuck.resume()
     expect(await stuck.over).toBe('ended')
     expect(seen.at(-1)!.event).toEqual({ type: 'stream.closed', payload: { reason: 'too_slow' } })

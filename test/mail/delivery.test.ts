@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { uniqueKey } from '../../lib/core/characters.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { innerState, startService, type TestService, times } from '../support/service.ts'
 import { startSmtp } from '../support/smtp-server.ts'
 
 /** A loaded machine may take its time. */
@@ -38,7 +38,7 @@ describeOnEachDatabase('mail from the configuration', (openUrl) => {
     await smtp.close()
   })
 
-  const rows = (sql: string, ...params: string[]) => service.chat.context.db.all<{ detail: string }>(sql, ...params)
+  const rows = (sql: string, ...params: string[]) => innerState(service).db.all<{ detail: string }>(sql, ...params)
   const queue = async () => (await service.chat.mails.list(OPERATOR)).mails
   const mailsTo = (email: string) => smtp.mails.filter(({ to }) => to.includes(email))
   const tokenIn = (raw: string) => /token=3D([\w-]{20,})=?\r?\n?([\w-]*)/.exec(raw)!.slice(1).join('')
@@ -174,7 +174,7 @@ describeOnEachDatabase('mail from the configuration', (openUrl) => {
     const email = 'a,b@example.org\r\nBcc: eve@example.org'
     const { id } = await service.signIn('quentin')
     const rename = 'UPDATE users SET email = ?, email_key = ? WHERE id = ?'
-    await service.chat.context.db.write((tx) => tx.run(rename, email, uniqueKey(email), id))
+    await innerState(service).db.write((tx) => tx.run(rename, email, uniqueKey(email), id))
     await service.client().resets.request({ email })
     await eventually(async () => (await queue()).map(({ status }) => status)).toEqual(['failed'])
     expect((await queue())[0]!.cause).toBe('No mail can be sent to this address')
@@ -185,7 +185,7 @@ describeOnEachDatabase('mail from the configuration', (openUrl) => {
     await expect(service.chat.mails.list(pat)).rejects.toMatchObject({ code: 'forbidden' })
     await expect(service.chat.mails.retry(pat)).rejects.toMatchObject({ code: 'forbidden' })
     await expect(service.chat.mails.drop(pat)).rejects.toMatchObject({ code: 'forbidden' })
-    const id = service.chat.context.id()
+    const id = innerState(service).id()
     await expect(service.chat.mails.retry(OPERATOR, { id })).rejects.toMatchObject({ code: 'not_found' })
   })
 })

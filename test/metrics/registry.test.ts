@@ -14,7 +14,15 @@ import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { NO_LEVELS } from '../support/levels.ts'
 import { hasPromtool, promtool } from '../support/promtool.ts'
-import { codeOf, PASSWORD, type ServiceOptions, startService, startThread, times } from '../support/service.ts'
+import {
+  codeOf,
+  innerState,
+  PASSWORD,
+  type ServiceOptions,
+  startService,
+  startThread,
+  times,
+} from '../support/service.ts'
 
 /** The maximum number of series, whatever clients send: Prometheus stores each series separately. */
 const MAX_SERIES = 3_200
@@ -287,7 +295,7 @@ describeOnEachDatabase('gauges of the database', (openUrl) => {
   it('have what the database has', async () => {
     const { service, page } = await startOn()
     // The database refuses this message, so that the index never takes it.
-    await service.chat.context.db.run("INSERT INTO search_changes (doc, message_id, version) VALUES (7, 'x', -1)")
+    await innerState(service).db.run("INSERT INTO search_changes (doc, message_id, version) VALUES (7, 'x', -1)")
     const shown = await page()
     expect(readingOf(shown, 'chat_search_waiting')).toBe(1)
     for (const [group, series] of Object.entries(GAUGES)) {

@@ -4,7 +4,7 @@ import { readClockNotes } from '../../lib/storage/clock-notes.ts'
 import { folder } from '../cli/process.ts'
 import { createFakeClock } from '../support/faketime.ts'
 import { isInstalled, startCluster } from '../support/postgres.ts'
-import { startService, startThread } from '../support/service.ts'
+import { innerState, startService, startThread } from '../support/service.ts'
 
 const TABLES = ['sessions', 'audit_log', 'events', 'invites']
 
@@ -17,7 +17,7 @@ it('the clock of PostgreSQL itself steps: both nodes delete nothing, and end no 
   const config = { cluster: { beat_seconds: 1 } }
   const nodes = [await startService(cluster.url, { config }), await startService(cluster.url, { config })] as const
   for (const node of nodes) onTestFinished(() => node.close())
-  const contexts = nodes.map(({ chat }) => chat.context)
+  const contexts = nodes.map(({ chat }) => innerState(chat))
   const [{ db }] = contexts as [(typeof contexts)[0]]
   const { ada, conversation_id } = await startThread(nodes[0])
   await ada.invites.create(conversation_id, { role: 'member' })

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../lib/core/units.ts'
 import { trustClock } from '../../lib/ops/clock.ts'
 import { readClockNotes, readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type Person, startService, startThread, type TestService } from '../support/service.ts'
+import { codeOf, innerState, type Person, startService, startThread, type TestService } from '../support/service.ts'
 
 /** The clock of this machine; the monotonic clock, and the clock of PostgreSQL, go on. */
 function stepClock(micros: number): void {
@@ -18,7 +18,7 @@ const TABLES = ['sessions', 'audit_log', 'events', 'invites', 'known_devices', '
 async function countRows({ chat }: TestService): Promise<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const table of TABLES)
-    sums[table] = Number((await chat.context.db.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n)
+    sums[table] = Number((await innerState(chat).db.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n)
   return sums
 }
 
@@ -32,7 +32,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     const service = await startService(url, { ports: { log } })
     onTestFinished(() => service.close())
     const told = () => lines.filter((line) => /clock/i.test(line))
-    return { service, ctx: service.chat.context, told }
+    return { service, ctx: innerState(service), told }
   }
 
   /** One of what a service deletes by age. */
@@ -90,7 +90,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     const after = await ada.messages.postRoot(conversation_id, { content: 'After' })
     const times = await Promise.all([ahead, after].map(({ message_id }) => ada.messages.get(message_id)))
     expect(times[1]!.created_at > times[0]!.created_at).toBe(true)
-    await service.chat.context.ops.clockKeeper.check()
+    await innerState(service).ops.clockKeeper.check()
     expect(told().at(-1)).toMatch(/^info The clock shows the right time again.+keep it$/)
   })
 
@@ -136,7 +136,7 @@ describeOnEachDatabase('the clock of a node', (openUrl, dialect) => {
     const log = { debug() {}, info: told, error() {}, warn: told }
     const service = await startService(await openUrl(), { ports: { log }, config: { cluster: { beat_seconds: 1 } } })
     onTestFinished(() => service.close())
-    const { context } = service.chat
+    const context = innerState(service)
     const { db } = context
     const { readiness } = context.ops
     stepClock(120 * SECOND)
@@ -172,8 +172,8 @@ it('is not looked for when the host has a clock of its own', async () => {
   const service = await startService('sqlite::memory:', { ports: { now: () => now } })
   onTestFinished(() => service.close())
   now += 400 * DAY
-  const { clock, db } = service.chat.context
-  const { clockKeeper } = service.chat.context.ops
+  const { clock, db } = innerState(service)
+  const { clockKeeper } = innerState(service).ops
   await clockKeeper.check()
   expect([clock.step(), clock.before(0)]).toEqual([0, now])
   expect(await readClockNotes(db)).toEqual({ note: undefined, record: undefined })

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../lib/core/ids.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { type Person, startService, type TestService } from '../support/service.ts'
+import { innerState, type Person, startService, type TestService } from '../support/service.ts'
 
 const PART = 4 * 1024 * 1024
 
@@ -47,7 +47,7 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
     return findings.map(({ name, count, examples }) => [name, count, ...examples])
   }
   const blobOf = async (id: string) => {
-    const row = await service.chat.context.db.get<{ blob_id: string }>(
+    const row = await innerState(service).db.get<{ blob_id: string }>(
       'SELECT blob_id FROM attachments WHERE id = ?',
       id,
     )

@@ -8,7 +8,7 @@ import { invariants } from '../../lib/ops/invariants.ts'
 import { JSON_COLUMNS } from '../../lib/storage/stored-values.ts'
 import { fileOf, openHandle, promised } from '../storage/handles.ts'
 import { createSqliteFile, describeOnEachDatabase, directUrl } from '../support/databases.ts'
-import { startService, startThread, type TestService, times } from '../support/service.ts'
+import { innerState, startService, startThread, type TestService, times } from '../support/service.ts'
 
 const PINS = `INSERT INTO messages (id, conversation_id, root_id, role, content, path, depth, status, created_at, pinned_at)
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
@@ -212,7 +212,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
 
   it.skipIf(dialect === 'sqlite')('repairs counts that a post changes at the same time', async () => {
     await force(BREAKS['conversations.messages']!)
-    const { context } = service.chat
+    const context = innerState(service)
     const { conversation_id, posted_by } = (await context.db.get<Record<string, string>>(
       'SELECT * FROM messages LIMIT 1',
     ))!
@@ -257,7 +257,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
   })
 
   it('finds nothing after old events are deleted', async () => {
-    await service.chat.context.db.write((tx) =>
+    await innerState(service).db.write((tx) =>
       tx.run("DELETE FROM events WHERE seq <= (SELECT max(seq) - 2 FROM events WHERE type = 'message.new')"),
     )
     expect(await names()).toEqual([])

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { innerState } from '../support/service.ts'
 
 describeOnEachDatabase('fsck of the files of messages', (openUrl) => {
   it('makes wrong lists anew, also for the search, and lets files without a message run out', async () => {
@@ -19,7 +20,7 @@ describeOnEachDatabase('fsck of the files of messages', (openUrl) => {
     const none = await post()
     const loose = await upload(ada, bytes, place, { name: 'loose.txt' })
     await service.idle()
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const lists = () => db.all<{ list: string | null }>('SELECT attachment_list AS list FROM messages ORDER BY id')
     const check = async (options?: { repair: boolean }) =>
       (await service.chat.ops.fsck(options)).findings.map(({ name, count }) => [name, count])
@@ -27,12 +28,12 @@ describeOnEachDatabase('fsck of the files of messages', (openUrl) => {
     expect(await check()).toEqual([])
 
     const set = (id: string, list: string | null) =>
-      service.chat.context.db.write((tx) => tx.run('UPDATE messages SET attachment_list = ? WHERE id = ?', list, id))
+      innerState(service).db.write((tx) => tx.run('UPDATE messages SET attachment_list = ? WHERE id = ?', list, id))
     const [first] = JSON.parse(right[0]!.list!)
     await set(two, JSON.stringify([first]))
     await set(one, null)
     await set(none, right[1]!.list)
-    await service.chat.context.db.write((tx) => tx.run('UPDATE attachments SET expires_at = NULL WHERE id = ?', loose))
+    await innerState(service).db.write((tx) => tx.run('UPDATE attachments SET expires_at = NULL WHERE id = ?', loose))
     expect(await check({ repair: true })).toEqual([
       ['attachments-listed', 3],
       ['attachments-waiting', 1],

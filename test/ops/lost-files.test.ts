@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { DAY } from '../../lib/core/units.ts'
 import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import type { Person, TestService } from '../support/service.ts'
+import { innerState, type Person, type TestService } from '../support/service.ts'
 
 type Started = TestService & { folder: string }
 
@@ -55,7 +55,7 @@ async function begin(url: string): Promise<Story> {
 const hexOf = (seed: string) => bytesOf(64, seed).toString('hex')
 
 const folderOf = async ({ service }: Story, id: string) => {
-  const row = await service.chat.context.db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', id)
+  const row = await innerState(service).db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', id)
   return join(service.folder, row!.blob_id)
 }
 
@@ -74,7 +74,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     }
     const accepted = await chat.ops.fsckFiles({ repair: true, accept_loss: 3 })
     expect(accepted).toMatchObject({ missing: 3, findings: [{ name: 'file-bytes', count: 3, repaired: true }] })
-    expect(await chat.context.files.place.inspect()).toBe('own')
+    expect(await innerState(chat).files.place.inspect()).toBe('own')
     for (const { id } of posted) expect([await story.status(id), await story.read(id)]).toEqual(['gone', 404])
     expect((await story.ada.messages.get(posted[0]!.message_id)).attachments).toMatchObject([{ status: 'gone' }])
     expect((await chat.ops.fsck()).findings).toEqual([])
@@ -131,7 +131,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     await expect(chat.ops.adoptFiles()).rejects.toMatchObject({ code: 'conflict' })
     rmSync(folder, { recursive: true })
     renameSync(`${folder}-away`, folder)
-    expect(await chat.context.files.place.inspect()).toBe('missing')
+    expect(await innerState(chat).files.place.inspect()).toBe('missing')
     const elsewhere = { missing: 1, missing_ids: [since.id] }
     expect(await chat.ops.adoptFiles()).toMatchObject({ was: 'missing', recovered: 2, ...elsewhere })
     expect(await story.read(posted[0]!.id)).toBe(hexOf('one'))
@@ -153,7 +153,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     const checked = await chat.ops.fsckFiles({ repair: true, onProgress })
     expect(checked).toMatchObject({ missing: 1, needs_consent: true })
     renameSync(`${folder}-away`, folder)
-    await chat.context.files.place.inspect()
+    await innerState(chat).files.place.inspect()
     for (const { id } of posted) expect(await story.status(id)).toBe('ready')
     expect((await chat.ops.fsckFiles({ read: true, repair: true })).findings).toEqual([])
   })
@@ -216,7 +216,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     renameSync(folder, `${folder}-away`)
     await chat.ops.fsckFiles({ repair: true })
     renameSync(`${folder}-away`, folder)
-    const { db } = chat.context
+    const { db } = innerState(chat)
     const released = async () => (await db.all('SELECT id FROM blobs WHERE released_at IS NOT NULL')).length
     story.later(29 * DAY)
     expect(await chat.ops.collectFiles({ now: true })).toMatchObject({ blobs: 0 })

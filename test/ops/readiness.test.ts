@@ -13,7 +13,7 @@ import { start as startProcess } from '../cli/process.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
-import { codeOf, PASSWORD, startService, startThread, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 /** The deadline of a probe: far above its usual time, far below the timeouts of the databases. */
@@ -56,7 +56,7 @@ describeOnEachDatabase('/readyz', (openUrl) => {
     const { log, of } = lines()
     const service = await startService(await openUrl(), { ports: { log } })
     onTestFinished(() => service.close())
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const newest = MIGRATIONS.at(-1)!.name
     const row = await db.get<{ id: number; checksum: string }>('SELECT * FROM migrations WHERE name = ?', newest)
     expect(await probe(service.base_url)).toEqual([])
@@ -214,7 +214,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     const admin = new pg.Client({ connectionString: database.url })
     await admin.connect()
     onTestFinished(() => admin.end())
-    await expect.poll(() => [one, two].every(({ chat }) => !chat.context.cluster.isSingleNode())).toBe(true)
+    await expect.poll(() => [one, two].every(({ chat }) => !innerState(chat).cluster.isSingleNode())).toBe(true)
     return { one, two, admin, unresponsive, of }
   }
 
@@ -239,14 +239,16 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
       .poll(
         async () => {
           expect([await probe(one.base_url), await probe(two.base_url)]).toEqual([[], []])
-          return [one, two].every(({ chat }) => chat.context.cluster.isLate() && chat.context.cluster.age() > 6_000)
+          return [one, two].every(
+            ({ chat }) => innerState(chat).cluster.isLate() && innerState(chat).cluster.age() > 6_000,
+          )
         },
         { timeout: 60_000, interval: 100 },
       )
       .toBe(true)
     await admin.query(mend)
     await expect
-      .poll(() => [one, two].some(({ chat }) => chat.context.cluster.isLate()), { timeout: 30_000 })
+      .poll(() => [one, two].some(({ chat }) => innerState(chat).cluster.isLate()), { timeout: 30_000 })
       .toBe(false)
   })
 

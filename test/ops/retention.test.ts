@@ -4,7 +4,7 @@ import type { Storage } from '../../lib/index.ts'
 import type { Primitive, Writing } from '../../lib/storage/database.ts'
 import { toSql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
 
 /** A statement of a transaction, and the number of rows it changed. */
@@ -37,7 +37,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
   afterEach(() => service.close())
 
   const count = async (table: string) =>
-    (await service.chat.context.db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
+    (await innerState(service).db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
 
   it('includes notifications, for 90 days, with what they count', async () => {
     const { ada, grace, conversation_id } = await startThread(service)
@@ -199,7 +199,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
   /** Adds `rows` of everything that expires, all of them as of now. */
   async function fill(rows: number): Promise<void> {
     const { ada, conversation_id, root } = await startThread(service)
-    const { db, id } = service.chat.context
+    const { db, id } = innerState(service)
     const at = clock
     const insert = (table: string, row: (id: string) => Record<string, Primitive>) =>
       db.write((tx) => {
@@ -264,7 +264,7 @@ function recording(storage: Storage, tell: (statement: Statement) => void): Stor
 
 /** The query plan of a statement, a line per step. PostgreSQL scans a table only if it must. */
 function planOf({ chat }: TestService, sql: string, params: readonly Primitive[]): Promise<string[]> {
-  return chat.context.db.write(async (tx) => {
+  return innerState(chat).db.write(async (tx) => {
     if (tx.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
     const explain = tx.dialect === 'postgresql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'
     const rows = await tx.all<Record<string, string>>(`${explain} ${sql}`, ...params)

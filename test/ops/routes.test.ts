@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService } from '../support/service.ts'
+import { innerState, startService } from '../support/service.ts'
 
 describeOnEachDatabase('operations', (openUrl) => {
   it('is healthy and ready, until it drains', async () => {
@@ -22,7 +22,7 @@ describeOnEachDatabase('operations', (openUrl) => {
 
   it('is not ready without its database', async () => {
     const service = await startService(await openUrl())
-    await service.chat.context.db.close()
+    await innerState(service).db.close()
     const response = await checkedFetch(`${service.base_url}/readyz`)
     expect(await response.json()).toMatchObject({ code: 'unavailable', errors: [{ path: 'database' }] })
     expect((await checkedFetch(`${service.base_url}/api/setup`)).status).toBe(503)

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../lib/core/actor.ts'
 import { takeShared } from '../../lib/limits/buckets.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
-import { codeOf, PASSWORD, patiently, startService, startThread, times } from '../support/service.ts'
+import { codeOf, innerState, PASSWORD, patiently, startService, startThread, times } from '../support/service.ts'
 
 /** The number of concurrent writers of each kind, which share commits. */
 const EACH = 40
@@ -30,7 +30,8 @@ describeOnEachEmptyDatabase('writers next to writers that fail after a change', 
 
   it('are executed exactly once, and the failed ones leave nothing', { timeout: 120_000 }, async () => {
     const { ada, grace, conversation_id, root } = await startThread(service)
-    const { context, messages, invites, auth, users } = service.chat
+    const context = innerState(service)
+    const { messages, invites, auth, users } = service.chat
     const { db } = context
     const actor = await users.actor(ada.id)
     const post = (content: string, more: object = {}) =>

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { ChatError } from '../../lib/index.ts'
 import { type RoleCluster, type RoleDatabase, startRoleCluster } from '../support/postgres-roles.ts'
-import { startService, startThread, type TestService } from '../support/service.ts'
+import { innerState, startService, startThread, type TestService } from '../support/service.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -89,7 +89,10 @@ describe.skipIf(!inject('postgres_url'))('a role of PostgreSQL', () => {
     expect([response.status, await response.json()]).toEqual([503, expect.objectContaining({ code: 'unavailable' })])
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(await failedRequests(service)).toBeGreaterThanOrEqual(1)
-    const query = () => service.chat.context.db.get('SELECT 1').catch((error: ChatError) => error)
+    const query = () =>
+      innerState(service)
+        .db.get('SELECT 1')
+        .catch((error: ChatError) => error)
     await expect.poll(query, SOON).toMatchObject({ code: 'unavailable', cause: { code: each.code } })
     expect((await fetch(`${service.base_url}/readyz`)).status).toBe(503)
     for (const sql of each.mend) await cluster.admin(sql.replace('$NAME', database.name))
@@ -101,7 +104,7 @@ describe.skipIf(!inject('postgres_url'))('a role of PostgreSQL', () => {
   it('that loses its rights on a table makes calls unavailable, too', LONG, async () => {
     const database = await cluster.createDatabase()
     const { service, lines, ask } = await startOn(database)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     // Of the owner: it may take its own rights, and give them back.
     await db.run('REVOKE ALL ON users FROM chat_app')
     expect((await ask()).status).toBe(503)
@@ -114,10 +117,10 @@ describe.skipIf(!inject('postgres_url'))('a role of PostgreSQL', () => {
 describe.skipIf(!inject('postgres_url'))('a reload with other credentials of PostgreSQL', () => {
   async function startReloadable(database: RoleDatabase) {
     const { service, lines } = await startOn(database)
-    const before = service.chat.context.settings.current()
+    const before = innerState(service).settings.current()
     const reload = (user: string, password: string) =>
       service.chat.reload({ ...before, database: { ...before.database, url: database.urlFor(user, password) } })
-    const users = () => service.chat.context.db.all<{ name: string }>('SELECT session_user AS name')
+    const users = () => innerState(service).db.all<{ name: string }>('SELECT session_user AS name')
     return { service, lines, before, reload, users }
   }
 
@@ -171,7 +174,7 @@ describe.skipIf(!inject('postgres_url'))('a reload with other credentials of Pos
     const refused = reload(user, password)
     await expect(refused).rejects.toThrow('database.url')
     await expect(refused).rejects.toThrow(reason)
-    expect(service.chat.context.settings.current()).toEqual(before)
+    expect(innerState(service).settings.current()).toEqual(before)
     expect(await users()).toEqual([{ name: 'chat_app' }])
     await database.endSessions()
     await expect.poll(() => users().catch(() => []), SOON).toEqual([{ name: 'chat_app' }])

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../lib/index.ts'
 import { tracesOf } from '../fault/traces.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, times } from '../support/service.ts'
+import { innerState, startService, times } from '../support/service.ts'
 
 /** Long enough to need its own pages, too. */
 const long = (word: string) => `${word} `.repeat(2_000)
@@ -44,18 +44,18 @@ describeOnEachDatabase('deleted data', (openUrl) => {
       }
       await chat.messages.postRoot(actor, id, { content: `${WORD} question`, role: 'assistant' })
     }
-    await chat.context.answers.idle()
+    await innerState(chat).answers.idle()
     expect(await tracesOf(chat, url, WORD)).not.toEqual([])
 
     await chat.conversations.remove(ada, gone)
-    await chat.context.tasks.settle()
+    await innerState(chat).tasks.settle()
     // The title stays in the audit log, for as long as its entries do.
-    const { db, write } = chat.context
+    const { db, write } = innerState(chat)
     const [deleted] = await db.all("SELECT names FROM audit_log WHERE act = 'conversation.deleted'")
     expect(deleted).toEqual({ names: JSON.stringify({ title: `${WORD} title` }) })
     await write((tx) => tx.run('DELETE FROM audit_log WHERE names IS NOT NULL'))
     await chat.users.erase(OPERATOR, user.id, { messages: 'erase' })
-    await chat.context.tasks.settle()
+    await innerState(chat).tasks.settle()
     expect(await tracesOf(chat, url, WORD)).toEqual([])
     expect((await chat.ops.fsck()).findings).toEqual([])
   })

@@ -16,6 +16,7 @@ import { CLOSED_COLUMNS, JSON_COLUMNS, LABELS, QUOTED } from '../../lib/storage/
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { placementOf } from '../support/placement.ts'
+import { innerState } from '../support/service.ts'
 
 /** By name, so that one that is missing does not compile. */
 const REQUEST_KINDS: Record<EmailRequestRow['kind'], 0> = { invite: 0, join: 0, change: 0, undo: 0 }
@@ -135,7 +136,7 @@ describeOnEachDatabase('an archive with values that the service never writes', (
     }
 
     const force = (sniffed: string) =>
-      service.chat.context.db.write((tx) => tx.run('UPDATE attachments SET sniffed = ?, type = ?', sniffed, 'a/b\n'))
+      innerState(service).db.write((tx) => tx.run('UPDATE attachments SET sniffed = ?, type = ?', sniffed, 'a/b\n'))
     await force('text/html')
     const read = await bytes.read(`/api/attachments/${id}/content?inline=true`)
     expect(read.headers.get('content-type')).toBe('application/octet-stream')

@@ -4,7 +4,7 @@ import { type Bus, openStorage } from '../../lib/index.ts'
 import { BUS_SERVERS, type BusExample, startBusServer } from './bus-servers.ts'
 import { createPostgresDatabase } from './databases.ts'
 import { start } from './example.ts'
-import { PASSWORD, startService } from './service.ts'
+import { innerState, PASSWORD, startService } from './service.ts'
 import { openStream, signInByHand } from './stream.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
@@ -66,7 +66,7 @@ export function testBusExample(name: BusExample, createBus: (url: string) => Bus
       const { cookie } = await signInByHand(there.base_url, ada.email, PASSWORD)
       const stream = await openStream(there.base_url, conversation_id, { cookie })
       await stream.until('stream.ready')
-      await expect.poll(() => [here, there].some(({ chat }) => chat.context.cluster.isSingleNode())).toBe(false)
+      await expect.poll(() => [here, there].some(({ chat }) => innerState(chat).cluster.isSingleNode())).toBe(false)
 
       let last = 0
       let isOver = false
@@ -86,7 +86,7 @@ export function testBusExample(name: BusExample, createBus: (url: string) => Bus
       await follow()
       await broker.restart()
       // From now on the bus alone tells this node of the commits of the other.
-      await there.chat.context.streams.poller.stop()
+      await innerState(there).streams.poller.stop()
       await follow()
       await follow()
       isOver = true

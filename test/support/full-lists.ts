@@ -1,12 +1,11 @@
 import { composeReactionLists } from '../../lib/chat/messages/store-reactions.ts'
-import { contextOf } from '../../lib/core/context-of.ts'
 import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { RECOUNT } from '../../lib/storage/schema/0012-unread-totals.ts'
 import { RECOUNT_PARTICIPANTS } from '../../lib/storage/schema/0029-participant-counts.ts'
 import { FIRST_DOC } from '../../lib/storage/sql.ts'
-import { times } from './service.ts'
+import { innerState, times } from './service.ts'
 
 /** The names of the items in each filled list. */
 export interface Filled {
@@ -59,7 +58,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const actor = await chat.users.actor(ownerId)
   const { conversation_id } = await chat.conversations.create(actor, {})
   await chat.conversations.rename(actor, conversation_id, { policy: { receipts: 'on' } })
-  const { id, now, write } = contextOf(chat)
+  const { id, now, write } = innerState(chat)
   const ids = (count: number) => times(count, () => id())
   const at = now() + 1000
 

@@ -29,18 +29,18 @@ that an editor shows and a program can import, such as \`PostInput\`.
 export function libraryPage(http: string): string {
   const api = apiTypes()
   const shapes = new Map([...http.matchAll(/^### ([A-Z]\w*)$/gm)].map(([, name]) => [name!, 'http-api.md']))
-  const inputs = inputsOf(api)
+  const inputs = inputTypes(api)
   const declared = declaredTypes(api).filter(({ name }) => !shapes.has(name) && !inputs.has(name))
   for (const { name } of declared) shapes.set(name, '')
-  const link = (text: string) => linked(text, shapes)
+  const page = { inputs, link: (text: string) => linked(text, shapes) }
 
   const features = api.get('Features')!.node.body.body as Node[]
   return [
     INTRODUCTION,
-    `## Functions\n\n${FUNCTIONS.map((each) => functionEntry(each, inputs, link)).join('\n')}`,
-    section('chat', declarationIn('lib/service.ts', 'Chat'), inputs, link),
+    `## Functions\n\n${FUNCTIONS.map((each) => functionEntry(each, page)).join('\n')}`,
+    section('chat', declarationIn('lib/service.ts', 'Chat'), page),
     ...features.map(({ key, typeAnnotation }) =>
-      section(`chat.${key.name}`, api.get(typeAnnotation.typeAnnotation.typeName.name)!, inputs, link),
+      section(`chat.${key.name}`, api.get(typeAnnotation.typeAnnotation.typeName.name)!, page),
     ),
     `## Types\n\nThose of requests and responses are among [the shapes of the HTTP API](http-api.md#shapes).\n`,
     ...declared.map(({ name, text }) => `### ${name}\n\n\`\`\`typescript\n${text.trim()}\n\`\`\`\n`),
@@ -86,7 +86,7 @@ function apiTypes(): Map<string, Declaration> {
 }
 
 /** The types of the inputs, whose fields stand where they are taken. */
-function inputsOf(api: Map<string, Declaration>): Map<string, Declaration> {
+function inputTypes(api: Map<string, Declaration>): Map<string, Declaration> {
   const calls = [...api.values()].flatMap(({ node }) => (node.body?.body ?? []) as Node[])
   const types = calls.flatMap(({ params = [] }) =>
     (params as Node[])
@@ -115,30 +115,32 @@ function statements(path: string, text: string): Node[] {
   return body.map((each) => each.declaration ?? each)
 }
 
-type Link = (text: string) => string
+/** What a call on the page is written with. */
+interface Page {
+  inputs: ReadonlyMap<string, Declaration>
+  link(text: string): string
+}
 
-function section(name: string, { text, node }: Declaration, inputs: Map<string, Declaration>, link: Link): string {
-  const entries = (node.body.body as Node[]).map((member) =>
-    entry(`${name}.${member.key.name}`, member, text, inputs, link),
-  )
+function section(name: string, { text, node }: Declaration, page: Page): string {
+  const entries = (node.body.body as Node[]).map((member) => entry(`${name}.${member.key.name}`, member, text, page))
   return `## ${name}\n\n${entries.join('\n')}`
 }
 
-function functionEntry([name, file]: [string, string], inputs: Map<string, Declaration>, link: Link): string {
+function functionEntry([name, file]: [string, string], page: Page): string {
   const text = textOf(file)
   const at = new RegExp(`^export (async )?function ${name}\\b`, 'm').exec(text)!.index
   const node = statements(file, text).find(({ type, id }) => type === 'FunctionDeclaration' && id.name === name)!
-  return entry(name, { ...node, start: at }, text, inputs, link)
+  return entry(name, { ...node, start: at }, text, page)
 }
 
 /** One call: what it does, its parameters, its result and its errors. */
-function entry(path: string, call: Node, text: string, inputs: Map<string, Declaration>, link: Link): string {
-  const { start } = call
-  const [params, result] = [call.params as Node[], call.returnType as Node]
+function entry(path: string, { start, ...call }: Node, text: string, page: Page): string {
   const comment = commentBefore(text, start)
-  const targets = params.map((each) => (each.type === 'AssignmentPattern' ? { ...each.left, optional: true } : each))
-  const rows = targets.flatMap((each) => parameterRows(each, comment, text, inputs, link))
-  const returned = compact(result.typeAnnotation, text).replace(/^Promise<(.*)>$/, '$1')
+  const targets = (call.params as Node[]).map((each) =>
+    each.type === 'AssignmentPattern' ? { ...each.left, optional: true } : each,
+  )
+  const rows = targets.flatMap((each) => parameterRows(each, comment, text, page))
+  const returned = compact(call.returnType.typeAnnotation, text).replace(/^Promise<(.*)>$/, '$1')
   const parts = [
     `### ${path}`,
     `\`${path}(${targets.map(({ name, optional }) => `${name}${optional ? '?' : ''}`).join(', ')})\``,
@@ -146,7 +148,7 @@ function entry(path: string, call: Node, text: string, inputs: Map<string, Decla
     ...(rows.length > 0 ? [['| parameter | type | |', '|---|---|---|', ...rows].join('\n')] : []),
     ...(returned === 'void'
       ? []
-      : [wrap(`Returns ${link(returned)}${comment.returns ? `: ${comment.returns}` : ''}.`)]),
+      : [wrap(`Returns ${page.link(returned)}${comment.returns ? `: ${comment.returns}` : ''}.`)]),
     ...(comment.throws
       ? [wrap(`Fails ${/^as /.test(comment.throws) ? '' : 'with '}${withCodes(comment.throws)}.`)]
       : []),
@@ -155,28 +157,20 @@ function entry(path: string, call: Node, text: string, inputs: Map<string, Decla
   return `${parts.join('\n\n')}\n`
 }
 
-function parameterRows(
-  param: Node,
-  comment: Comment,
-  text: string,
-  inputs: Map<string, Declaration>,
-  link: Link,
-): string[] {
-  const row = (name: string, optional: boolean, type: Node, about: string, source = text) =>
-    `| \`${name}\`${optional ? '?' : ''} | ${cell(link(compact(type, source).replace(/ \| undefined$/, '')))} | ${cell(about)} |`
+function parameterRows(param: Node, comment: Comment, text: string, { inputs, link }: Page): string[] {
   const type = param.typeAnnotation.typeAnnotation as Node
   const input = inputs.get(type.typeName?.name)
-  if (input?.node.typeAnnotation) return [row(param.name, param.optional, input.node.typeAnnotation, '', input.text)]
-  const fields = (input?.node.body.body ?? type.members) as Node[] | undefined
-  if (!fields) return [row(param.name, param.optional, type, comment.param.get(param.name) ?? '')]
-  const source = input?.text ?? text
+  const [shape, source] = input ? [input.node.body ?? input.node.typeAnnotation, input.text] : [type, text]
+  const row = (name: string, optional: boolean, type: Node, about: string) =>
+    `| \`${name}\`${optional ? '?' : ''} | ${cell(link(compact(type, source).replace(/ \| undefined$/, '')))} | ${cell(about)} |`
+  const fields = (shape.body ?? shape.members) as Node[] | undefined
+  if (!fields) return [row(param.name, param.optional, shape, comment.param.get(param.name) ?? '')]
   return fields.map((field) =>
     row(
       `${param.name}.${field.key.name}`,
       field.optional,
       field.typeAnnotation.typeAnnotation,
       commentBefore(source, field.start).text,
-      source,
     ),
   )
 }

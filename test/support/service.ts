@@ -22,9 +22,9 @@ import { placementOf } from './placement.ts'
 
 /** A service with a real HTTP server, and clients whose every response is checked. */
 export interface TestService {
-  chat: OpenChat
+  chat: Chat
   /** `chat`, and with `NODES=2` the other node. */
-  nodes: OpenChat[]
+  nodes: Chat[]
   base_url: string
   server: Server
   /** A client without a session. */
@@ -35,9 +35,6 @@ export interface TestService {
   idle(): Promise<void>
   close(): Promise<void>
 }
-
-/** A service with access to its context. */
-export type OpenChat = Chat & { context: Context }
 
 /** A user and the client with the user's session. */
 export type Person = AdminClient & { id: string; email: string }
@@ -95,7 +92,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   const chat = await startNode(url, options)
   const isShared = AS_TWO_NODES && url !== 'sqlite::memory:'
   const other = isShared ? await startNode(url, options) : undefined
-  if (other) await vi.waitUntil(() => [chat, other].every(({ context }) => !context.cluster.isSingleNode()), PATIENT)
+  if (other) await vi.waitUntil(() => [chat, other].every((node) => !innerState(node).cluster.isSingleNode()), PATIENT)
   const listener = createNodeListener(chat)
   const server = createServer(other ? alternate([listener, createNodeListener(other)]) : listener)
   server.listen(options.port ?? 0, '127.0.0.1')
@@ -134,10 +131,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   }
 }
 
-async function startNode(
-  url: string,
-  { config, ports, wrap = (storage) => storage }: ServiceOptions,
-): Promise<OpenChat> {
+async function startNode(url: string, { config, ports, wrap = (storage) => storage }: ServiceOptions): Promise<Chat> {
   const storage = wrap(await openStorage({ database: url, strict: true, ...placementOf(url) }))
   const { assistant, search, ...rest } = { assistant: {}, search: {}, ...config }
   const all = {
@@ -146,14 +140,17 @@ async function startNode(
     assistant: { ...MANY_ANSWERS, ...assistant },
     search: { ...WHOLE_SEARCHES, ...search },
   }
-  const chat = withContextShown(createChatService(parseConfig(all), storage, ports))
+  const chat = createChatService(parseConfig(all), storage, ports)
   await chat.start()
   return chat
 }
 
-/** The same service, with access to its context. */
-export function withContextShown(chat: Chat): OpenChat {
-  return Object.assign(chat, { context: contextOf(chat) })
+/**
+ * What a service has inside, where no host looks: its database, its streams, its jobs. Tests reach it only by this, and only
+ * for what no function of the service does or shows.
+ */
+export function innerState(service: object): Context {
+  return contextOf('chat' in service ? (service.chat as object) : service)
 }
 
 async function createUser(

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTaskWorker, type TaskHandler } from '../../lib/tasks/runner.ts'
 import { TASK_KINDS, type TaskKind } from '../../lib/tasks/schema.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { innerState, startService, type TestService } from '../support/service.ts'
 
 describeOnEachDatabase('tasks', (openUrl) => {
   /** Takes no tasks itself. */
   let service: TestService
   beforeAll(async () => {
     service = await startService(await openUrl())
-    for (const { context } of service.nodes) await context.tasks.stop()
+    for (const node of service.nodes) await innerState(node).tasks.stop()
   })
   afterAll(() => service.close())
 
   const enqueue = (key: string) =>
-    service.chat.context.write(async (tx) => tx.enqueue({ kind: 'conversation.remove', key }))
+    innerState(service).write(async (tx) => tx.enqueue({ kind: 'conversation.remove', key }))
 
   /** Another process, which does tasks by the handler. */
   function createWorker(handler: TaskHandler) {
-    const { db, metrics, log } = service.chat.context
+    const { db, metrics, log } = innerState(service)
     const handlers = Object.fromEntries(TASK_KINDS.map((kind) => [kind, handler])) as Record<TaskKind, TaskHandler>
     const worker = createTaskWorker({ db, metrics, log })
     worker.handle(handlers)
@@ -40,7 +40,7 @@ describeOnEachDatabase('tasks', (openUrl) => {
   })
 
   it('of a dead process are taken by another one, and of a live one are not', async () => {
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await enqueue('left')
     await db.run("UPDATE tasks SET writer = 'dead', lease_expires_at = 1")
     await enqueue('held')

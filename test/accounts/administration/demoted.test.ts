@@ -3,7 +3,7 @@ import type { Actor } from '../../../lib/core/actor.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { describeService } from '../../support/describe-service.ts'
-import { codeOf } from '../../support/service.ts'
+import { codeOf, innerState } from '../../support/service.ts'
 
 /** What an administrator changes; reads have no later transaction. */
 const CHANGES = allRoutes.filter(([, { access, method }]) => access === 'admin' && method !== 'GET')
@@ -50,7 +50,7 @@ describeService('an administrator who is demoted while a call waits', (service) 
       client: {},
       endpoints,
     }
-    const rows = () => chat.context.db.all('SELECT id FROM audit_log ORDER BY id')
+    const rows = () => innerState(chat).db.all('SELECT id FROM audit_log ORDER BY id')
     const before = await rows()
     expect(await codeOf(Promise.resolve(route.handler(call as never)))).toBe('forbidden')
     expect(await rows()).toEqual(before)

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, startService } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('an account, to an operator', (openUrl) => {
   const service = setUpService(async () => startService(await openUrl(), { ports: { now: () => now } }))
@@ -27,7 +27,7 @@ describeOnEachDatabase('an account, to an operator', (openUrl) => {
     expect(facts).not.toHaveProperty('locked_until')
     await ada.auth.logout()
     expect((await service.chat.users.describe(OPERATOR, ada.id)).sessions).toBe(0)
-    expect(await codeOf(service.chat.users.describe(OPERATOR, service.chat.context.id()))).toBe('not_found')
+    expect(await codeOf(service.chat.users.describe(OPERATOR, innerState(service).id()))).toBe('not_found')
   })
 
   it('is unlocked after failed sign-ins', async () => {

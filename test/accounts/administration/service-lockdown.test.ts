@@ -5,7 +5,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a lockdown', (openUrl) => {
@@ -23,7 +23,7 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
     const reset = await chat.resets.issue(OPERATOR, { email: grace.email })
     const linked = { provider: 'p', issuer: 'https://p.example', subject: 'grace', user_id: grace.id }
     for (const row of [linked, { ...linked, provider: 'host', issuer: '' }])
-      await chat.context.write((tx) => insertIdentity(tx, { ...row, id: chat.context.id(), created_at: 1 }))
+      await innerState(chat).write((tx) => insertIdentity(tx, { ...row, id: innerState(chat).id(), created_at: 1 }))
     const streams = [
       await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` }),
       await openStream(node.base_url, undefined, await signInByHand(node.base_url, grace.email, PASSWORD)),
@@ -41,9 +41,9 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
     expect(await codeOf(chat.resets.redeem({}, { token: reset.token, password: 'incorrect pony' }))).toBe('not_found')
     expect(await codeOf(founder.invites.accept({ token }))).toBe('invite_revoked')
     // The host's own authentication still finds its user.
-    expect(await chat.context.db.all('SELECT provider FROM identities')).toEqual([{ provider: 'host' }])
+    expect(await innerState(chat).db.all('SELECT provider FROM identities')).toEqual([{ provider: 'host' }])
     const rows = "SELECT actor_id, subject_id, detail FROM audit_log WHERE act = 'user.locked_down'"
-    expect(await chat.context.db.all(rows)).toEqual([
+    expect(await innerState(chat).db.all(rows)).toEqual([
       { actor_id: founder.id, subject_id: grace.id, detail: JSON.stringify(ended) },
     ])
     await service.client().auth.login({ email: grace.email, password: PASSWORD })

@@ -6,7 +6,15 @@ import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService, times, UNREACHABLE_PROVIDER } from '../../support/service.ts'
+import {
+  codeOf,
+  innerState,
+  PASSWORD,
+  type Person,
+  startService,
+  times,
+  UNREACHABLE_PROVIDER,
+} from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('API keys', (openUrl) => {
@@ -79,7 +87,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(withKey(key).auth.me())).toBe('unauthenticated')
     expect(await codeOf(withKey(key, node.base_url).auth.me())).toBe('unauthenticated')
     expect(await codeOf(ada.keys.revoke(id))).toBe('not_found')
-    const acts = await service.chat.context.db.all(
+    const acts = await innerState(service).db.all(
       "SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
       id,
     )
@@ -104,7 +112,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
   it("become invalid when their user is disabled, and lose rights with their user's roles", async () => {
     const grace = await service.signIn('grace')
     const { key } = await grace.keys.create({ name: 'hers' })
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const bot = withKey(key)
     await db.write((tx) => tx.run("UPDATE users SET roles = 'read_only' WHERE username = 'grace'"))
     expect(await codeOf(bot.conversations.create())).toBe('forbidden')

@@ -3,7 +3,7 @@ import { COMMANDS_MS, logCommands } from '../../../lib/accounts/audit/log-comman
 import { createChatService, type Log, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { placementOf } from '../../support/placement.ts'
-import { startService, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 
 interface Line {
   message: string
@@ -41,11 +41,11 @@ describeOnEachDatabase('acts of the command line', (openUrl) => {
     await command.close()
 
     // The nodes also look by themselves, meanwhile.
-    await Promise.all(nodes.flatMap(({ chat }) => [logCommands(chat.context), logCommands(chat.context)]))
+    await Promise.all(nodes.flatMap(({ chat }) => [logCommands(innerState(chat)), logCommands(innerState(chat))]))
     const ofCommand = ({ subject_id }: Line) => ids.includes(subject_id ?? '')
     const logged = () => [...here.lines, ...there.lines].filter(ofCommand)
     await expect.poll(() => logged().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(ids.length)
-    for (const { chat } of nodes) await logCommands(chat.context)
+    for (const { chat } of nodes) await logCommands(innerState(chat))
     expect(
       logged()
         .map(({ subject_id }) => subject_id)

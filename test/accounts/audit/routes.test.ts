@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the audit log', (openUrl) => {
   const service = setUpService(async () => startService(await openUrl(), { ports: { log } }))
@@ -95,7 +95,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
   })
 
   it('searches a limited part of itself per page with a filter, and returns where to continue', async () => {
-    const { db, id, now } = service.chat.context
+    const { db, id, now } = innerState(service)
     const rare = (await ada.audit.list({ act: 'setup.done' })).entries
     const values = times(2_500, () => '(?, ?, ?)').join(', ')
     for (const _ of times(4, () => 0))

@@ -4,7 +4,7 @@ import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('an incident read afterwards', (openUrl) => {
@@ -214,7 +214,7 @@ describeOnEachDatabase('an incident read afterwards', (openUrl) => {
     expect((await read({ since: at(2) })).map(({ act }) => act)).toContain('user.locked_down')
     expect(await codeOf(read({ since: 'yesterday' }))).toBe('validation_failed')
 
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     if (db.dialect !== 'sqlite') return
     for (const [where, index] of [
       ['at < 5 AND at >= 1', 'audit_log_by_time'],

@@ -5,7 +5,7 @@ import { type ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('an unverified email address', (openUrl) => {
   let url: string
@@ -41,7 +41,7 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
   }
   const verify = (token: string, on = service) => on.client().emails.verify({ token })
   const isProven = async (person: Person) => (await person.auth.me()).user.email_verified
-  const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
+  const rows = (sql: string, ...params: string[]) => innerState(service).db.all(sql, ...params)
 
   it('is verified with a token from a mail, once, without a session', async () => {
     const ada = await unproven('ada')

@@ -4,7 +4,7 @@ import { type Identity, type IdentityRequest, OPERATOR } from '../../../lib/inde
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { startService } from '../../support/service.ts'
+import { innerState, startService } from '../../support/service.ts'
 import { followResponse, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('streams and the login of the host', (openUrl) => {
@@ -37,9 +37,9 @@ describeOnEachDatabase('streams and the login of the host', (openUrl) => {
     return stream
   }
 
-  const heartbeat = () => service.chat.context.streams.hub.recheckLogins()
+  const heartbeat = () => innerState(service).streams.hub.recheckLogins()
   const ends = async (stream: TestStream) => (await stream.until('stream.closed')).at(-1)!.event.payload
-  const size = () => service.chat.context.streams.hub.size()
+  const size = () => innerState(service).streams.hub.size()
 
   it('passes on the request, and on Node what middleware of the host has put there', async () => {
     const { headers, ip, request, node } = await calledBy(() => open('grace').then((stream) => stream.close()))
@@ -156,8 +156,8 @@ describeOnEachDatabase('streams and the login of the host', (openUrl) => {
     await endForSubject('ada')
     for (const stream of streams) expect(await ends(stream)).toEqual({ reason: 'session_ended' })
     const again = await open('ada-1', node)
-    await node.chat.context.streams.hub.rights.recheckAll()
-    await expect.poll(() => [size(), node.chat.context.streams.hub.size()]).toEqual([1, 1])
+    await innerState(node).streams.hub.rights.recheckAll()
+    await expect.poll(() => [size(), innerState(node).streams.hub.size()]).toEqual([1, 1])
     await endForSubject('unheard of')
     await Promise.all([again.close(), other.close()])
   })

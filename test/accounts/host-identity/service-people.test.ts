@@ -3,7 +3,7 @@ import { type Identity, OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
-import { codeOf, times } from '../../support/service.ts'
+import { codeOf, innerState, times } from '../../support/service.ts'
 
 describeOnEachDatabase("people of the host's, named before they call", (openUrl) => {
   const [service, node] = setUpNodes(async () => startNodes(await openUrl(), { ports: { identity } }))
@@ -21,7 +21,7 @@ describeOnEachDatabase("people of the host's, named before they call", (openUrl)
     people.set('grace', { subject: 'grace', username: 'grace' })
     expect((await called('grace')).user_id).toBe(user.id)
     expect(await users.actorOf('grace')).toEqual({ user_id: user.id, roles: ['admin'] })
-    const entries = await service.chat.context.db.all(
+    const entries = await innerState(service).db.all(
       'SELECT act, actor_id FROM audit_log WHERE subject_id = ? ORDER BY id',
       user.id,
     )
@@ -39,7 +39,7 @@ describeOnEachDatabase("people of the host's, named before they call", (openUrl)
     )
     expect(new Set(found).size).toBe(1)
     const named = "SELECT id FROM users WHERE username LIKE 'many%'"
-    expect(await service.chat.context.db.all(named)).toHaveLength(1)
+    expect(await innerState(service).db.all(named)).toHaveLength(1)
   })
 
   it('stores what the host changes, by either way, and takes over no name of another user', async () => {

@@ -9,7 +9,7 @@ import { nextOfType } from '../../live/readers.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
 
 describeOnEachDatabase("the host's own authentication", (openUrl) => {
@@ -40,7 +40,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
       retry_ms: 10,
       fetch: (input, init) => checkedFetch(input, { ...init, headers: { ...init?.headers, 'x-host-user': name } }),
     })
-  const users = () => service.chat.context.db.all<{ username: string }>('SELECT username, email, roles FROM users')
+  const users = () => innerState(service).db.all<{ username: string }>('SELECT username, email, roles FROM users')
 
   it('identifies the caller: a new subject becomes a user, without a session or a CSRF token', async () => {
     expect(await codeOf(as('nobody').auth.me())).toBe('unauthenticated')
@@ -57,13 +57,14 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     })
     expect(await codeOf(service.client().setup.get())).toBe('not_found')
     const created = "SELECT actor_id, subject_id, ip FROM audit_log WHERE act = 'user.created'"
-    expect(await service.chat.context.db.all(created)).toEqual([
+    expect(await innerState(service).db.all(created)).toEqual([
       { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },
     ])
   })
 
   it('ends the invites of newcomers of a user who administers no more', async () => {
-    const { context, newcomers } = service.chat
+    const { newcomers } = service.chat
+    const context = innerState(service)
     people.set('ida', { subject: 'ida', username: 'ida', email: 'ida@example.org', roles: ['admin'] })
     const { id: created_by } = (await as('ida').auth.me()).user
     // From a time before the host had its own authentication.
@@ -119,7 +120,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     })
     expect(await codeOf(as('grace').conversations.create())).toBe('forbidden')
     const written = () =>
-      service.chat.context.db.get("SELECT count(*) AS count FROM audit_log WHERE act = 'user.changed'")
+      innerState(service).db.get("SELECT count(*) AS count FROM audit_log WHERE act = 'user.changed'")
     const before = await written()
     await as('grace').auth.me()
     expect(await written()).toEqual(before)
@@ -128,7 +129,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
   it('does not restore a role that is removed at the same moment', async () => {
     people.set('eve', { subject: 'eve', username: 'eve' })
     const { id } = (await as('eve').auth.me()).user
-    const { db, write } = service.chat.context
+    const { db, write } = innerState(service)
     await db.write((tx) => tx.run("UPDATE users SET roles = 'admin,member' WHERE id = ?", id))
     people.set('eve', { subject: 'eve', username: 'eve', display_name: 'Eve' })
     let met: Promise<unknown> | undefined
@@ -171,7 +172,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     const reader = as('dora').events.followAll({ signal: abort.signal })
     for (const type of ['stream.ready', 'notifications.count'])
       expect((await reader.next()).value!.event.type).toBe(type)
-    await service.chat.context.write(async (tx) => {
+    await innerState(service).write(async (tx) => {
       await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
       tx.recheckStreams({ user_id: user.id })
     })

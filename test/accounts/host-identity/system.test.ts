@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Actor, OPERATOR } from '../../../lib/index.ts'
 import { nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('a part of the host that acts', (openUrl) => {
   let service: TestService
@@ -88,7 +88,7 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     expect(await codeOf(invites.accept(orders, {}, { token }))).toBe('forbidden')
     expect((await conversations.get(orders, conversation_id)).participant_count).toBe(1)
     expect((await participants.list(orders, conversation_id)).participants).toHaveLength(1)
-    const { rows } = await service.chat.context.ops.databaseLevels()
+    const { rows } = await innerState(service).ops.databaseLevels()
     const { users: all } = await users.list(OPERATOR)
     expect(rows!.users).toBe(all.filter((user) => user.email !== undefined).length)
   })
@@ -138,7 +138,7 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     expect(replayed).toEqual(expected)
     const one = service.chat.events.follow(orders, conversation_id)
     expect((await one.next()).value!.event.type).toBe('stream.ready')
-    await service.chat.context.streams.hub.rights.recheckAll()
+    await innerState(service).streams.hub.rights.recheckAll()
     await grace.messages.postRoot(conversation_id, { content: 'more' })
     expect(await nextOfType(one, 'thread.new')).toMatchObject({ payload: { conversation_id } })
     await one.return(undefined)

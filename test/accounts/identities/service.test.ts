@@ -3,7 +3,7 @@ import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { toInstant } from '../../../lib/core/time.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { codeOf, type Person, startService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
 
 describeOnEachDatabase('identities at providers', (openUrl) => {
   const [service, node] = setUpNodes(async () => {
@@ -16,13 +16,13 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
   })
 
   async function linkTo({ id: user_id }: Person, provider: string, issuer = `https://${provider}.example`) {
-    const { write, now, id } = service.chat.context
+    const { write, now, id } = innerState(service)
     const row = { id: id(), provider, issuer, subject: `${user_id} there`, user_id, created_at: now() }
     await write((tx) => insertIdentity(tx, row))
     return row
   }
   const forgetPassword = ({ id }: Person) =>
-    service.chat.context.write((tx) => tx.run('UPDATE users SET password_hash = NULL WHERE id = ?', id))
+    innerState(service).write((tx) => tx.run('UPDATE users SET password_hash = NULL WHERE id = ?', id))
   const remove = (by: Person, identity_id: string) => by.identities.remove(identity_id)
 
   it('are listed newest first and removed by their user only, with an audit entry', async () => {
@@ -39,7 +39,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     expect(await codeOf(remove(ada, a.id))).toBe('not_found')
     expect(await ada.identities.list()).toEqual({ identities: [] })
     const acts = "SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = 'identity.removed' ORDER BY id"
-    expect(await service.chat.context.db.all(acts)).toEqual(
+    expect(await innerState(service).db.all(acts)).toEqual(
       ['provider_a', 'provider_b'].map((provider) => ({
         actor_id: ada.id,
         subject_id: ada.id,

@@ -12,7 +12,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
 
 const OTHER = 'incorrect battery horse'
@@ -32,7 +32,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
 
   /** One of every means; of sessions and known browsers two, of which one is the user's own. */
   async function makeAll(name: string) {
-    const { context } = service.chat
+    const context = innerState(service)
     const person = await service.signIn(name)
     const user_id = person.id
     const thief = service.client()
@@ -81,7 +81,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
 
   /** The number of each means that a user has, invites that can be accepted included. */
   async function countAll(userId: string): Promise<Record<Means, number>> {
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const counts = Object.entries(ROWS).map(async ([name, { table, user, which = '1 = 1' }]) => {
       const row = await db.get<{ n: number }>(
         `SELECT count(*) AS n FROM ${table} WHERE ${user} = ? AND ${which}`,
@@ -150,9 +150,9 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'a takeover',
       'takeover',
       ({ person }) =>
-        node.chat.context.write(async (tx) => {
+        innerState(node).write(async (tx) => {
           await lockUser(tx, person.id)
-          await takeOver(node.chat.context, tx, (await findUser(tx, person.id))!)
+          await takeOver(innerState(node), tx, (await findUser(tx, person.id))!)
         }),
     ],
     [
@@ -160,7 +160,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'takeover',
       async ({ person, reset }) => {
         const unverified = 'UPDATE users SET email_verified_at = NULL WHERE id = ?'
-        await node.chat.context.write((tx) => tx.run(unverified, person.id))
+        await innerState(node).write((tx) => tx.run(unverified, person.id))
         await node.client().resets.redeem({ token: reset, password: OTHER, keep_keys: true })
       },
       { known_browsers: 1 },
@@ -232,7 +232,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
         await service.idle()
         await act(made)
         isAway = false
-        const { db, tasks } = service.chat.context
+        const { db, tasks } = innerState(service)
         await service.chat.mails.retry(OPERATOR, {})
         await tasks.settle()
         expect((await countAll(made.person.id)).reset_links).toBe(0)
@@ -247,7 +247,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     )
 
     it('makes no link in a mail that is being sent', async () => {
-      const { context } = service.chat
+      const context = innerState(service)
       const person = await service.signIn('sending')
       const { addressOf } = await import('../../../lib/accounts/mail-recipients.ts')
       const { addressDigest } = await import('../../../lib/accounts/password-resets/mail.ts')

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { innerState, startService, type TestService } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { ACCESS_TOKEN, type Answer, type PlainProvider, REFRESH_TOKEN, returnFrom, startPlain } from './plain.ts'
 
@@ -106,11 +106,11 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
       code_verifier: expect.stringMatching(/^[\w-]{43}$/),
     })
     expect(provider.asked[1]!.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`)
-    const rows = await service.chat.context.db.all('SELECT * FROM identities')
+    const rows = await innerState(service).db.all('SELECT * FROM identities')
     expect(rows).toMatchObject([{ provider: 'plain', issuer: provider.url, subject: '1' }])
     const tables = await Promise.all(
       ['users', 'identities', 'oauth_states', 'sessions', 'audit_log'].map((table) =>
-        service.chat.context.db.all(`SELECT * FROM ${table}`),
+        innerState(service).db.all(`SELECT * FROM ${table}`),
       ),
     )
     expect(JSON.stringify(tables) + lines.join()).not.toMatch(CANARY)

@@ -3,7 +3,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { NO_LEVELS } from '../../support/levels.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { type Browser, createBrowser, PUBLIC_URL } from './browser.ts'
 import { type OpenIdProvider, startOpenId } from './openid.ts'
 
@@ -45,7 +45,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
   const browser = () => createBrowser(service.base_url)
   const me = async (by: Browser) => ((await (await by.ask('/api/auth/me')).json()) as Me).user
   const refusal = async (response: Response) => [response.status, (await readFailure(response)).code]
-  const acts = () => service.chat.context.db.all('SELECT act, actor_id, ip, detail FROM audit_log ORDER BY id')
+  const acts = () => innerState(service).db.all('SELECT act, actor_id, ip, detail FROM audit_log ORDER BY id')
 
   it('creates no user before the service is set up', async () => {
     expect(await refusal(await browser().ask('/api/oauth/provider_a'))).toEqual([409, 'setup_required'])
@@ -73,7 +73,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^OAUTH_BINDING=[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
     ])
-    const kept = JSON.stringify(await service.chat.context.db.all('SELECT state_hash, binding_hash FROM oauth_states'))
+    const kept = JSON.stringify(await innerState(service).db.all('SELECT state_hash, binding_hash FROM oauth_states'))
     expect(kept).not.toContain(searchParams.get('state'))
   })
 
@@ -211,7 +211,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
   it('expires an attempt after ten minutes, and deletes it', async () => {
     const person = browser()
     const [late, inTime] = [await person.begin('provider_a'), await person.begin('provider_a')]
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await db.write((tx) =>
       tx.run(
         'DELETE FROM oauth_states WHERE state_hash NOT IN (SELECT state_hash FROM oauth_states ORDER BY expires_at DESC LIMIT 2)',
@@ -269,7 +269,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     const person = browser()
     await person.signIn('provider_a', 'former')
     const { id } = await me(person)
-    await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', id))
+    await innerState(service).db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', id))
     expect(await refusal(await browser().signIn('provider_a', 'former'))).toEqual([403, 'account_disabled'])
   })
 
@@ -347,7 +347,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
   })
 
   it('has disclosed no secret', async () => {
-    const { db, metrics } = service.chat.context
+    const { db, metrics } = innerState(service)
     const rows = await Promise.all(
       ['users', 'identities', 'sessions', 'audit_log'].map((table) => db.all(`SELECT * FROM ${table}`)),
     )

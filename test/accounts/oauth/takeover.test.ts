@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import type { Primitive, Writing } from '../../../lib/storage/database.ts'
 import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
 
@@ -43,7 +43,7 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
       return node.chat.users.lockDown(OPERATOR, user.id)
     }
     expect((await signIn()).code).toBe('oauth_state_invalid')
-    expect(await node.chat.context.db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
+    expect(await innerState(node).db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
     await Promise.all([service.close(), node.close()])
     there.close()
   })
@@ -102,7 +102,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     const { conversation_id } = await client.conversations.create({})
     const invite = await client.invites.create(conversation_id, { role: 'owner' })
     const reset = await service.chat.resets.issue(OPERATOR, { email })
-    await service.chat.context.db.write((tx) =>
+    await innerState(service).db.write((tx) =>
       tx.run(
         "INSERT INTO identities (id, provider, issuer, subject, user_id, created_at) VALUES ('i', 'plain', 'x', 'y', ?, 1)",
         user.id,
@@ -121,7 +121,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     const body = { token: reset.token, password: 'another horse' }
     expect(await codeOf(service.client().resets.redeem(body))).toBe('not_found')
     expect(await codeOf(founder.invites.accept({ token: invite.token! }))).toBe('invite_revoked')
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     expect(await db.all('SELECT issuer FROM identities WHERE user_id = ?', user.id)).toHaveLength(1)
     expect(await db.all('SELECT user_id FROM known_devices WHERE user_id = ?', user.id)).toEqual([])
     expect((await owner.me()).status).toBe(200)
@@ -151,7 +151,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
         ),
       ])
       expect(owner.user!.id).toBe(user.id)
-      const { db } = service.chat.context
+      const { db } = innerState(service)
       expect(await db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toHaveLength(1)
       expect(await db.all('SELECT id FROM api_keys WHERE user_id = ?', user.id)).toEqual([])
       expect(await db.all('SELECT password_hash FROM users WHERE id = ?', user.id)).toEqual([{ password_hash: null }])

@@ -12,7 +12,7 @@ import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
@@ -36,7 +36,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     return box.next()
   }
   const reset = (token: string, password = NEW_PASSWORD) => service.client().resets.redeem({ token, password })
-  const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
+  const rows = (sql: string, ...params: string[]) => innerState(service).db.all(sql, ...params)
 
   it('is replaced with a mailed token, once; all sessions, keys and streams end, and only the browser of the reset is known', async () => {
     const ada = await service.signIn('ada')
@@ -77,7 +77,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
 
   it('gets the same response for an unknown address, and nothing is mailed or stored', async () => {
     const { user } = await service.chat.users.create(OPERATOR, { username: 'off', email: 'off@example.org' })
-    await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
+    await innerState(service).db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
     for (const email of ['nobody@example.org', 'off@example.org', 'no address', "' OR 1=1--", ''])
       expect(await service.client().resets.request({ email })).toBeUndefined()
     // Mails are sent in order: one to a known address would follow any to an unknown one.
@@ -138,7 +138,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       await squatter.auth.login({ email, password: PASSWORD })
       const { conversation_id } = await squatter.conversations.create({})
       await squatter.invites.create(conversation_id, {})
-      const { context } = service.chat
+      const context = innerState(service)
       const linked = { provider: 'p', issuer: 'https://p.example', subject: username, user_id: user.id, created_at: 1 }
       await context.write((tx) => insertIdentity(tx, { ...linked, id: context.id() }))
       await reset((await forgot(email)).token)
@@ -260,7 +260,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     await reset((await forgot('kim@example.org')).token)
     await service.client().auth.login({ email: 'kim@example.org', password: NEW_PASSWORD })
     const { token } = await forgot('kim@example.org')
-    await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
+    await innerState(service).db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
     expect(await codeOf(reset(token))).toBe('not_found')
   })
 

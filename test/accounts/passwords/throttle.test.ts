@@ -7,7 +7,7 @@ import { ChatError, OPERATOR } from '../../../lib/index.ts'
 import { promised } from '../../storage/handles.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 /** The result of a sign-in. */
@@ -195,7 +195,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
 
   it('stores no usable token of a browser, and deletes it when it is long unused', async () => {
     later(3600)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const { device } = await login('grace', PASSWORD)
     const rows = await db.all('SELECT * FROM known_devices')
     expect(JSON.stringify(rows)).not.toContain(device)
@@ -213,7 +213,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
   it('stays limited when a clock steps back', async () => {
     later(3600)
     for (let i = 0; i < 10; i++) await login('zoe', 'wrong password')
-    const { id } = (await service.chat.context.db.get<{ id: string }>("SELECT id FROM users WHERE username = 'zoe'"))!
+    const { id } = (await innerState(service).db.get<{ id: string }>("SELECT id FROM users WHERE username = 'zoe'"))!
     expect(await service.chat.users.describe(OPERATOR, id)).toHaveProperty('locked_until')
     later(-3600)
     // What is shown is what holds: nothing locks it for an hour.
@@ -226,7 +226,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     later(3600)
     for (const name of ['grace', 'mallory']) for (let i = 0; i < 11; i++) await login(name, 'wrong password')
     await login('ada', PASSWORD)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const entries = await db.all<Record<string, string | null>>(
       "SELECT act, actor_id, subject_id, ip, detail FROM audit_log WHERE act LIKE 'login.%' ORDER BY id DESC LIMIT 23",
     )
@@ -290,8 +290,8 @@ describe('many sign-ins at once', () => {
   it('take one commit before the password is compared, and one after', async () => {
     const service = await startService('sqlite::memory:')
     await service.chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
-    const { db } = service.chat.context
-    const { passwords } = service.chat.context.accounts
+    const { db } = innerState(service)
+    const { passwords } = innerState(service).accounts
     const steps: string[] = []
     const { write, verify } = { ...db, ...passwords }
     vi.spyOn(db, 'write').mockImplementation(noting(steps, 'commit', write))
@@ -305,7 +305,7 @@ describe('many sign-ins at once', () => {
 
   it('do not count an attempt that was refused for lack of a place', async () => {
     const service = await startService('sqlite::memory:')
-    const { db, now } = service.chat.context
+    const { db, now } = innerState(service)
     const attempts = createAttempts(db, now)
     const busy = () => Promise.reject(new ChatError('unavailable'))
     const tries = await Promise.allSettled(times(30, () => attempts.run('somebody', busy)))
@@ -319,7 +319,7 @@ describe('many sign-ins at once', () => {
 
   it('let at most a thousand attempts wait for those of their accounts, and run the first ones of other accounts', async () => {
     const service = await startService('sqlite::memory:')
-    const { db, now } = service.chat.context
+    const { db, now } = innerState(service)
     const attempts = createAttempts(db, now)
     const end = promised()
     const running: Record<string, number> = {}

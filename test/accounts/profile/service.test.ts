@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
@@ -19,7 +19,7 @@ describeOnEachDatabase('an account', (openUrl) => {
   })
 
   const acts = async (act: string) =>
-    service.chat.context.db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(
+    innerState(service).db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(
       'SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = ? ORDER BY id',
       act,
     )
@@ -59,7 +59,7 @@ describeOnEachDatabase('an account', (openUrl) => {
 
     it('is not changed by a user who does not know it or has none; both take the same work', async () => {
       const grace = await service.signIn('grace')
-      const { passwords } = service.chat.context.accounts
+      const { passwords } = innerState(service).accounts
       const { verify } = passwords
       const compared: unknown[] = []
       passwords.verify = (password, hash, caller) => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService } from '../../support/service.ts'
+import { innerState, PASSWORD, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('a client that disconnects while its password is checked', (openUrl) => {
   it('gets no session, and causes no error', async () => {
@@ -26,7 +26,7 @@ describeOnEachDatabase('a client that disconnects while its password is checked'
 
     // One password is checked at a time, so this one is the second.
     await service.signIn('ada')
-    const sessions = await service.chat.context.db.all('SELECT id FROM sessions')
+    const sessions = await innerState(service).db.all('SELECT id FROM sessions')
     expect(sessions).toHaveLength(1)
     expect(errors).toEqual([])
     await service.close()

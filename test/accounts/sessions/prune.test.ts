@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60
 
@@ -14,13 +14,13 @@ describeOnEachDatabase('an expired session', (openUrl) => {
       ports: { now: () => now, mail() {} },
     })
     const { chat } = service
-    const { db } = chat.context
+    const { db } = innerState(chat)
     const ada = await service.signIn('ada')
     const actor = await chat.users.actor(ada.id)
     const old = await chat.auth.login({}, { email: ada.email, password: PASSWORD })
     await db.write(async (tx) => {
       // Twelve hundred more, as on a busy service.
-      for (const id of times(1200, chat.context.id))
+      for (const id of times(1200, innerState(chat).id))
         await tx.run(
           `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at)
            SELECT ?, user_id, ?, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at FROM sessions WHERE id = ?`,

@@ -3,7 +3,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a replaced session token', (openUrl) => {
@@ -33,7 +33,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
   const sessionOf = async (headers: Record<string, string>) =>
     (await (await read(service, headers)).json()) as { session: { id: string }; user: { id: string } }
   const replays = (sessionId: string) =>
-    service.chat.context.db.all<{ subject_id: string; ip: string; detail: string }>(
+    innerState(service).db.all<{ subject_id: string; ip: string; detail: string }>(
       "SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.replayed' AND detail LIKE ?",
       `%${sessionId}%`,
     )
@@ -91,7 +91,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
         if (status === 200) expect(await codeFor({ cookie })).toBe('unauthenticated')
       }
       expect(await replays(session.id)).toHaveLength(1)
-      const { db } = service.chat.context
+      const { db } = innerState(service)
       expect(await db.all('SELECT 1 AS one FROM rotated_tokens WHERE session_id = ?', session.id)).toEqual([])
     }
   })
@@ -113,7 +113,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
     const first = await signIn()
     const second = await refreshByHand(service.base_url, first)
     const { session } = await sessionOf(second)
-    const { db, write } = service.chat.context
+    const { db, write } = innerState(service)
     await write(async (tx) => {
       for (let i = 0; i < 1_000; i++)
         await tx.run(

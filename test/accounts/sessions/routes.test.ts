@@ -4,7 +4,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('sessions', (openUrl) => {
@@ -55,7 +55,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
   it('store no usable token', async () => {
     const headers = await ada()
     const token = /SESSION_ID=([\w-]+)/.exec(headers.cookie)![1]!
-    const rows = JSON.stringify(await service.chat.context.db.all('SELECT * FROM sessions'))
+    const rows = JSON.stringify(await innerState(service).db.all('SELECT * FROM sessions'))
     expect(rows).not.toContain(token)
     expect(rows).not.toContain(headers['x-csrf-token'])
     expect(rows).toContain(digest(token))
@@ -256,7 +256,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
 
   it('are refused for a disabled account at once', async () => {
     const headers = await ada()
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'ada'"))
     expect(await me(headers)).toMatchObject({ code: 'unauthenticated' })
     const client = service.client()

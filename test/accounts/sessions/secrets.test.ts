@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
@@ -27,7 +27,7 @@ describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
     await ada.resets.request({ email: ada.email })
     secrets.mailed = await mailed
 
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const tables = await db.all<{ name: string }>(
       dialect === 'sqlite'
         ? "SELECT name FROM sqlite_master WHERE type = 'table'"

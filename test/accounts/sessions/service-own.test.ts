@@ -3,7 +3,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, startService } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 const HOUR = 3600
@@ -62,7 +62,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     })
     expect(sessions.map((session) => session.current)).toEqual([false, true, false])
     const { user_id: own } = await service.chat.auth.authenticate(new Headers({ cookie: first.cookie }))
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', own)
     expect(sessions.map((session) => session.id).sort()).toEqual(rows.map((row) => row.id).sort())
     later(HOUR - 50)
@@ -78,7 +78,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
       'user-agent': agent.padEnd(500, '.'),
     })
     const shown = async () => {
-      const { db } = service.chat.context
+      const { db } = innerState(service)
       const { session_id } = await service.chat.auth.authenticate(new Headers({ cookie: session.cookie }))
       const row = await db.get<{ ip: string; user_agent: string }>(
         'SELECT ip, user_agent FROM sessions WHERE id = ?',
@@ -115,7 +115,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
       expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
     expect([await statusOf(there), await statusOf(here)]).toEqual([401, 200])
     expect((await send('DELETE', `/api/auth/sessions/${id}`, here)).status).toBe(404)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     expect(await db.all("SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.revoked'")).toEqual([
       { subject_id: user_id, ip: '127.0.0.1', detail: JSON.stringify({ sessions: 1, session_id: id }) },
     ])
@@ -194,7 +194,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     const person = service.client()
     const { user } = await person.auth.login({ email: 'eve@example.org', password: PASSWORD })
     await person.auth.logout()
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     expect(await db.all("SELECT actor_id, ip FROM audit_log WHERE act = 'logout'")).toEqual([
       { actor_id: user.id, ip: '127.0.0.1' },
     ])

@@ -4,7 +4,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
   const service = setUpService(async () => {
@@ -17,7 +17,7 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
     await service.signIn('founder')
   })
 
-  const rows = (sql: string) => service.chat.context.db.all(sql)
+  const rows = (sql: string) => innerState(service).db.all(sql)
   const link = async (email: string, more = {}) =>
     service.chat.newcomers.invite(OPERATOR, { email, mail: false, ...more })
   const signUp = (token: string, username: string) =>
@@ -103,7 +103,7 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
     expect(await rows("SELECT id FROM email_requests WHERE email = 'soon@example.org'")).toEqual([])
     const { id: pat } = await service.signIn('pat')
     const { id: request } = await link('pat2@example.org')
-    await service.chat.context.db.write((tx) =>
+    await innerState(service).db.write((tx) =>
       tx.run("UPDATE email_requests SET email_key = 'pat@example.org' WHERE id = ?", request),
     )
     await service.chat.users.erase(OPERATOR, pat, {})

@@ -5,7 +5,7 @@ import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { DAY } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, type Person, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
 describeOnEachDatabase('the files of messages', (openUrl) => {
@@ -30,9 +30,9 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  const sweep = () => sweepFiles(service.chat.context, { after: '' })
+  const sweep = () => sweepFiles(innerState(service), { after: '' })
   const isKept = async (id: string) => {
-    const row = await service.chat.context.db.get<{ blob_id: string }>(
+    const row = await innerState(service).db.get<{ blob_id: string }>(
       'SELECT blob_id FROM attachments WHERE id = ?',
       id,
     )
@@ -120,7 +120,7 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     const { attachment } = await ada.attachments.create(place, { name: 'slow', size: 10 })
     expect(await codeOf(post(attachment.id))).toBe('attachment_not_ready')
     const id = await upload(ada, ofAda, place)
-    const ids = [...times(11, () => service.chat.context.id())]
+    const ids = [...times(11, () => innerState(service).id())]
     expect(await codeOf(ada.messages.postRoot(place, { content: 'x', attachment_ids: [id, id] }))).toBe(
       'validation_failed',
     )
@@ -226,7 +226,7 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     const blob = await isKept(id)
     await ada.conversations.remove(conversation_id)
     expect(await statusOf(ofAda, id)).toBe(404)
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     clock += DAY + 1
     await sweep()
     expect(await folders()).not.toContain(blob)
@@ -247,7 +247,7 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
     await ada.users.erase(eve.id, { messages: 'erase' })
     await ada.users.erase(tom.id, { messages: 'keep' })
     expect(await statusOf(ofAda, files!.id)).toBe(404)
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     await sweep()
     const left = await folders()
     for (const blob of [...files!.blobs, kept!.blobs[1]]) expect(left).not.toContain(blob)

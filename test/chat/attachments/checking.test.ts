@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { FileToCheck, ScanVerdict, Thumbnail } from '../../../lib/ports.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, type TestService } from '../../support/service.ts'
+import { codeOf, innerState, type Person, type TestService } from '../../support/service.ts'
 import { withResolvers } from '../../support/with-resolvers.ts'
 import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
@@ -31,7 +31,7 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  const settle = () => service.chat.context.tasks.settle()
+  const settle = () => innerState(service).tasks.settle()
   const get = async (id: string) => (await ada.attachments.get(id)).attachment
   const read = (id: string, what = 'content') => bytes.read(`/api/attachments/${id}/${what}`)
 
@@ -111,7 +111,7 @@ describeOnEachDatabase('files that the host checks', (openUrl) => {
     const uploaded = withResolvers()
     const often = withResolvers()
     const scanned: string[] = []
-    const { place: filesPlace } = service.chat.context.files
+    const { place: filesPlace } = innerState(service).files
     const { assertThere } = filesPlace
     let tries = 0
     filesPlace.assertThere = () => {

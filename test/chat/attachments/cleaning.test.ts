@@ -3,7 +3,7 @@ import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { exif, JPEG, bytesOf as joined, segment } from '../../support/pictures.ts'
-import { type Person, startService, times } from '../../support/service.ts'
+import { innerState, type Person, startService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 const SECRET = 'GPS 47.3769 N 8.5417 E'
@@ -47,7 +47,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
   const hasSecret = () => [...files.kept.values()].some((value) => Buffer.from(value).includes(SECRET))
   /** Deletes what is left, as after a day. */
   const sweep = async () => {
-    const ctx = service.chat.context
+    const ctx = innerState(service)
     return sweepFiles(
       { ...ctx, config: { ...ctx.config, attachments: { ...ctx.config.attachments, grace_hours: 0 } } },
       {
@@ -90,7 +90,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     const other = joined(JPEG.start, JPEG.jfif, profiles, JPEG.picture, JPEG.end, Buffer.alloc(appended.length))
     ids.push(await upload(ada, bytes, place, { content: other }))
     await sweep()
-    const stored = await service.chat.context.db.all<{ blob_id: string }>(
+    const stored = await innerState(service).db.all<{ blob_id: string }>(
       `SELECT DISTINCT blob_id FROM attachments WHERE id IN ('${ids.join("', '")}')`,
     )
     expect(stored).toHaveLength(1)
@@ -151,7 +151,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     expect((await bytes.put(id, 1, first!)).status).toBe(404)
     files.setItemRaw = put
     expect(files.kept.size).toBe(before + 3)
-    await sweepFiles(service.chat.context, { after: '' })
+    await sweepFiles(innerState(service), { after: '' })
     expect(files.kept.size).toBe(before - 1)
   })
 

@@ -4,7 +4,7 @@ import { fileTotals } from '../../../lib/ops/file-collection.ts'
 import type { FilesLike } from '../../../lib/storage/objects/unstorage.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { type Person, type ServiceOptions, startService, type TestService } from '../../support/service.ts'
+import { innerState, type Person, type ServiceOptions, startService, type TestService } from '../../support/service.ts'
 
 /** The size of a part, as the service has it. */
 export const PART = 4 * 1024 * 1024
@@ -74,8 +74,8 @@ export async function upload(
 
 /** The size of all blobs as their rows have it, and as it is kept. */
 export async function sizesOf({ chat }: TestService): Promise<{ counted: BlobSizes; kept: BlobSizes }> {
-  const { bytes, released_bytes } = await fileTotals(chat.context)
-  return { counted: { bytes, released_bytes }, kept: await sumOfBlobs(chat.context.db) }
+  const { bytes, released_bytes } = await fileTotals(innerState(chat))
+  return { counted: { bytes, released_bytes }, kept: await sumOfBlobs(innerState(chat).db) }
 }
 
 /** The storage of a host, in memory, whose writes a test can fail. */

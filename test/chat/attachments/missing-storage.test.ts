@@ -5,7 +5,7 @@ import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import type { LogFields } from '../../../lib/ports.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { startBucket } from '../../support/s3.ts'
-import { codeOf, startService, type TestService } from '../../support/service.ts'
+import { codeOf, innerState, startService, type TestService } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, startWithFiles, upload } from './files.ts'
 
 const MARKER = 'chat-server-storage'
@@ -18,7 +18,7 @@ function capturedLog() {
 }
 
 /** Every node looks at the place of the files, as each does every 30 seconds. */
-const lookAll = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.context.files.place.inspect()))
+const lookAll = ({ nodes }: TestService) => Promise.all(nodes.map((node) => innerState(node).files.place.inspect()))
 
 /** A service with one file in a message, and what a test does with it. */
 async function begin<S extends TestService>(service: S) {
@@ -76,7 +76,7 @@ describeOnEachDatabase('a folder of files that is moved away', (openUrl) => {
       expect(existsSync(folder) && readdirSync(folder)).toEqual(leaves === 'nothing' ? false : [])
       expect((await ada.attachments.get(id)).attachment.status).toBe('ready')
 
-      const { context } = service.chat
+      const context = innerState(service)
       await context.db.write((tx) =>
         tx.run('INSERT INTO blobs (id, size, parts, created_at, released_at) VALUES (?, 5, 1, 0, 0)', context.id()),
       )
@@ -130,7 +130,7 @@ describeOnEachDatabase('a storage of files of an earlier version', (openUrl) => 
     const first = await startWithFiles(url)
     const { folder } = first
     const { read } = await begin(first)
-    const { db } = first.chat.context
+    const { db } = innerState(first)
     const unmark = async () => {
       rmSync(join(folder, MARKER))
       await db.run("DELETE FROM meta WHERE name = 'storage'")
@@ -157,7 +157,8 @@ describeOnEachDatabase('a copy of a database beside the same files', (openUrl) =
   it('reads and writes there, and deletes nothing until it is made the owner', async () => {
     const service = await startWithFiles(await openUrl())
     const { ada, bytes, place, read, send } = await begin(service)
-    const { context, ops } = service.chat
+    const { ops } = service.chat
+    const context = innerState(service)
     const gone = await upload(ada, bytes, place, { content: bytesOf(10, 'removed') })
     // As a restored backup, and as the first database sees it once the copy was made the owner.
     await context.db.run("UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'")
@@ -216,7 +217,7 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
     const url = await openUrl()
     const config = { attachments: { enabled: true, storage } }
     const first = await begin(await startService(url, { config }))
-    const { db } = first.service.chat.context
+    const { db } = innerState(first.service)
     await db.run("DELETE FROM meta WHERE name = 'storage'")
     const before = [...bucket.objects].filter(([key]) => !key.endsWith(MARKER))
     bucket.objects.delete(`files/${MARKER}`)
@@ -239,7 +240,7 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
     for (const url of [await openUrl(), await openUrl()])
       stories.push(Object.assign(await begin(await startService(url, { config })), { url }))
     for (const { service, url } of stories) {
-      const { db } = service.chat.context
+      const { db } = innerState(service)
       await db.run("DELETE FROM meta WHERE name = 'storage'")
       // Those of tests have one history: they are copies of one database.
       await db.run("UPDATE meta SET value = ? WHERE name = 'epoch'", url)
@@ -251,7 +252,7 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
       const next = await startService(url, { config })
       onTestFinished(() => next.close())
       await lookAll(service)
-      states.push(await next.chat.context.files.place.inspect())
+      states.push(await innerState(next).files.place.inspect())
       expect((await read()).status).toBe(200)
       await send('since')
     }
@@ -259,10 +260,10 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
     const [owner, other] = stories
     expect(await codeOf(other!.service.chat.ops.collectFiles({ now: true }))).toBe('conflict')
     // What the minutes of both delete is their own.
-    for (const { service } of stories) await sweepFiles(service.chat.context, { after: '' })
+    for (const { service } of stories) await sweepFiles(innerState(service), { after: '' })
     for (const { read, content } of stories)
       expect(Buffer.from(await (await read()).arrayBuffer()).equals(content)).toBe(true)
-    expect(owner!.service.chat.context.files.place.isMissing()).toBe(false)
+    expect(innerState(owner!.service).files.place.isMissing()).toBe(false)
   })
 })
 
@@ -315,7 +316,7 @@ describeOnEachDatabase('a storage of files of the host, and a bucket', (openUrl)
     expect([...kept.keys()]).toContain(`files/${MARKER}`)
     bucket.trouble = () => 403
     await expect(lookAll(service)).rejects.toMatchObject({ code: 'unavailable' })
-    expect(service.chat.context.files.place.isMissing()).toBe(false)
+    expect(innerState(service).files.place.isMissing()).toBe(false)
     bucket.trouble = () => undefined
     bucket.objects.clear()
     await lookAll(service)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, type TestService, times } from '../../support/service.ts'
+import { innerState, type Person, type TestService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
 const codeOf = async (response: Response) => `${response.status} ${((await response.json()) as { code: string }).code}`
@@ -286,7 +286,7 @@ describeOnEachDatabase('uploads', (openUrl) => {
       }),
     )
     // Each of the three has all of its places.
-    const held = () => service.nodes.reduce((sum, { context }) => sum + context.files.partSlots.bytes(), 0)
+    const held = () => service.nodes.reduce((sum, node) => sum + innerState(node).files.partSlots.bytes(), 0)
     await expect.poll(held).toBe(3 * 12 * service.nodes.length * 64 * 1024)
     const id = await upload(grace, ofGrace, place)
     expect((await grace.attachments.get(id)).attachment.status).toBe('ready')

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createReadSlots } from '../../../lib/chat/attachments/read-slots.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { bytesOf as joined } from '../../support/pictures.ts'
-import { codeOf, times } from '../../support/service.ts'
+import { codeOf, innerState, times } from '../../support/service.ts'
 import { bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from './files.ts'
 
 describeOnEachDatabase('slow downloads', (openUrl) => {
@@ -40,7 +40,7 @@ describeOnEachDatabase('slow downloads', (openUrl) => {
       return response
     })
     const checked = () => {
-      for (const { context } of service.nodes) context.files.readSlots.check()
+      for (const node of service.nodes) innerState(node).files.readSlots.check()
       return isRead
     }
     await expect.poll(checked).toBe(true)
@@ -72,11 +72,11 @@ describeOnEachDatabase('slow downloads', (openUrl) => {
     )
     // Each has taken what follows the first piece, and takes no more.
     for (const reader of readers) for (let n = 0; n < 3; n++) await reader.next()
-    const held = chat.context.files.pieceMemory.bytes()
+    const held = innerState(chat).files.pieceMemory.bytes()
     expect(held).toBeLessThanOrEqual(PART + readers.length * 2 * 64 * 1024)
     expect(held).toBeGreaterThan(PART / 2)
     await Promise.all(readers.map((reader) => reader.return?.()))
-    expect(chat.context.files.pieceMemory.bytes()).toBe(0)
+    expect(innerState(chat).files.pieceMemory.bytes()).toBe(0)
   })
 
   it('of thumbnails are limited, and do not count as those of files', async () => {
@@ -99,7 +99,7 @@ describeOnEachDatabase('slow downloads', (openUrl) => {
     // A further one waits, and ends the slow one.
     const next = (await open()).bytes[Symbol.asyncIterator]()
     const waiting = next.next()
-    const { thumbnailSlots } = service.chat.context.files
+    const { thumbnailSlots } = innerState(service).files
     thumbnailSlots.check()
     expect((await waiting).value).toHaveLength(64 * 1024)
     await expect(slow.next()).rejects.toThrow('while others waited')

@@ -3,6 +3,7 @@ import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { parseConfig } from '../../../lib/config/parse.ts'
 import { reserveOf } from '../../../lib/files/reserve.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
+import { innerState } from '../../support/service.ts'
 import { bytesFor, bytesOf, startWithFiles, upload } from './files.ts'
 
 describeOnEachDatabase('the space of files', (openUrl) => {
@@ -13,7 +14,7 @@ describeOnEachDatabase('the space of files', (openUrl) => {
     const bytes = await bytesFor(service, ada)
     const { conversation_id } = await ada.conversations.create({ title: 'Files' })
     const sweep = (later = 0) => {
-      const { context } = service.chat
+      const context = innerState(service)
       const clock = { ...context.clock, before: (age: number) => context.clock.before(age - later) }
       return sweepFiles({ ...context, clock, now: () => context.now() + later }, { after: '' })
     }
@@ -43,7 +44,7 @@ describeOnEachDatabase('the space of files', (openUrl) => {
       const id = await upload(ada, bytes, conversation_id, { content: bytesOf(600, `file ${n}`) })
       await ada.attachments.remove(id)
       await sweep()
-      expect(await service.chat.context.db.all('SELECT id FROM blobs')).toEqual([])
+      expect(await innerState(service).db.all('SELECT id FROM blobs')).toEqual([])
     }
   })
 
@@ -67,9 +68,9 @@ describeOnEachDatabase('the space of files', (openUrl) => {
   it('is kept from uploads below the reserve of the disk, and posts go on', async () => {
     const { service, ada, bytes, conversation_id } = await start({ reserve_bytes: 0 })
     const { attachment } = await ada.attachments.create(conversation_id, { name: 'a', size: 5 })
-    const { attachments } = service.chat.context.config
+    const { attachments } = innerState(service).config
     Object.assign(attachments, { reserve_bytes: Number.MAX_SAFE_INTEGER })
-    if (service.nodes.length > 1) Object.assign(service.nodes[1]!.context.config.attachments, attachments)
+    if (service.nodes.length > 1) Object.assign(innerState(service.nodes[1]!).config.attachments, attachments)
     await expect(ada.attachments.create(conversation_id, { name: 'a', size: 5 })).rejects.toMatchObject({
       code: 'storage_full',
       status: 507,
@@ -77,7 +78,7 @@ describeOnEachDatabase('the space of files', (openUrl) => {
     expect((await bytes.put(attachment.id, 1, Buffer.from('hello'))).status).toBe(507)
     await ada.messages.postRoot(conversation_id, { content: 'still here' })
     Object.assign(attachments, { reserve_bytes: 0 })
-    if (service.nodes.length > 1) Object.assign(service.nodes[1]!.context.config.attachments, attachments)
+    if (service.nodes.length > 1) Object.assign(innerState(service.nodes[1]!).config.attachments, attachments)
     expect((await bytes.put(attachment.id, 1, Buffer.from('hello'))).status).toBe(200)
   })
 })

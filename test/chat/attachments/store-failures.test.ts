@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { sweepFiles, sweepOrFail } from '../../../lib/chat/attachments/sweep.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, memoryFiles, PART, sizesOf, upload } from './files.ts'
 
 describeOnEachDatabase('a storage of files of the host', (openUrl) => {
@@ -51,7 +51,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
 
   it('may have bytes of a part that was lost before it was counted: any bytes replace them', async () => {
     const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const row = await db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', attachment.id)
     // The note of the part was not on the disk yet when the power failed.
     files.kept.set(`${row!.blob_id}/1`, Buffer.from('stale'))
@@ -98,7 +98,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
     const created = await Promise.all(times(count, () => ada.attachments.create(place, { name: 'a', size: 5 })))
     const ids = created.map(({ attachment }) => attachment.id)
     await Promise.all(ids.map((id, n) => n > 0 && bytes.put(id, 1, Buffer.from(`bad-${n % 10}`))))
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const rows = await db.all<{ id: string; blob_id: string }>('SELECT id, blob_id FROM attachments')
     const blobs = ids.map((id) => rows.find((row) => row.id === id)!.blob_id)
     await Promise.all(ids.map((id) => ada.attachments.remove(id)))
@@ -109,7 +109,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
     files.removeItem = (key) => (refused.has(key.split('/')[0]!) ? Promise.reject(new Error('read-only')) : remove(key))
     const sweep = { after: '' }
     const later = Number.MAX_SAFE_INTEGER
-    const ctx = { ...service.chat.context, now: () => later }
+    const ctx = { ...innerState(service), now: () => later }
     expect(await sweepFiles(ctx, sweep)).toMatchObject({ failed: 3 })
     expect(await left()).toBe(3)
     await expect(sweepOrFail(ctx, sweep)).rejects.toThrow('The bytes of 3 files: ')
@@ -129,7 +129,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
 
   it('without the bytes of a file is a failure, not half an answer', async () => {
     const id = await upload(ada, bytes, place, { content: bytesOf(100, 'lost') })
-    const blob = await service.chat.context.db.get<{ blob_id: string }>(
+    const blob = await innerState(service).db.get<{ blob_id: string }>(
       'SELECT blob_id FROM attachments WHERE id = ?',
       id,
     )
@@ -183,11 +183,11 @@ describeOnEachDatabase('the limits of files', (openUrl) => {
     )
     expect(begun).toHaveLength(3)
     expect(await sizesOf(service)).toEqual(sameSizes({ bytes: 90, released_bytes: 0 }))
-    const sweep = () => sweepFiles(service.chat.context, { after: '' })
+    const sweep = () => sweepFiles(innerState(service), { after: '' })
     await Promise.all([...begun.map(({ person, id }) => person.attachments.remove(id)), sweep(), sweep(), sweep()])
     await Promise.all(times(3, sweep))
     expect(await sizesOf(service)).toEqual(sameSizes({ bytes: 0, released_bytes: 0 }))
-    const { rows } = (await service.chat.context.db.get<{ rows: number }>('SELECT count(*) AS rows FROM blob_sizes'))!
+    const { rows } = (await innerState(service).db.get<{ rows: number }>('SELECT count(*) AS rows FROM blob_sizes'))!
     expect(Number(rows)).toBeLessThanOrEqual(1)
     await begin(0)
     await service.close()
@@ -203,7 +203,7 @@ describeOnEachDatabase('the limits of files', (openUrl) => {
     const ada = await service.signIn('ada')
     const { conversation_id: place } = await ada.conversations.create({ title: 'Files' })
     expect(await codeOf(ada.attachments.create(place, { name: 'a', size: 1 }))).toBe('not_found')
-    const input = { content: 'x', attachment_ids: [service.chat.context.id()] }
+    const input = { content: 'x', attachment_ids: [innerState(service).id()] }
     expect(await codeOf(ada.messages.postRoot(place, input))).toBe('not_found')
     expect(await service.client().capabilities.get()).not.toHaveProperty('attachments')
     await service.close()

@@ -8,6 +8,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
 import type { Person } from '../../support/service.ts'
+import { innerState } from '../../support/service.ts'
 import { bytesOf, PART, startWithFiles } from './files.ts'
 
 describeOnEachDatabase('chat.attachments.upload', (openUrl) => {
@@ -23,7 +24,7 @@ describeOnEachDatabase('chat.attachments.upload', (openUrl) => {
     place = (await ada.conversations.create({ title: 'Files' })).conversation_id
   })
 
-  const left = () => service.chat.context.db.all('SELECT id FROM attachments')
+  const left = () => innerState(service).db.all('SELECT id FROM attachments')
   const upload = (file: unknown) => service.chat.attachments.upload(actor, place, file as FileInput)
 
   async function contentOf(id: string): Promise<Buffer> {

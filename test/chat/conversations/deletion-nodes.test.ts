@@ -5,7 +5,7 @@ import type { Primitive, Writing } from '../../../lib/storage/database.ts'
 import { type Sql, toSql } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 /** The removals over both nodes: the number of commits that took a task, and how they ended. */
@@ -103,10 +103,10 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
         expect(last.event.payload).toEqual({ reason: 'removed' })
         expect(await stream.next()).toBeUndefined()
       }
-      await Promise.all([here, there].map(({ chat }) => chat.context.answers.idle()))
-      await Promise.all([here, there].map(({ chat }) => chat.context.tasks.settle()))
+      await Promise.all([here, there].map(({ chat }) => innerState(chat).answers.idle()))
+      await Promise.all([here, there].map(({ chat }) => innerState(chat).tasks.settle()))
 
-      const { db } = there.chat.context
+      const { db } = innerState(there)
       const tables = TABLES.map(([name]) => name).filter((name) =>
         /conv|part|thread|mess|answ|invite|events|idem/.test(name),
       )

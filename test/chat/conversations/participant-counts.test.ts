@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Actor, ChatError, type Storage } from '../../../lib/index.ts'
+import { type Actor, type Chat, ChatError, type Storage } from '../../../lib/index.ts'
 import type { Primitive, Queries } from '../../../lib/storage/database.ts'
 import { toSql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type OpenChat, startService, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 5
@@ -83,7 +83,7 @@ describeOnEachDatabase('the number of participants', (openUrl, dialect) => {
     queries.length = 0
     await service.chat.conversations.list(ada)
     const plans: string[] = []
-    await service.chat.context.db.write(async (tx) => {
+    await innerState(service).db.write(async (tx) => {
       // It scans a table only if it must.
       if (dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
       const explain = dialect === 'postgresql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'
@@ -103,13 +103,13 @@ async function attempt(call: () => Promise<unknown>): Promise<void> {
   })
 }
 
-async function createPerson(chat: OpenChat): Promise<Actor> {
-  const username = `p${chat.context.id()}`
+async function createPerson(chat: Chat): Promise<Actor> {
+  const username = `p${innerState(chat).id()}`
   const { user } = await chat.users.create(OPERATOR, { username, email: `${username}@example.org` })
   return chat.users.actor(user.id)
 }
 
-async function apply(chat: OpenChat, { people, rooms }: World, each: Step): Promise<unknown> {
+async function apply(chat: Chat, { people, rooms }: World, each: Step): Promise<unknown> {
   const [owner, by, other] = [people[0]!, people[each.by]!, people[each.other]!]
   const room = rooms[each.room % rooms.length]!
   switch (each.do) {
@@ -141,9 +141,9 @@ async function apply(chat: OpenChat, { people, rooms }: World, each: Step): Prom
 }
 
 /** Compares the stored counts with the rows, and what a participant reads with both. */
-async function assertCounted(chat: OpenChat, reader: Actor): Promise<void> {
+async function assertCounted(chat: Chat, reader: Actor): Promise<void> {
   // A snapshot of its own: on SQLite the reads of one turn share one, which may be older than a commit of the other node.
-  const rows = await chat.context.db.snapshot((db) =>
+  const rows = await innerState(chat).db.snapshot((db) =>
     db.all<{ id: string; participant_count: number; total: number }>(
       `SELECT c.id, c.participant_count, (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) AS total
          FROM conversations c WHERE c.deleted_at IS NULL`,

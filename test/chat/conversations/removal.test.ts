@@ -4,7 +4,7 @@ import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a deleted conversation', (openUrl) => {
@@ -14,7 +14,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
   beforeAll(async () => {
     url = await openUrl()
     service = await startService(url)
-    for (const { context } of service.nodes) await context.tasks.stop()
+    for (const node of service.nodes) await innerState(node).tasks.stop()
   })
   afterAll(() => service.close())
 
@@ -65,7 +65,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     expect(refused.status).toBe(404)
     expect((await ada.conversations.list({})).conversations).toEqual([])
 
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     expect(await db.all('SELECT id FROM messages WHERE id = ?', message_id)).toHaveLength(1)
     const { tasks } = await ada.tasks.list({})
     expect(tasks).toMatchObject([{ kind: 'conversation.remove', subject_id: conversation_id, attempts: 0 }])
@@ -76,8 +76,8 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
 
   it('is removed completely by another process', async () => {
     const other = await startService(url)
-    await other.chat.context.tasks.settle()
-    const { db } = service.chat.context
+    await innerState(other).tasks.settle()
+    const { db } = innerState(service)
     const tables = TABLES.map(([name]) => name).filter((name) =>
       /conv|part|thread|mess|react|answ|invite|events|idem/.test(name),
     )
@@ -107,12 +107,12 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     }
     await chat.conversations.remove(ada, gone)
 
-    const { db } = chat.context
+    const { db } = innerState(chat)
     const counts: number[] = []
     for (let batches = 1; (await db.all('SELECT id FROM conversations WHERE id = ?', gone)).length > 0; batches++) {
       let left = batches
       const run = { key: gone, detail: {}, signal: new AbortController().signal, isOver: () => left-- === 0 }
-      await removeConversation(chat.context, run)
+      await removeConversation(innerState(chat), run)
       const { findings } = await chat.ops.fsck({ repair: true })
       expect(findings).toEqual([])
       let archive = ''
@@ -132,7 +132,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     const { chat } = service
     const ada = await chat.users.actor((await service.signIn('ada')).id)
     const { conversation_id } = await chat.conversations.create(ada, { title: 'CANARY' })
-    const { db, now } = chat.context
+    const { db, now } = innerState(chat)
     const users = times(600, (n) => `user ${n}`)
     for (const content of times(10, (n) => `To all, ${n}`)) {
       const { message_id: id } = await chat.messages.postRoot(ada, conversation_id, { content })
@@ -148,7 +148,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     const removed: number[] = []
     for (let before = await count(); before > 0; before -= removed.at(-1)!) {
       let left = 1
-      await removeConversation(chat.context, {
+      await removeConversation(innerState(chat), {
         ...{ key: conversation_id, detail: {}, signal: new AbortController().signal, isOver: () => left-- === 0 },
       })
       removed.push(before - (await count()))

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeService } from '../../support/describe-service.ts'
-import { codeOf, startThread, times } from '../../support/service.ts'
+import { codeOf, innerState, startThread, times } from '../../support/service.ts'
 
 describeService('conversations', (service) => {
   let world: Awaited<ReturnType<typeof startThread>>
@@ -135,7 +135,7 @@ describeService('conversations', (service) => {
     const ids = (await Promise.all(posts)).filter((id) => id !== undefined)
     const { threads } = await ada.threads.list(conversation_id, { limit: 200 })
     expect(new Set(threads.map((thread) => thread.root_id))).toEqual(new Set(ids))
-    const log = await service.chat.context.db.all<{ type: string }>(
+    const log = await innerState(service).db.all<{ type: string }>(
       'SELECT type FROM events WHERE conversation_id = ? ORDER BY seq',
       conversation_id,
     )
@@ -199,12 +199,12 @@ describeService('conversations', (service) => {
     ]) {
       expect(await codeOf(call())).toBe('not_found')
     }
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     for (const table of ['messages', 'threads', 'events', 'participants', 'message_revisions', 'thread_members']) {
       const column =
         table === 'message_revisions' ? 'message_id' : table === 'thread_members' ? 'root_id' : 'conversation_id'
       const value = table === 'message_revisions' || table === 'thread_members' ? root.root_id : conversation_id
-      const rows = await service.chat.context.db.all(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, value)
+      const rows = await innerState(service).db.all(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, value)
       expect(rows, table).toEqual([])
     }
   })

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { codeOf, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('a direct conversation', (openUrl) => {
   let url: string
@@ -185,7 +185,7 @@ describeOnEachDatabase('a direct conversation', (openUrl) => {
     expect(conversation).toMatchObject({ direct: true, participant_count: 1 })
     expect(conversation).not.toHaveProperty('with')
     expect(await codeOf(one.participants.remove(id, one.id))).toBe('conflict')
-    const row = await service.chat.context.db.get('SELECT pair_key FROM conversations WHERE id = ?', id)
+    const row = await innerState(service).db.get('SELECT pair_key FROM conversations WHERE id = ?', id)
     expect(row).toEqual({ pair_key: null })
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     // The last one takes it along.

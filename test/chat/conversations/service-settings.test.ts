@@ -2,7 +2,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { findSettings, updateSettings } from '../../../lib/chat/memberships/store-settings.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
@@ -60,7 +60,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
     expect(past).toMatchObject({ level: 'none' })
     for (const settings of [past, await ada.conversations.settings(id), await ada.conversations.get(id)])
       expect(settings).not.toHaveProperty('muted_until')
-    await service.chat.context.db.run('UPDATE participants SET muted_until = 1 WHERE user_id = ?', ada.id)
+    await innerState(service).db.run('UPDATE participants SET muted_until = 1 WHERE user_id = ?', ada.id)
     expect(await ada.conversations.settings(id)).not.toHaveProperty('muted_until')
   })
 
@@ -88,7 +88,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
     const payload = { conversation_id: id, settings: before }
     const late = { conversation_id: '', user_ids: [ada.id], event: { type: 'settings.update' as const, payload } }
     // One of them has the stream.
-    for (const { context } of service.nodes) context.streams.hub.receive([late])
+    for (const node of service.nodes) innerState(node).streams.hub.receive([late])
     expect((await own.until('settings.update')).at(-1)!.event.payload).toEqual({ conversation_id: id, settings })
     await ada.conversations.setSettings(id, { level: 'mentions' })
   })
@@ -140,7 +140,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
   it.runIf(dialect === 'postgresql')(
     'arrive on the own streams when a notification shows a conversation that is archived at the same moment',
     async () => {
-      const { write } = service.chat.context
+      const { write } = innerState(service)
       const { conversation_id: other } = await ada.conversations.create({ title: 'Archived' })
       await ada.participants.add(other, { user_id: grace.id })
       const own = await open(ada)

@@ -6,14 +6,13 @@ import { type ImportOptions, importConversation } from '../../../lib/chat/copies
 import { findPeople } from '../../../lib/chat/copies/people.ts'
 import { planImport } from '../../../lib/chat/copies/planning.ts'
 import { readCopy } from '../../../lib/chat/copies/reading.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { copyFiles } from '../../../lib/files/copy.ts'
 import { openFileStore } from '../../../lib/files/file-store.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { exportConversation } from '../../../lib/storage/archive/conversation-export.ts'
 import { USER_COLUMNS } from '../../../lib/storage/archive/conversation-rows.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startThread, type TestService } from '../../support/service.ts'
+import { innerState, startThread, type TestService } from '../../support/service.ts'
 import { bytesFor, bytesOf, PART, startWithFiles, upload } from '../attachments/files.ts'
 
 async function* assistant() {
@@ -57,8 +56,8 @@ async function readAll({ ada, conversation_id }: Engines) {
 
 /** The lines of a conversation, with the bytes of its files in a folder. */
 async function copyOf({ chat }: TestService, id: string) {
-  const { db } = contextOf(chat)
-  const { open: files } = contextOf(chat).files
+  const { db } = innerState(chat)
+  const { open: files } = innerState(chat).files
   let text = ''
   const { blob_ids } = (await exportConversation(db, id, (lines) => {
     text += lines
@@ -75,7 +74,7 @@ async function* linesIn(text: string) {
 }
 
 async function bringBack({ chat }: TestService, text: string, options: Partial<ImportOptions> = {}) {
-  const ctx = contextOf(chat)
+  const ctx = innerState(chat)
   const copy = await readCopy(linesIn(text))
   const signal = new AbortController().signal
   const plan = await planImport(ctx, copy, { wait_ms: 10_000, signal })
@@ -202,7 +201,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const { text } = await copyOf(service, engines.conversation_id)
     const signal = new AbortController().signal
     const copy = await readCopy(linesIn(text))
-    const ctx = contextOf(service.chat)
+    const ctx = innerState(service)
     expect((await planImport(ctx, copy, { wait_ms: 0, signal })).is_there).toBe(true)
     await ctx.db.run('UPDATE conversations SET deleted_at = 1 WHERE id = ?', copy.id)
     await expect(planImport(ctx, copy, { wait_ms: 0, signal })).rejects.toThrow('still being removed')
@@ -221,7 +220,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const stop = AbortSignal.abort(new Error('The import was interrupted'))
     await expect(bringBack(service, text, { signal: stop })).rejects.toThrow('interrupted')
     await service.idle()
-    const { db } = contextOf(service.chat)
+    const { db } = innerState(service)
     expect(await db.all('SELECT id FROM conversations')).toEqual([{ id: conversation_id }])
     expect(await db.all('SELECT id FROM messages')).toEqual([{ id: taken.message_id }])
     await bringBack(service, text)
@@ -233,7 +232,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const engines = await startEngines(service)
     const { text } = await copyOf(service, engines.conversation_id)
     await remove(service, engines.conversation_id)
-    const ctx = contextOf(service.chat)
+    const ctx = innerState(service)
     const copy = await readCopy(linesIn(text))
     const people = await findPeople(ctx.db, copy.users)
     const write: typeof ctx.write = async (work, options) => {
@@ -276,7 +275,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const other = await start()
     const root = await other.signIn('root')
     const copy = await readCopy(linesIn(text))
-    const ctx = contextOf(other.chat)
+    const ctx = innerState(other)
     const signal = new AbortController().signal
     expect((await planImport(ctx, copy, { wait_ms: 0, signal })).needs_owner).toBe(true)
     await bringBack(other, text, { owner_id: root.id })
@@ -316,7 +315,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
 
   it('names all users of its tables', async () => {
     const service = await start()
-    const { db } = contextOf(service.chat)
+    const { db } = innerState(service)
     const NO_USER = /^(id|root_id|parent_id|conversation_id|message_id|blob_id|thumbnail_blob_id|attachment_id)$/
     const tables = [...Object.keys(USER_COLUMNS), 'threads', 'message_revisions', 'message_chunks']
     for (const table of tables) {

@@ -3,7 +3,7 @@ import type { Actor, EventAfter, Hooks, JoinBefore, MessageBefore } from '../../
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 const NEVER = new Promise<undefined>(() => {})
 
@@ -47,7 +47,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
   beforeEach(async () => {
     verdict = admit = () => undefined
     hooks.failure = 'refuse'
-    await service.chat.context.host.afterEvents.idle()
+    await innerState(service).host.afterEvents.idle()
     for (const seen of [messages, joins, events, elsewhere]) seen.length = 0
   })
 
@@ -61,7 +61,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     ])
     await service.chat.messages.reply(actor, root.message_id, { content: 'two' })
     await ada.messages.postRoot(conversation_id, { content: 'why?', role: 'assistant' })
-    await service.chat.context.answers.idle()
+    await innerState(service).answers.idle()
     await ada.messages.edit(root.message_id, { content: 'three' })
     expect(seen(messages)).toMatchObject([
       { ...given, parent_id: root.message_id, content: 'two', actor },
@@ -216,9 +216,9 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     await node.chat.messages.reply(actor, root.message_id, { content: 'of the other node' })
     await ada.messages.remove(root.message_id)
     await ada.messages.postRoot(id, { content: 'why?', role: 'assistant' })
-    await service.chat.context.answers.idle()
-    await Promise.all([service, node].map(({ chat }) => chat.context.host.afterEvents.idle()))
-    const log = await service.chat.context.db.all<{ seq: number; type: string }>(
+    await innerState(service).answers.idle()
+    await Promise.all([service, node].map(({ chat }) => innerState(chat).host.afterEvents.idle()))
+    const log = await innerState(service).db.all<{ seq: number; type: string }>(
       'SELECT seq, type FROM events WHERE conversation_id = ? ORDER BY seq',
       id,
     )
@@ -241,7 +241,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     const person = await slow.signIn('ada')
     const { conversation_id: id } = await person.conversations.create()
     await person.messages.postRoot(id, { content: 'hello' })
-    await slow.chat.context.host.afterEvents.idle()
+    await innerState(slow).host.afterEvents.idle()
     await slow.close()
   })
 

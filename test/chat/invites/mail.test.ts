@@ -4,7 +4,7 @@ import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
-import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('a mailed invite', (openUrl) => {
   const [service, node] = setUpNodes(async () => {
@@ -83,8 +83,8 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     await service.chat.invites.revokeById(OPERATOR, invite_id)
     expect(await codeOf(signUp('nick', sent.token))).toBe('invite_revoked')
     const actor = await service.chat.users.actor(ada.id)
-    const made = await service.chat.context.write(async (tx) => {
-      const created = await createInvite(service.chat.context, tx, actor, conversation_id, {
+    const made = await innerState(service).write(async (tx) => {
+      const created = await createInvite(innerState(service), tx, actor, conversation_id, {
         email: 'late@example.org',
         role: 'member',
         mail: true,
@@ -92,7 +92,7 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
       await tx.run('UPDATE invites SET revoked_at = 1 WHERE id = ?', created.invite_id)
       return created
     })
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     expect(made).not.toHaveProperty('token')
     expect(box.size()).toBe(0)
   })
@@ -118,7 +118,7 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     const judy = await service.signIn('judith')
     await ada.participants.add(conversation_id, { user_id: judy.id, role: 'admin' })
     const [one, other] = [await invite('mona'), await invite('nils', judy)]
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const addresses = () =>
       db.all("SELECT id FROM email_requests WHERE email LIKE 'mona%' OR email LIKE 'nils%' OR email_key LIKE 'mona%'")
     expect(await addresses()).toHaveLength(2)
@@ -130,7 +130,7 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
   })
 
   it('is refused while the queue of mails is full, and leaves nothing', async () => {
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     // Each of these is due in many years.
     const full = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
       INSERT INTO tasks (id, kind, key, due_at) SELECT 'full-' || n, 'mail.send', 'full-' || n, ? FROM numbers`
@@ -151,8 +151,8 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     await judy.invites.create(own.conversation_id, { email: 'third@example.org', mail: true })
     await box.next()
     await service.chat.users.erase(OPERATOR, judy.id, {})
-    await service.chat.context.tasks.settle()
-    const { db } = service.chat.context
+    await innerState(service).tasks.settle()
+    const { db } = innerState(service)
     for (const table of ['invites', 'email_requests'])
       expect(await db.all(`SELECT id FROM ${table} WHERE email_key LIKE 'third%' OR email LIKE 'third%'`)).toEqual([])
   })

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, times } from '../../support/service.ts'
 
 describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
   const [service, node] = setUpNodes(async () => startNodes(await openUrl()))
@@ -57,7 +57,7 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
 
   it("cannot be accepted if the creator's account was changed only in the database", async () => {
     const { maker, token, conversation_id } = await startInvite()
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const joiner = await service.signIn('joiner')
     for (const change of ["roles = 'read_only'", 'disabled_at = 1', "roles = 'member'"]) {
       await db.write((tx) => tx.run(`UPDATE users SET ${change} WHERE id = ?`, maker.id))
@@ -109,7 +109,7 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
     expect(await codeOf((await service.signIn('late')).invites.accept({ token }))).toBe('invite_revoked')
     expect(await open(conversation_id)).toEqual([])
     // Entries are written under the locks, so their order is that of the commits.
-    const acceptedAfterwards = await service.chat.context.db.all(
+    const acceptedAfterwards = await innerState(service).db.all(
       `SELECT id FROM audit_log WHERE act = 'invite.accepted' AND subject_id = ? AND id >
          (SELECT max(id) FROM audit_log WHERE act = 'invite.revoked' AND detail LIKE ?)`,
       started.invite_id,

@@ -4,7 +4,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService, startThread, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, startThread, times } from '../../support/service.ts'
 
 describeOnEachDatabase('invites', (openUrl) => {
   const service = setUpService(async () => startService(await openUrl(), { ports: { now: () => now } }))
@@ -145,7 +145,7 @@ describeOnEachDatabase('invites', (openUrl) => {
   it('return their token once, and are stored with a digest of it', async () => {
     const token = await invite()
     expect(JSON.stringify(await ada.invites.list(conversation_id))).not.toContain(token)
-    const rows = JSON.stringify(await service.chat.context.db.all('SELECT * FROM invites'))
+    const rows = JSON.stringify(await innerState(service).db.all('SELECT * FROM invites'))
     expect(rows).not.toContain(token)
     expect(rows).toContain(digest(token))
   })

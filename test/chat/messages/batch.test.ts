@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatApp } from '../../../lib/http/index.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
@@ -8,7 +7,7 @@ import { startProxy } from '../../fault/storage/proxy.ts'
 import { promised } from '../../storage/handles.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 /** Counts the statements of transactions. */
@@ -162,7 +161,7 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
     const lockHeld = new Promise<void>((resolve) => {
       began = resolve
     })
-    const holder = contextOf(chat).db.write(async (tx) => {
+    const holder = innerState(chat).db.write(async (tx) => {
       await tx.get('SELECT id FROM conversations WHERE id = ? FOR UPDATE', locked.conversation_id)
       began()
       await released
@@ -186,7 +185,7 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
     async () => {
       const { chat } = service
       const { conversation_id } = await createRoom()
-      const { db } = contextOf(chat)
+      const { db } = innerState(chat)
       const [held, go] = [promised(), promised()]
       const holder = db.write(async (tx) => {
         await tx.get('SELECT id FROM conversations WHERE id = ? FOR UPDATE', conversation_id)

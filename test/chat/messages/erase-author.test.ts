@@ -3,7 +3,7 @@ import { createAuthorEraser } from '../../../lib/chat/messages/erase-author.ts'
 import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { insertErasedAuthor } from '../../../lib/erasure/store.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the messages of an erased user that have notified many users', (openUrl) => {
   it('are erased with a bounded number of notifications in a transaction', async () => {
@@ -12,7 +12,7 @@ describeOnEachDatabase('the messages of an erased user that have notified many u
     const [ada, grace] = [await service.signIn('ada'), await service.signIn('grace')]
     const { conversation_id } = await ada.conversations.create()
     await ada.participants.add(conversation_id, { user_id: grace.id })
-    const { db, now } = service.chat.context
+    const { db, now } = innerState(service)
     const users = times(300, (n) => `user ${n}`)
     const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'Hello' })
     for (const n of times(10, (index) => index)) {
@@ -27,7 +27,7 @@ describeOnEachDatabase('the messages of an erased user that have notified many u
 
     const all = "SELECT count(*) AS n FROM notifications WHERE kind = 'mention_all'"
     const count = async () => (await db.get<{ n: number }>(all))!.n
-    const eraser = createAuthorEraser(service.chat.context, author, {})
+    const eraser = createAuthorEraser(innerState(service), author, {})
     const removed: number[] = []
     for (let before = await count(); (await eraser.next(100)) !== undefined; before -= removed.at(-1)!)
       removed.push(before - (await count()))

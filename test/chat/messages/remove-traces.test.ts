@@ -3,6 +3,7 @@ import type { ConversationStreamEvent, Message } from '../../../lib/client/index
 import { describeService } from '../../support/describe-service.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
 import type { Person } from '../../support/service.ts'
+import { innerState } from '../../support/service.ts'
 
 /** Applies an event to the messages of a client. */
 function fold(messages: Map<string, Message>, { type, payload }: ConversationStreamEvent): void {
@@ -61,7 +62,7 @@ describeService('an erased user, in the messages of others', (service) => {
       })
 
       await ada.users.erase(grace.id, { messages })
-      await service.chat.context.tasks.settle()
+      await innerState(service).tasks.settle()
       const end = await read()
       const { by: _, ...pinned } = middle.messages.get(edited)!.pinned!
       expect(end.messages.get(edited)!.pinned).toEqual(pinned)

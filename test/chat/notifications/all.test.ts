@@ -1,10 +1,9 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { insertUser } from '../../../lib/accounts/users/store.ts'
 import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { type Actor, type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { times } from '../../support/service.ts'
+import { innerState, times } from '../../support/service.ts'
 
 /** More than one transaction notifies, and more than one batch of the task. */
 const PEOPLE = 260
@@ -36,7 +35,7 @@ describeOnEachDatabase('@all in a large conversation', (openUrl) => {
     return service
   }
 
-  const settle = () => contextOf(chat).tasks.settle()
+  const settle = () => innerState(chat).tasks.settle()
   const post = (content: string) => chat.messages.postRoot(ada, conversation_id, { content })
   const inbox = async (actor: Actor) => (await chat.notifications.list(actor)).notifications.map(({ kind }) => kind)
   const mentionsOf = async (actor: Actor) => (await chat.conversations.list(actor)).conversations[0]!.mentions
@@ -129,7 +128,7 @@ describeOnEachDatabase('@all in a large conversation', (openUrl) => {
 
 /** Users who participate, in the order of their ids. */
 async function addPeople(chat: Chat, conversationId: string): Promise<Actor[]> {
-  const { id, now, write } = contextOf(chat)
+  const { id, now, write } = innerState(chat)
   const ids = await write(async (tx) => {
     const created = times(PEOPLE, () => id()).sort()
     for (const [n, user_id] of created.entries()) {

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { type Answer, ageLeases, createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { PASSWORD, type Person, startService } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('notifications of answers', (openUrl) => {
@@ -127,11 +127,11 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
       const { cookie } = await signInByHand(base_url, grace.email, PASSWORD)
       const stream = await openStream(base_url, undefined, { cookie })
       await stream.until('notifications.count')
-      await expect.poll(() => service.chat.context.streams.presence.hasStream(grace.id)).toBe(true)
+      await expect.poll(() => innerState(service).streams.presence.hasStream(grace.id)).toBe(true)
       await askAndHear(because)
       expect(await kinds()).toEqual([])
       await stream.close()
-      await expect.poll(() => service.chat.context.streams.presence.hasStream(grace.id)).toBe(false)
+      await expect.poll(() => innerState(service).streams.presence.hasStream(grace.id)).toBe(false)
     }
     await askAndHear(because)
     expect(await kinds()).toEqual(['reply'])
@@ -147,7 +147,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
 
   it('are made once for an answer whose process has died', async () => {
     const { answer } = await askAndSee()
-    const { answers } = other.chat.context
+    const { answers } = innerState(other)
     const recover = async () => {
       await ageLeases(service.chat, 11)
       await Promise.all([answers.renewLeases(), answers.renewLeases()])

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('what is read on one device', (openUrl) => {
@@ -15,7 +15,7 @@ describeOnEachDatabase('what is read on one device', (openUrl) => {
     const config = { session: { max_sessions_per_user: 50 } }
     here = await startService(url, { config })
     there = await startService(url, { config })
-    const nodes = [...here.nodes, ...there.nodes].map(({ context }) => context.cluster)
+    const nodes = [...here.nodes, ...there.nodes].map((node) => innerState(node).cluster)
     await vi.waitUntil(() => nodes.every((node) => node.countNodes() === nodes.length), { timeout: 30_000 })
     ada = await here.signIn('ada')
     grace = await here.signIn('grace')

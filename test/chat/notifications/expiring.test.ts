@@ -4,7 +4,7 @@ import { pruneInboxes } from '../../../lib/chat/notifications/expiring.ts'
 import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { DAY } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { innerState, type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('what an inbox keeps', (openUrl) => {
   let service: TestService
@@ -33,7 +33,7 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
     for (const n of times(6, (index) => index)) await mention(`number ${n}`)
     const { notifications } = await grace.notifications.list()
     await grace.notifications.markRead({ ids: [notifications[5]!.id] })
-    const ctx = service.chat.context
+    const ctx = innerState(service)
     // One of all inboxes: of the conversation that grace was added to.
     expect(await pruneInboxes(ctx, undefined, 4)).toBe(3)
     expect(await excerpts()).toEqual(['number 5', 'number 4', 'number 3', 'number 2'])
@@ -56,7 +56,7 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
   })
 
   it('is looked at in rounds: each call continues where the one before has stopped', async () => {
-    const { db, id, now } = service.chat.context
+    const { db, id, now } = innerState(service)
     // Before and behind the others.
     const user = (user_id: string) => ({
       ...{ id: user_id, email: `${user_id}@example.org`, email_verified_at: null, username: user_id },
@@ -69,20 +69,20 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
     clock += 91 * DAY
     const round = { after: '', ms: Number.MIN_VALUE }
     const removed: number[] = []
-    do removed.push(await pruneInboxes(service.chat.context, round))
+    do removed.push(await pruneInboxes(innerState(service), round))
     while (round.after !== '')
     expect(removed).toEqual([0, 2])
   })
 
   it('is pruned no further once the service stops', async () => {
-    const { db, now } = service.chat.context
+    const { db, now } = innerState(service)
     await db.write(async (tx) => {
       for (const n of times(1_200, (index) => index))
         await insertSilently(tx, { id: `${n}`, at: now() - 100 * DAY - n, read_at: now(), hidden: 0 }, [grace.id])
     })
     let asked = 0
-    const { streams } = service.chat.context
+    const { streams } = innerState(service)
     const hub = { ...streams.hub, isDraining: () => asked++ > 0 }
-    expect(await pruneInboxes({ ...service.chat.context, streams: { ...streams, hub } })).toBe(500)
+    expect(await pruneInboxes({ ...innerState(service), streams: { ...streams, hub } })).toBe(500)
   })
 })

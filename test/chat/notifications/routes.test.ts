@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { type Person, startService } from '../../support/service.ts'
+import { innerState, type Person, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('the inbox', (openUrl) => {
   let url: string
@@ -156,7 +156,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
 
   it('is told of nothing at the level none', async () => {
     await gather(grace)
-    await service.chat.context.db.run(
+    await innerState(service).db.run(
       "UPDATE participants SET level = 'none' WHERE conversation_id = ? AND user_id = ?",
       group,
       grace.id,

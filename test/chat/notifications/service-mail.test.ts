@@ -3,7 +3,7 @@ import { type Mail, OPERATOR } from '../../../lib/index.ts'
 import { takeTime } from '../../../lib/mail/pace.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('the mail of a notification', (openUrl) => {
   const service = setUpService(async () =>
@@ -96,7 +96,7 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
   })
 
   it('comes five times at once, then five times an hour, and delays no other mail', async () => {
-    const { db, now } = service.chat.context
+    const { db, now } = innerState(service)
     const at = now()
     const timeOf = (kind: 'notification' | 'password_changed') => takeTime(db, kind, 'full@example.org', at)
     const waits: (number | undefined)[] = []

@@ -6,7 +6,7 @@ import type { Writing } from '../../../lib/storage/database.ts'
 import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { type Person, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 /** The statements of the transactions of the service. */
 const statements: string[] = []
@@ -81,7 +81,7 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
 
   it('are few for the removal of a notification of many users', async () => {
     const { message_id: id } = await ada.messages.postRoot(conversation_id, { content: 'To all' })
-    const { write, now } = service.chat.context
+    const { write, now } = innerState(service)
     const users = times(50, (n) => `user ${n}`)
     await write((tx) => insertSilently(tx, { id, at: now(), read_at: null, hidden: 0 }, users))
     const [, removal] = await statementsOf(() => write((tx) => removeOfMessages(tx, [id])))

@@ -1,8 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { listEventsAfter } from '../../support/events-after.ts'
-import { codeOf, type Person, startThread, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startThread, times } from '../../support/service.ts'
 
 describeService('pins', { config: { limits: { pins: 5 } } }, (service) => {
   let ada: Person
@@ -99,7 +98,7 @@ describeService('pins', { config: { limits: { pins: 5 } } }, (service) => {
     await ada.users.erase(linus.id, { messages: 'erase' })
     const { pins } = await ada.pins.list(conversation_id)
     expect(pins).toEqual([{ message: expect.objectContaining({ id: kept }), at: expect.any(String) }])
-    await contextOf(service.chat).tasks.settle()
+    await innerState(service).tasks.settle()
     expect((await ada.pins.list(conversation_id)).pins).toEqual(pins)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })

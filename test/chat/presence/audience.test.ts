@@ -2,7 +2,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('presence in a conversation with many participants', (openUrl) => {
@@ -31,7 +31,7 @@ describeOnEachDatabase('presence in a conversation with many participants', (ope
 
   /** The events up to two messages from now on. */
   async function soFar(stream: TestStream): Promise<ReceivedEvent[]> {
-    await service.chat.context.streams.presence.sweep()
+    await innerState(service).streams.presence.sweep()
     const seen: ReceivedEvent[] = []
     for (const content of ['so', 'far']) {
       const { message_id } = await ada.messages.postRoot(large, { content })

@@ -5,7 +5,7 @@ import type { Primitive } from '../../../lib/storage/database.ts'
 import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { PASSWORD, type Person, startService, times } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 const MANY = 3_000
@@ -37,7 +37,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
 
   /** Creates conversations of these users as rows, which is quick. */
   async function share(people: Person[], count: number): Promise<string[]> {
-    const { id, write } = service.chat.context
+    const { id, write } = innerState(service)
     const conversations = times(count, () => id())
     await write(async (tx) => {
       for (const conversation_id of conversations) {

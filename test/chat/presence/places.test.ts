@@ -4,7 +4,15 @@ import { OPERATOR } from '../../../lib/index.ts'
 import type { Sink } from '../../../lib/live/readers/reader.ts'
 import { type ServerProcess, startProcess } from '../../fault/process.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import {
+  codeOf,
+  innerState,
+  PASSWORD,
+  type Person,
+  startService,
+  type TestService,
+  times,
+} from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 // No process is taken for dead by its silence.
@@ -36,7 +44,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     for (const _ of times(3, () => {})) expect(await follow(node, person)).toBe(200)
   }
   const seenBy = ({ chat }: TestService, { id }: Person) =>
-    expect.poll(() => chat.context.streams.presence.countRemote(id), { timeout: 10_000 })
+    expect.poll(() => innerState(chat).streams.presence.countRemote(id), { timeout: 10_000 })
 
   /** A process, and another one that has all places of Ada. */
   async function startFull<There extends { base_url: string }>(startThere: (url: string) => Promise<There>) {
@@ -66,7 +74,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
 
   it('keeps the places of other processes that run, and of those of other machines', async () => {
     const { here, there, ada } = await startFull(start)
-    const { db, id } = there.chat.context.cluster
+    const { db, id } = innerState(there).cluster
     const place = JSON.stringify({ machine: 'another', instance: '', pids: 'another', pid: 1, began: '' })
     await db.run('UPDATE nodes SET place = ? WHERE id = ?', place, id)
     expect(await follow(here, ada)).toBe(429)
@@ -77,7 +85,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
 
   it('does not wait for the removal of a process whose report is overdue', async () => {
     const { here, there, ada } = await startFull(start)
-    const { db, id } = there.chat.context.cluster
+    const { db, id } = innerState(there).cluster
     await db.run('UPDATE nodes SET beat_at = beat_at - ?, place = NULL WHERE id = ?', 601_000_000, id)
     await seenBy(here, ada).toBe(0)
     expect((await here.chat.nodes.list(OPERATOR)).nodes).toHaveLength(1)
@@ -103,7 +111,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     closings.push(async () => leave())
     return state
   }
-  const look = ({ chat }: TestService, count: number) => times(count, () => chat.context.streams.hub.stalled.look())
+  const look = ({ chat }: TestService, count: number) => times(count, () => innerState(chat).streams.hub.stalled.look())
 
   it('gets the place of the oldest stream whose client reads nothing', async () => {
     const here = await start(await openUrl())
@@ -136,7 +144,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     other.read++
     look(there, CHECKS)
     look(here, CHECKS + 1)
-    const { db } = here.chat.context.cluster
+    const { db } = innerState(here).cluster
     const stalled = () => db.all('SELECT streams FROM node_presence WHERE stalled_at IS NOT NULL')
     await expect.poll(async () => (await stalled()).length).toBe(2)
     const opened = await Promise.allSettled([connect(here, ada), connect(here, ada), connect(here, ada)])

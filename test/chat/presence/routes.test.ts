@@ -6,7 +6,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { AS_TWO_NODES } from '../../support/node-pair.ts'
-import { codeOf, PASSWORD, type Person, startService } from '../../support/service.ts'
+import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 describeOnEachDatabase('presence and typing', (openUrl) => {
@@ -44,7 +44,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
   }
 
   /** Waits until the service has noticed that the last stream of a user is closed. */
-  const gone = (person: Person) => expect.poll(() => service.chat.context.streams.hub.countStreams(person.id)).toBe(0)
+  const gone = (person: Person) => expect.poll(() => innerState(service).streams.hub.countStreams(person.id)).toBe(0)
 
   const presenceOf = async (person: Person, { by, conversation_id }: { by: Person; conversation_id: string }) => {
     const { participants } = await by.conversations.get(conversation_id)
@@ -79,8 +79,8 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await ada.presence.sendHeartbeat({ status })
       // Another node learns of it a little later, and only how long ago it was.
       const presence = { status, last_seen_at: AS_TWO_NODES ? expect.any(String) : toInstant(sent) }
-      for (const { context } of service.nodes)
-        await expect.poll(() => context.streams.presence.find(ada.id)).toEqual(presence)
+      for (const node of service.nodes)
+        await expect.poll(() => innerState(node).streams.presence.find(ada.id)).toEqual(presence)
       const read = await presenceOf(ada, { by: grace, conversation_id })
       expect(read).toEqual(presence)
       expect(Math.abs(fromInstant(read.last_seen_at!) - sent)).toBeLessThan(LAPSE)
@@ -107,10 +107,10 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await ada.presence.sendHeartbeat()
       const last_seen_at = toInstant(clock)
       pass(59)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'online', last_seen_at })
       pass(1)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'offline', last_seen_at })
       const told = await becomes(stream, ada, 'offline')
       expect(saysOf(told, ada)).toEqual(['offline'])
@@ -137,7 +137,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await becomes(stream, ada, 'online')
       await ada.presence.sendHeartbeat()
       pass(600)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
     })
@@ -167,11 +167,11 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await hers.close()
       await gone(ada)
       pass(4.9)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
       const again = await follow(ada)
       pass(60)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
       await again.close()
       await gone(ada)
@@ -188,11 +188,11 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await hers.close()
       await gone(ada)
       pass(5)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
       pass(60)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       await becomes(stream, ada, 'offline')
     })
 
@@ -204,7 +204,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await ada.presence.sendHeartbeat({ status: 'away' })
       await becomes(stream, ada, 'away')
       pass(600)
-      await service.chat.context.streams.presence.sweep()
+      await innerState(service).streams.presence.sweep()
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('away')
     })
   })
@@ -217,7 +217,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       let last = ''
       for (const status of ['online', 'online', 'away', 'away', 'online', 'offline', 'offline'] as const) {
         await ada.presence.sendHeartbeat({ status })
-        for (const { context } of service.nodes) await context.streams.presence.sweep()
+        for (const node of service.nodes) await innerState(node).streams.presence.sweep()
         if (status !== last) seen.push(...(await becomes(stream, ada, status)))
         seen.push(...(await soFar(stream, grace, conversation_id)))
         last = status
@@ -229,7 +229,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it('is sent once for the changes of a moment: the last one counts', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
-      const { presence } = service.chat.context.streams
+      const { presence } = innerState(service).streams
       const sendInOneMoment = async (statuses: ('online' | 'away' | 'offline')[]) => {
         // What is gathered before would be published in between.
         await presence.sweep()
@@ -277,8 +277,8 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it('is sent for a new participant', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
       await eve.presence.sendHeartbeat({ status: 'away' })
-      for (const { context } of service.nodes)
-        await expect.poll(() => context.streams.presence.find(eve.id)).toMatchObject({ status: 'away' })
+      for (const node of service.nodes)
+        await expect.poll(() => innerState(node).streams.presence.find(eve.id)).toMatchObject({ status: 'away' })
       const stream = await follow(grace, conversation_id)
       await ada.participants.add(conversation_id, { user_id: eve.id })
       const told = await becomes(stream, eve, 'away')

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../../lib/client/index.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
 import { describeService } from '../../support/describe-service.ts'
-import { type Person, startThread } from '../../support/service.ts'
+import { innerState, type Person, startThread } from '../../support/service.ts'
 
 describeService('the reactions of an erased user', (service) => {
   let ada: Person
@@ -28,7 +28,7 @@ describeService('the reactions of an erased user', (service) => {
     await ada.users.erase(grace.id, { messages: 'erase' })
     expect((await ada.messages.get(ids[0]!)).reactions).toEqual([{ emoji: '👍', count: 1, user_ids: [ada.id] }])
     expect((await ada.messages.get(ids[1]!)).reactions).toBeUndefined()
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
 
     const changed: ConversationStreamEvent[] = []
     for await (const { event } of ada.events.follow(conversation_id, { last_event_id: stream_position! })) {
@@ -52,7 +52,7 @@ describeService('the reactions of an erased user', (service) => {
 
   it('are in no archive, nor are those to erased messages', async () => {
     let archive = ''
-    await exportArchive(service.chat.context.db, (lines) => {
+    await exportArchive(innerState(service).db, (lines) => {
       archive += lines
     })
     const rows = archive.split('\n').filter((line) => line.includes('"table":"reactions"'))

@@ -4,7 +4,7 @@ import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
 import type { Sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 /** What the service reads and writes of read markers. */
@@ -47,7 +47,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
     const config = { session: { max_sessions_per_user: 50 } }
     here = await startService(url, { config, wrap: recording })
     there = await startService(url, { config })
-    const nodes = [...here.nodes, ...there.nodes].map(({ context }) => context.cluster)
+    const nodes = [...here.nodes, ...there.nodes].map((node) => innerState(node).cluster)
     await vi.waitUntil(() => nodes.every((node) => node.countNodes() === nodes.length), { timeout: 30_000 })
     ada = await here.signIn('ada')
     grace = await here.signIn('grace')
@@ -79,7 +79,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
     const actor = await here.chat.users.actor(person.id)
     await here.chat.threads.markRead(actor, root_id, message_id === undefined ? {} : { message_id })
   }
-  const flush = () => here.chat.context.streams.receipts.flush()
+  const flush = () => innerState(here).streams.receipts.flush()
 
   it('reach the streams of those who share what they read, on every node, with the latest place', async () => {
     const own = await Promise.all([follow(here, ada, conversation_id), follow(here, ada)])
@@ -119,7 +119,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
     await flush()
     await payloadOf(stream)
     const place = { is_direct: 0, policy: '{"receipts":"on"}', receipts: 1 }
-    for (let i = 0; i < 1000; i++) here.chat.context.streams.receipts.moved(place, root_id, grace.id)
+    for (let i = 0; i < 1000; i++) innerState(here).streams.receipts.moved(place, root_id, grace.id)
     await flush()
     await ada.messages.postRoot(conversation_id, { content: 'after' })
     const seen = await stream.until('message.new', (event) => JSON.stringify(event).includes('"after"'))
@@ -147,7 +147,7 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
 
   it('are not sent in a conversation with more than 200 participants', async () => {
     const large = await makeConversation('on')
-    const { db } = here.chat.context
+    const { db } = innerState(here)
     const stream = await follow(here, ada, large)
     const { root_id } = await ada.messages.postRoot(large, { content: 'large' })
     for (let i = 0; i < 198; i++) {

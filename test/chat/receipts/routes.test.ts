@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { codeOf, type Person, startService, times } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('read receipts', (openUrl) => {
   let url: string
@@ -112,14 +112,14 @@ describeOnEachDatabase('read receipts', (openUrl) => {
     const before = await countRows()
     for (const reply of replies)
       for (const person of [grace, alan]) await person.threads.markRead(root_id, { message_id: reply })
-    await service.chat.context.streams.receipts.flush()
+    await innerState(service).streams.receipts.flush()
     expect(await countRows()).toEqual(before)
     for (const reply of replies) expect(await readersOf(reply)).toHaveLength(2)
   })
 
   /** The number of rows of each table, but those in which the processes tell each other what is new, or index it meanwhile. */
   async function countRows(): Promise<Map<string, number>> {
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const tables = await db.all<{ name: string }>(
       db.dialect === 'sqlite'
         ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { numberOf } from '../../../lib/chat/search/rules.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, type TestService, times } from '../../support/service.ts'
+import { innerState, startService, type TestService, times } from '../../support/service.ts'
 
 const idle = ({ nodes }: TestService) => Promise.all(nodes.map((node) => node.idle()))
 
@@ -20,7 +20,7 @@ describeOnEachDatabase('what was erased', (openUrl, dialect) => {
       await grace.messages.postRoot(conversation_id, { content: `vanishing${n} words` })
     }
     await idle(service)
-    return { url, service, grace, db: service.chat.context.db }
+    return { url, service, grace, db: innerState(service).db }
   }
 
   it('is in no row of the index of PostgreSQL, nor among those that its files still have', async ({ skip }) => {
@@ -34,7 +34,7 @@ describeOnEachDatabase('what was erased', (openUrl, dialect) => {
       (await db.all('SELECT doc FROM search_docs WHERE words @> ARRAY[?::integer]', numberOf(word))).length
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 20])
     await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' })
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 0])
     expect(await db.all("SELECT word FROM search_words WHERE word LIKE '%ishing%'")).toEqual([])
     expect(await db.all('SELECT number FROM search_gone')).toEqual([])

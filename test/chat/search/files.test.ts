@@ -3,7 +3,7 @@ import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { type Person, times } from '../../support/service.ts'
+import { innerState, type Person, times } from '../../support/service.ts'
 import { type Bytes, bytesFor, startWithFiles, upload } from '../attachments/files.ts'
 
 describeOnEachDatabase('a search for files', (openUrl) => {
@@ -88,7 +88,7 @@ describeOnEachDatabase('a search for files', (openUrl) => {
     await ada.messages.edit(id, { content: 'okapi', attachment_ids: [await file('third quokka.txt')] })
     await ada.messages.remove(id)
     await bothWays(async () => expect(await find('quokka')).toEqual([]))
-    await sweepFiles(service.chat.context, { after: '' })
+    await sweepFiles(innerState(service), { after: '' })
     await ada.messages.restore(id)
     // The bytes are gone; the message still shows the name.
     expect((await ada.messages.get(id)).attachments).toMatchObject([{ status: 'gone', name: 'third quokka.txt' }])

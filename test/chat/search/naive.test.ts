@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import type { Person } from '../../support/service.ts'
+import { innerState, type Person } from '../../support/service.ts'
 import { bytesFor, startWithFiles, upload } from '../attachments/files.ts'
 import { skipPartition } from './skip-partition.ts'
 
@@ -75,8 +75,8 @@ describeOnEachDatabase('a search', (openUrl) => {
       const known: Known[] = []
       const live = (by: Person) => known.filter(({ isDeleted, place }) => !isDeleted && (by === ada || isIn[place]))
       for (const each of acts) {
-        if (each.type === 'move') await service.chat.context.search.move()
-        if (each.type === 'skip' && service.chat.context.db.dialect === 'sqlite') await skipPartition(service)
+        if (each.type === 'move') await innerState(service).search.move()
+        if (each.type === 'skip' && innerState(service).db.dialect === 'sqlite') await skipPartition(service)
         if (each.type === 'join' && !isIn[each.place]) {
           await ada.participants.add(places[each.place]!, { user_id: grace.id })
           isIn[each.place] = true

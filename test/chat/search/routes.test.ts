@@ -19,7 +19,15 @@ import { FIRST_DOC, isOneOf } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { placementOf } from '../../support/placement.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import {
+  codeOf,
+  innerState,
+  PASSWORD,
+  type Person,
+  startService,
+  type TestService,
+  times,
+} from '../../support/service.ts'
 
 /** 500 characters of a script without spaces. */
 const CHARACTERS = String.fromCodePoint(...times(500, (n) => 0x7000 + n))
@@ -259,7 +267,7 @@ describeService('search', { config: { search: { per_user_per_min: 10_000 } } }, 
     await moved()
     expect(await inside({ from: 'ÉMILIE DU CHÂTELET' })).toEqual([second, first])
     expect(await inside({ q: 'letter', from: 'first' })).toEqual([third, first])
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const explain = db.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
     const key = db.dialect === 'sqlite' ? 'lower(display_name)' : 'lower(display_name COLLATE "C")'
     const plan = await db.snapshot(async (tx) => {
@@ -314,7 +322,7 @@ describeOnEachDatabase('a search among many messages of others', (openUrl) => {
     const others = await create(grace)
     const { message_id } = await grace.messages.postRoot(others, { content: 'shared needle' })
     await Promise.all(times(220, () => grace.messages.reply(message_id, { content: 'shared needle' })))
-    const { search } = service.chat.context
+    const { search } = innerState(service)
     for (const isMoved of [false, true]) {
       if (isMoved) await search.move()
       const find = async (q: string) =>
@@ -345,7 +353,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const service = await startService(await openUrl())
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
-    const { db, search } = service.chat.context
+    const { db, search } = innerState(service)
     await search.close()
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'noted twice' })
     const read = await db.write((tx) => listChanges(tx, 10))
@@ -360,7 +368,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     onTestFinished(service.close)
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const texts = ['short', 'long '.repeat(200), 'behind', 'longest '.repeat(200)]
     for (const content of texts) await ada.messages.postRoot(conversation_id, { content })
     const docs = (await db.all<{ doc: number }>('SELECT doc FROM messages ORDER BY doc')).map(({ doc }) => doc)
@@ -375,7 +383,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     onTestFinished(service.close)
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
-    const { db, search } = service.chat.context
+    const { db, search } = innerState(service)
     const ids = await Promise.all(
       times(260, async (n) => (await ada.messages.postRoot(conversation_id, { content: `of many ${n}` })).message_id),
     )
@@ -390,7 +398,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
     for (const n of times(5, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `right wrong ${n}` })
-    const { context } = service.chat
+    const context = innerState(service)
     await context.search.move()
     const { oldest, newest } = await findEnds(context.db)
     const { all, none } = parseQuery('wrong -right')
@@ -441,7 +449,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     )
     await ada.messages.remove(ids[0]!)
     await idle(service)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await ada.messages.edit(ids[2]!, { content: 'long '.repeat(1500) })
     for (const from_scratch of [true, false]) {
       // What the index lost by an error is there again.
@@ -469,7 +477,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
     for (const n of times(5, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `good ${n}` })
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const { doc } = (await db.get<{ doc: number }>('SELECT max(doc) AS doc FROM messages'))!
     await idle(service)
     await db.run('TRUNCATE search_docs')
@@ -519,7 +527,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { conversation_id } = await ada.conversations.create({})
     await ada.messages.postRoot(conversation_id, { content: 'older words' })
     await service.idle()
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     for (const each of await listPartitions(db)) await db.run(`DROP TABLE ${tableOf(each)}`)
     await db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)")
     await db.run("INSERT INTO search_index (rowid, words) VALUES (1, 'former')")
@@ -530,7 +538,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await again.idle()
     const find = async (q: string) => (await again.chat.search.messages(actor, { q })).results.length
     expect([await find('"older words"'), await find('"words older"')]).toEqual([1, 0])
-    expect(await hasTable(again.chat.context.db, 'search_index')).toBe(false)
+    expect(await hasTable(innerState(again).db, 'search_index')).toBe(false)
     expect((await again.chat.ops.fsck()).findings).toEqual([])
     await again.close()
   })
@@ -544,7 +552,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await ada.conversations.remove(conversation_id)
     expect((await ada.search.messages({ q: 'vanishing' })).results).toEqual([])
     await idle(service)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const left =
       db.dialect === 'sqlite'
         ? await db.all(`SELECT rowid AS doc FROM ${tableOf(partitionOf(FIRST_DOC))}('vanishing')`)
@@ -574,7 +582,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     expect(bytes()).toContain('anishing3')
     await ada.conversations.remove(gone.conversation_id)
     // The file is emptied of it later if another node reads meanwhile.
-    await service.chat.context.tasks.settle()
+    await innerState(service).tasks.settle()
     expect(bytes()).toContain('asting3')
     expect(bytes()).not.toContain('anishing')
     await service.close()
@@ -604,7 +612,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const service = await startService(await openUrl(), { ports: { log } })
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
-    const { db, search } = service.chat.context
+    const { db, search } = innerState(service)
     await search.move()
     const post = async (content: string) => (await ada.messages.postRoot(conversation_id, { content })).message_id
     await post('good 1')
@@ -657,7 +665,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create({})
     await ada.messages.postRoot(conversation_id, { content: 'locked away' })
-    const { context } = service.chat
+    const context = innerState(service)
     await context.search.move()
     const timeout = () => context.db.get("SELECT current_setting('statement_timeout') AS of_statements")
     const before = await timeout()

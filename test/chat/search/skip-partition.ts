@@ -1,8 +1,9 @@
 import { PARTITION } from '../../../lib/chat/search/rules.ts'
-import type { TestService } from '../../support/service.ts'
+import { innerState, type TestService } from '../../support/service.ts'
 
 /** Moves the newest message into the next partition of the index of SQLite, as if so many were posted before it. */
-export async function skipPartition({ chat: { context } }: Pick<TestService, 'chat'>): Promise<void> {
+export async function skipPartition(service: Pick<TestService, 'chat'>): Promise<void> {
+  const context = innerState(service)
   await context.search.move()
   const isNewest = 'doc = (SELECT max(doc) FROM messages)'
   // In one transaction: the mover of the service may run at any time.

@@ -17,7 +17,7 @@ import { hasTable } from '../../../lib/storage/catalog.ts'
 import type { Database, Primitive, Queries } from '../../../lib/storage/database.ts'
 import { fileOf } from '../../../lib/storage/place.ts'
 import { FIRST_DOC, type Sql } from '../../../lib/storage/sql.ts'
-import { type Person, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { skipPartition } from './skip-partition.ts'
 
 const NEWEST = partitionOf(FIRST_DOC)
@@ -33,7 +33,7 @@ async function start() {
   const ada = await service.signIn('ada')
   const { conversation_id } = await ada.conversations.create({})
   const bytes = () => [file, `${file}-wal`].map((each) => readFileSync(each, 'latin1')).join('')
-  return { service, db: service.chat.context.db, ada, conversation_id, bytes }
+  return { service, db: innerState(service).db, ada, conversation_id, bytes }
 }
 
 /** Posts in three partitions: numbered from 0, of which each seventh has a word of its own. */
@@ -44,7 +44,7 @@ async function postInThree(service: TestService, by: Person, conversationId: str
     const content = `lasting ${n}${n % 7 === 0 ? ' seventh vanishing' : ''}`
     ids.push((await by.messages.postRoot(conversationId, { content })).message_id)
   }
-  await service.chat.context.search.move()
+  await innerState(service).search.move()
   return ids
 }
 
@@ -80,10 +80,10 @@ it('erased words leave the files, of whatever partition', async () => {
   await ada.messages.postRoot(gone.conversation_id, { content: 'erased0 first' })
   await postInThree(service, ada, conversation_id)
   await ada.messages.postRoot(gone.conversation_id, { content: 'erased1 last' })
-  await service.chat.context.search.move()
+  await innerState(service).search.move()
   expect(bytes()).toContain('rased1')
   await ada.conversations.remove(gone.conversation_id)
-  await service.chat.context.tasks.settle()
+  await innerState(service).tasks.settle()
   expect(bytes()).toContain('asting')
   expect(bytes()).not.toMatch(/rased[01]/)
   expect(await listUnmerged(db)).toEqual([])
@@ -93,12 +93,12 @@ it('erased words leave the files, of whatever partition', async () => {
 it('a partition is merged when a newer one begins, and the newest is left as it is', async () => {
   const { service, db, ada, conversation_id } = await start()
   await postInThree(service, ada, conversation_id)
-  await service.chat.context.tasks.settle()
+  await innerState(service).tasks.settle()
   while ((await segments(db, NEWEST + 2)) < 2) {
     await ada.messages.postRoot(conversation_id, { content: 'another segment' })
-    await service.chat.context.search.move()
+    await innerState(service).search.move()
   }
-  await service.chat.context.tasks.settle()
+  await innerState(service).tasks.settle()
   expect([await segments(db, NEWEST), await segments(db, NEWEST + 1)]).toEqual([1, 1])
   expect(await segments(db, NEWEST + 2)).toBeGreaterThan(1)
   expect(await listUnmerged(db)).toEqual([])
@@ -108,7 +108,7 @@ it('a rebuild leaves one segment in each partition but the newest', async () => 
   const { service, db, ada, conversation_id } = await start()
   await postInThree(service, ada, conversation_id)
   await service.chat.search.rebuild(OPERATOR, { from_scratch: true })
-  await service.chat.context.tasks.settle()
+  await innerState(service).tasks.settle()
   expect([await segments(db, NEWEST), await segments(db, NEWEST + 1)]).toEqual([1, 1])
   expect((await ada.search.messages({ q: 'lasting', limit: 50 })).results).toHaveLength(42)
   expect((await service.chat.ops.fsck()).findings).toEqual([])
@@ -117,7 +117,7 @@ it('a rebuild leaves one segment in each partition but the newest', async () => 
 it('the index of an older version is removed at the start, also by several processes at once, and without a search', async () => {
   const { service, db, ada, conversation_id } = await start()
   await ada.messages.postRoot(conversation_id, { content: 'lasting' })
-  await service.chat.context.search.move()
+  await innerState(service).search.move()
   const url = `sqlite:${await fileOf(db)}`
   const form = () => db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1)")
   for (const config of [{}, { search: { enabled: false } }]) {
@@ -132,9 +132,9 @@ it('a check of the file finds nothing while another process merges partitions', 
   const { db } = await start()
   const other = await startService(`sqlite:${await fileOf(db)}`)
   onTestFinished(other.close)
-  const write = (n: number) => other.chat.context.db.write((tx) => writeRows(tx, [{ doc: n, words: [`word${n}`] }]))
+  const write = (n: number) => innerState(other).db.write((tx) => writeRows(tx, [{ doc: n, words: [`word${n}`] }]))
   const merge = (isFirst: boolean) =>
-    other.chat.context.db.write((tx) => mergePartition(tx, 0, Number.MAX_SAFE_INTEGER, isFirst))
+    innerState(other).db.write((tx) => mergePartition(tx, 0, Number.MAX_SAFE_INTEGER, isFirst))
   for (const n of times(5, (n) => n + 1)) await write(n)
   /** Another process merges the segments that a query of the check has seen. */
   const interrupted = <Q extends Queries>(queries: Q): Q => ({

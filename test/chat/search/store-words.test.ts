@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { numberOf } from '../../../lib/chat/search/rules.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 
 it('gives words numbers of 32 bits, hardly ever the same one', () => {
   const numbers = times(100_000, (n) => numberOf(`w${n.toString(36)}`))
@@ -17,7 +17,7 @@ describeOnEachDatabase('the beginnings of words', (openUrl) => {
     const place = async () => (await ada.conversations.create({})).conversation_id
     const find = async (q: string) =>
       (await ada.search.messages({ q })).results.map(({ message }) => message.content).sort()
-    return { service, ada, place, find, db: service.chat.context.db }
+    return { service, ada, place, find, db: innerState(service).db }
   }
 
   it('are those of the words that messages still have', async () => {

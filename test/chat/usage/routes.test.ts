@@ -6,7 +6,7 @@ import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, innerState, type Person, startService, type TestService } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../attachments/files.ts'
 
 const HOUR = 3_600 * SECOND
@@ -45,7 +45,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
     now += HOUR + 1
     return (await list(by)).rows
   }
-  const database = () => service.chat.context.db
+  const database = () => innerState(service).db
   const rounds = () => database().all<{ n: number; step: string }>('SELECT n, step FROM usage_rounds ORDER BY n')
 
   it('is summed up for the first request, largest first', async () => {
@@ -150,7 +150,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
         )
     })
     const expected = await renewed('user')
-    const { context } = service.chat
+    const context = innerState(service)
     // Each turn of the task is over at once: it goes on in the next one, on whichever node.
     now += HOUR + 1
     let turns = 0
@@ -158,7 +158,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
       let batches = 0
       const isOver = () => ++batches > 1
       const run = { key: '', detail: {}, signal: new AbortController().signal, isOver }
-      const ctx = turns % 2 === 0 ? context : node.chat.context
+      const ctx = turns % 2 === 0 ? context : innerState(node)
       isDone.done = (await sumUp(ctx, run)).done
     }
     expect(turns).toBeGreaterThan(5)
@@ -169,7 +169,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
     await renewed('user')
     const asOfAfter = async (passed: number) => {
       now += passed
-      await renewDaily(node.chat.context)
+      await renewDaily(innerState(node))
       await service.idle()
       return (await findDone(database()))!.as_of
     }
@@ -196,7 +196,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
 
   it('has the old sums on a full disk, at once', async () => {
     const { as_of } = await list('user')
-    const { context } = service.chat
+    const context = innerState(service)
     const full = Object.create(context, { write: { value: () => Promise.reject(new ChatError('storage_full')) } })
     now += HOUR + 1
     await renewForReader(full)

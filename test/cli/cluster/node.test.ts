@@ -5,9 +5,9 @@ import { openService, startNode } from '../../../cli/cluster/node.ts'
 import { loadConfig } from '../../../cli/config/load.ts'
 import { createLogger } from '../../../cli/logging/logger.ts'
 import { requestReload } from '../../../lib/cluster/reload-requests.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { listen } from '../../../lib/http/node/listen.ts'
 import type { Chat } from '../../../lib/index.ts'
+import { innerState } from '../../support/service.ts'
 import { folder } from '../process.ts'
 
 it('reads its configuration again for chat-server reload as soon as it is known to other processes', async () => {
@@ -24,9 +24,9 @@ it('reads its configuration again for chat-server reload as soon as it is known 
     // It is known since its start, and does not listen yet.
     async listen(...given) {
       writeFileSync(flags.config, '{"log":{"level":"error"},"metrics":{"token":"secret"}}')
-      const { id } = contextOf(chat!).cluster
+      const { id } = innerState(chat!).cluster
       const command = await openService(config, log)
-      const results = await requestReload(contextOf(command).cluster.db, [id], { timeout_ms: 20_000 })
+      const results = await requestReload(innerState(command).cluster.db, [id], { timeout_ms: 20_000 })
       await command.close()
       expect(results.get(id)).toMatchObject({ reloaded: true, changed: ['metrics.token'] })
       return listen(...given)

@@ -3,12 +3,11 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { checkDisks } from '../../../cli/doctor/disks.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { parseConfig } from '../../../lib/index.ts'
 import { bytesFor, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { mountSmall } from '../../fault/storage/mounts.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import type { OpenChat } from '../../support/service.ts'
+import { innerState } from '../../support/service.ts'
 import { folder as newFolder } from '../process.ts'
 import { runDoctor } from '../run-checks.ts'
 
@@ -27,9 +26,12 @@ async function start(url: string) {
 }
 
 /** Resolves when the row of a node has what it has found of the storage of files. */
-function untilNoted({ context }: OpenChat, files: string): Promise<void> {
+function untilNoted(node: object, files: string): Promise<void> {
   const read = () =>
-    context.cluster.db.get<{ files: string }>('SELECT files FROM nodes WHERE id = ?', context.cluster.id)
+    innerState(node).cluster.db.get<{ files: string }>(
+      'SELECT files FROM nodes WHERE id = ?',
+      innerState(node).cluster.id,
+    )
   return expect.poll(async () => (await read())?.files).toBe(files)
 }
 
@@ -44,7 +46,7 @@ describeOnEachDatabase('the doctor, of the storage of files,', (openUrl) => {
 
     renameSync(folder, `${folder}-away`)
     onTestFinished(() => renameSync(`${folder}-away`, folder))
-    await chat.context.files.place.inspect()
+    await innerState(chat).files.place.inspect()
     await untilNoted(chat, 'missing')
     const nowhere = await doctor(`fs:${newFolder()}`)
     expect(nowhere.get('attachments.missing')?.message).toMatch(/Reads and uploads are 503\.$/)
@@ -55,7 +57,7 @@ describeOnEachDatabase('the doctor, of the storage of files,', (openUrl) => {
     expect([...(await doctor()).keys()]).not.toContain('attachments.missing_elsewhere')
     renameSync(folder, `${folder}-away`)
     onTestFinished(() => renameSync(`${folder}-away`, folder))
-    await chat.context.files.place.inspect()
+    await innerState(chat).files.place.inspect()
     await untilNoted(chat, 'missing')
     const found = await doctor(`fs:${folder}-away`)
     expect(found.get('attachments.missing_elsewhere')).toMatchObject({
@@ -68,7 +70,7 @@ describeOnEachDatabase('the doctor, of the storage of files,', (openUrl) => {
   it('reports a storage of files that belongs to another database', LONG, async () => {
     const { chat, doctor } = await start(await openUrl())
     expect([...(await doctor()).keys()]).not.toContain('attachments.shared')
-    await chat.context.db.run("UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'")
+    await innerState(chat).db.run("UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'")
     expect((await doctor()).get('attachments.shared')).toMatchObject({
       severity: 'warning',
       remedy: expect.stringContaining('chat-server attachments adopt'),
@@ -84,7 +86,7 @@ describeOnEachDatabase('the doctor, of the place of the backups,', (openUrl) => 
     const service = await startWithFiles(url, { config: { backup } })
     onTestFinished(() => service.close())
     const doctor = () => runDoctor({ server: { port: 9 }, database: { url }, backup }, { readOnly: true })
-    await contextOf(service.chat).backups.run()
+    await innerState(service).backups.run()
     expect((await doctor()).get('backup.target')).toMatchObject({ severity: 'ok' })
     renameSync(target, `${target}-away`)
     expect((await doctor()).get('backup.target_missing')).toMatchObject({ severity: 'error' })

@@ -9,15 +9,15 @@ import { configKeys, findKey } from '../../../lib/config/reference.ts'
 import { readSecret } from '../../../lib/storage/secret.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../../support/databases.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
-import { startService } from '../../support/service.ts'
+import { innerState, startService } from '../../support/service.ts'
 import { hasNginx, runDoctor, startNginx } from '../run-checks.ts'
 
 const LONG = { timeout: 120_000 }
 const QUIET = { sse: { heartbeat_seconds: 1 } }
 
 /** What `startService` sets beside what a test gives. */
-const configOf = (service: { chat: { context: { settings: { current(): object } } } }) =>
-  structuredClone(service.chat.context.settings.current()) as Record<string, object>
+const configOf = (service: object) =>
+  structuredClone<object>(innerState(service).settings.current()) as Record<string, object>
 
 async function start(url: string, config: object = {}) {
   const service = await startService(url, { config })
@@ -29,7 +29,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
   it('reports the running nodes by host, process and port, and no difference', LONG, async () => {
     const url = await openUrl()
     const service = await start(url, QUIET)
-    await service.chat.context.cluster.details.listensOn(4711)
+    await innerState(service).cluster.details.listensOn(4711)
     const found = await runDoctor({ ...configOf(service), database: { url } }, { readOnly: true })
     expect(found.get('nodes.running')?.message).toContain(
       `1 node runs: ${hostname()} (process ${process.pid}, port 4711`,
@@ -74,8 +74,8 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
     const url = await openUrl()
     const here = await start(url, QUIET)
     const there = await start(url, { ...QUIET, limits: { message_bytes: 1000 } })
-    await here.chat.context.cluster.details.listensOn(1)
-    await there.chat.context.cluster.details.listensOn(2)
+    await innerState(here).cluster.details.listensOn(1)
+    await innerState(there).cluster.details.listensOn(2)
     const config = { ...configOf(here), database: { url } }
     const found = await runDoctor(config, { readOnly: true })
     expect(found.get('nodes.differ')).toMatchObject({
@@ -92,7 +92,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
       ...QUIET,
       metrics: { token: 'canary-token', previous_tokens: ['canary-former'] },
     })
-    const { cluster, db } = service.chat.context
+    const { cluster, db } = innerState(service)
     const row = await cluster.db.get<{ details: string }>('SELECT details FROM nodes')
     const { values } = toDetails(row!.details)!
     expect(row!.details).not.toContain('canary')
@@ -105,7 +105,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
       expect.arrayContaining(['metrics.token', 'metrics.previous_tokens', 'log.level']),
     )
     // Another database has another key.
-    const config = service.chat.context.settings.current()
+    const config = innerState(service).settings.current()
     const own = fingerprintsOf(config, valuesKey((await readSecret(db))!))
     expect([own, fingerprintsOf(config, valuesKey(Buffer.alloc(32)))['log.level'] === own['log.level']]).toEqual([
       values,
@@ -115,7 +115,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
 
   it('a node whose row was removed writes its details again', LONG, async () => {
     const service = await start(await openUrl(), { ...QUIET, cluster: { beat_seconds: 1 } })
-    const { cluster } = service.chat.context
+    const { cluster } = innerState(service)
     await cluster.db.run('DELETE FROM nodes')
     const details = async () => (await cluster.db.get<{ details: string | null }>('SELECT details FROM nodes'))?.details
     await vi.waitUntil(async () => toDetails(await details()) !== undefined, { timeout: 60_000 })
@@ -180,7 +180,7 @@ it.skipIf(!hasNginx)('a body limit and a read timeout of a proxy are measured (n
   })
   expect(bad.get('stream.read_timeout')).toMatchObject({ severity: 'warning' })
   // Nothing of the test remains.
-  const { db } = service.chat.context
+  const { db } = innerState(service)
   for (const table of ['conversations', 'attachments']) expect(await db.all(`SELECT id FROM ${table}`)).toEqual([])
   expect((await service.chat.users.list({ user_id: '', roles: ['admin'] })).users).toHaveLength(1)
 })

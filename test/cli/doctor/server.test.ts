@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../../support/databases.ts'
-import { type ServiceOptions, startService } from '../../support/service.ts'
+import { innerState, type ServiceOptions, startService } from '../../support/service.ts'
 import { finished, folder, start } from '../process.ts'
 import { asItComes, hasNginx, runDoctor, startNginx, startProxy, wrong } from '../run-checks.ts'
 
@@ -45,7 +45,7 @@ describeOnEachDatabase('the test of the event stream', (openUrl) => {
     expect([...findings.keys()]).toEqual(expect.arrayContaining(['server.ready', 'server.clock', 'database.schema']))
     expect((await service.chat.users.list(OPERATOR)).users).toEqual(users)
     expect((await service.chat.sessions.list(OPERATOR)).sessions).toHaveLength(1)
-    const rows = await service.chat.context.db.all(
+    const rows = await innerState(service).db.all(
       'SELECT id FROM conversations UNION SELECT conversation_id FROM events',
     )
     expect(rows).toEqual([])
@@ -85,7 +85,7 @@ describeOnEachDatabase('the test of the event stream', (openUrl) => {
     })
     await (await chat.ops.probe(OPERATOR))!.remove()
     expect((await chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([ada.id])
-    expect(await chat.context.db.all('SELECT id FROM conversations')).toEqual([])
+    expect(await innerState(chat).db.all('SELECT id FROM conversations')).toEqual([])
     // The service also does this by itself.
     await chat.ops.probe(OPERATOR)
     expect(await chat.ops.prune()).toMatchObject({ probes: 0 })
@@ -98,10 +98,10 @@ describeOnEachDatabase('the test of the event stream', (openUrl) => {
 
 it('the doctor writes nothing with --read-only, and before there is a user', LONG, async () => {
   const service = await onSqlite()
-  const before = await service.chat.context.db.changeToken()
+  const before = await innerState(service).db.changeToken()
   const findings = await runDoctor(service.configOf(service.base_url), { readOnly: true })
   expect(findings.get('stream')).toMatchObject({ severity: 'skipped', message: expect.stringContaining('--read-only') })
-  expect(await service.chat.context.db.changeToken()).toBe(before)
+  expect(await innerState(service).db.changeToken()).toBe(before)
 
   const { url, remove } = await createSqliteFile()
   onTestFinished(remove)

@@ -5,8 +5,8 @@ import type { AdminClient } from '../../../lib/client/admin.ts'
 import type { Message, ThreadReader } from '../../../lib/client/index.ts'
 import type { ChatStore, PendingPost } from '../../../lib/client/store/index.ts'
 import { inboxOf, pinsOf, receiptsOf } from '../../../lib/client/store/parts.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { createTestChat, type TestChat } from '../../../lib/testing/index.ts'
+import { innerState } from '../../support/service.ts'
 import { connect, type Network } from './world.ts'
 
 interface World {
@@ -170,7 +170,7 @@ it('folds any history, through lost connections and positions, into what the API
 /** Waits until the page shows what the API reads. */
 async function settle(world: World): Promise<void> {
   world.network.isOffline = false
-  await contextOf(world.test.chat).streams.receipts.flush()
+  await innerState(world.test).streams.receipts.flush()
   await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 20_000, interval: 10 })
 }
 

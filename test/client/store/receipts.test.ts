@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { receiptsOf } from '../../../lib/client/store/parts.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
+import { innerState } from '../../support/service.ts'
 import { isReady, startThread, waitForView } from './world.ts'
 
 /** Ada's store in a conversation with receipts; Grace began its thread, and Alan reads it. */
@@ -25,7 +25,7 @@ async function startReceipts({ config = {}, receipts = 'on' as 'on' | 'off' } = 
     alan: world.client('alan'),
     id: { ada: actor('ada').user_id, grace: actor('grace').user_id, alan: actor('alan').user_id },
     /** Sends the markers that have moved, which the service gathers for a second. */
-    flush: () => contextOf(chat).streams.receipts.flush(),
+    flush: () => innerState(chat).streams.receipts.flush(),
     stop: () => stops.map((end) => end()),
   }
 }

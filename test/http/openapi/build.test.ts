@@ -12,7 +12,7 @@ import { openApiDocument, openApiRoutes } from '../../../lib/http/openapi/build.
 import { errorsOf } from '../../../lib/http/openapi/errors.ts'
 import { convert } from '../../../lib/http/openapi/schemas.ts'
 import { allRoutes } from '../../support/all-routes.ts'
-import { startService } from '../../support/service.ts'
+import { innerState, startService } from '../../support/service.ts'
 
 interface Operation {
   operationId: string
@@ -63,7 +63,7 @@ it('is the same in JSON and in YAML', async () => {
   const service = await startService('sqlite::memory:')
   const json = await (await fetch(`${service.base_url}/openapi.json`)).json()
   const yaml = await (await fetch(`${service.base_url}/openapi.yaml`)).text()
-  expect(json).toEqual(openApiDocument(service.chat.context.config))
+  expect(json).toEqual(openApiDocument(innerState(service).config))
   expect(parseYAML(yaml)).toEqual(json)
   expect(yaml).not.toMatch(/&ref|\*ref/)
   await service.close()

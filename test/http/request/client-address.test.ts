@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { createAddressReader, toAddress } from '../../../lib/http/request/client-address.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { startService } from '../../support/service.ts'
+import { innerState, startService } from '../../support/service.ts'
 
 const PEER = '10.0.0.1'
 const CLIENT = '203.0.113.9'
@@ -110,7 +109,7 @@ describe.each([
       body: JSON.stringify({ email: 'nobody@example.org', password: 'wrong password' }),
     })
     expect(response.status).toBe(401)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const row = await db.get("SELECT ip FROM audit_log WHERE act = 'login.failed' ORDER BY id DESC LIMIT 1")
     expect(row).toEqual({ ip: expected })
   })
@@ -156,7 +155,7 @@ it('over fetch is the address that the host provides; without one all callers sh
     401, 401, 401, 429,
   ])
   expect(warnings).toHaveLength(1)
-  const acts = await contextOf(chat).db.all("SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip")
+  const acts = await innerState(chat).db.all("SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip")
   expect(acts).toEqual(expect.arrayContaining([{ ip: null }, { ip: '192.0.2.1' }, { ip: '192.0.2.2' }]))
   await chat.close()
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../../lib/chat/events/schema.ts'
 import type { Reader } from '../../../lib/live/readers/reader.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 import { inTens } from '../readers.ts'
 
@@ -63,7 +63,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     const {
       streams: { hub },
       now,
-    } = nodes[0]!.chat.context
+    } = innerState(nodes[0]!)
     const writes: string[][] = []
     const reader: Reader = {
       conversation_id: undefined,
@@ -172,8 +172,8 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await stream.close()
     // The events with the highest numbers are deleted with it.
     await ada.conversations.remove(removed)
-    await Promise.all(nodes.map(({ chat }) => chat.context.tasks.settle()))
-    const { db } = nodes[0]!.chat.context
+    await Promise.all(nodes.map(({ chat }) => innerState(chat).tasks.settle()))
+    const { db } = innerState(nodes[0]!)
     expect(await db.all('SELECT id FROM events WHERE conversation_id = ?', removed)).toEqual([])
 
     for (const node of [0, 1]) {
@@ -232,7 +232,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
       await post(ada, mine, 'old')
       const last = (await resumed.until('message.new', says('old'))).at(-1)!.id!
       await resumed.close()
-      await chat.context.db.run('UPDATE events SET created_at = 1')
+      await innerState(chat).db.run('UPDATE events SET created_at = 1')
       await chat.ops.prune()
       resumed = await open(last)
       const { payload } = (await resumed.next())!.event as { payload: { resumed: boolean } }

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { type FeedOrder, type FeedRow, type Place, sqliteOrder } from '../../../lib/live/feed/feed-order.ts'
 import { createOwnCommits } from '../../../lib/live/feed/own-commits.ts'
 import { postgresOrder } from '../../../lib/live/feed/postgres-order.ts'
 import { appendEvents } from '../../../lib/live/log/appending.ts'
 import type { Database } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, type TestService, times } from '../../support/service.ts'
+import { innerState, startService, type TestService, times } from '../../support/service.ts'
 import { holdStorage, type Which } from '../held.ts'
 
 const UNUSED = {} as Database
@@ -116,7 +115,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     for (const options of [{ wrap: held.wrap }, {}]) nodes.push(await startService(url, options))
     ada = await nodes[0]!.chat.users.actor((await nodes[0]!.signIn('ada')).id)
     // Only what a commit makes it read.
-    await contextOf(nodes[0]!.chat).streams.poller.stop()
+    await innerState(nodes[0]!).streams.poller.stop()
   })
   beforeEach(async () => {
     const { conversations } = nodes[0]!.chat
@@ -172,7 +171,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     const released = new Promise<void>((resolve) => (release = resolve))
     let reached = () => {}
     const isOpen = new Promise<void>((resolve) => (reached = resolve))
-    const late = contextOf(nodes[1]!.chat).db.write(async (tx) => {
+    const late = innerState(nodes[1]!).db.write(async (tx) => {
       const events = [{ type: 'conversation.updated' as const }]
       await appendEvents(tx, [{ conversation_id: rooms[1]!, at: Date.now() * 1000, events, messages: 0 }])
       reached()
@@ -193,7 +192,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
       }
       expect(types.sort()).toEqual(['conversation.updated', 'message.new', 'thread.new'])
     }
-    await contextOf(nodes[0]!.chat).streams.poller.poll()
+    await innerState(nodes[0]!).streams.poller.poll()
     for await (const { event } of stream) if (event.type === 'conversation.updated') break
   })
 })

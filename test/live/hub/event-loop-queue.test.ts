@@ -4,7 +4,7 @@ import { ChatError } from '../../../lib/index.ts'
 import { createEventLoopQueue } from '../../../lib/live/hub/event-loop-queue.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
-import { startService, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 import { holdStorage, readsLog, type Which } from '../held.ts'
 import { inTens, positionOf, seqOf, soon, startReading, turns } from '../readers.ts'
 
@@ -99,7 +99,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
     expect(pagesRead()).toBe(1)
     expect(closed.filter((each) => each.messages > 1 || !each.hasEnded)).toEqual([])
     last!.leave()
-    expect(service.chat.context.streams.hub.size()).toBe(0)
+    expect(innerState(service).streams.hub.size()).toBe(0)
   })
 
   it('are served also when one before them fails', async () => {

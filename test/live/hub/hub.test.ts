@@ -7,7 +7,7 @@ import type { Commit } from '../../../lib/live/transaction/commits.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { placementOf } from '../../support/placement.ts'
-import { type ServiceOptions, startService, type TestService, times } from '../../support/service.ts'
+import { innerState, type ServiceOptions, startService, type TestService, times } from '../../support/service.ts'
 import { followResponse, openStream, type TestStream } from '../../support/stream.ts'
 import { holdStorage, looksForChanges, readsHead, readsLog, readsPlaces, readsSessions } from '../held.ts'
 import {
@@ -43,7 +43,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     held.reset()
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
     await Promise.all(more.splice(0).map((service) => service.close()))
-    await soon(() => expect(shared.chat.context.streams.hub.size()).toBe(0))
+    await soon(() => expect(innerState(shared).streams.hub.size()).toBe(0))
   })
 
   async function startOther(options: ServiceOptions): Promise<TestService> {
@@ -68,7 +68,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
       const stream = await open(undefined, cookie)
       await stream.until('stream.ready')
       await soon(() => {
-        if (service.chat.context.streams.hub.size() === 0) throw new Error('not yet')
+        if (innerState(service).streams.hub.size() === 0) throw new Error('not yet')
       })
       await thread.ada.messages.postRoot(thread.conversation_id, CONTENT)
       await stream.until('message.new')
@@ -117,12 +117,12 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const { service, conversation_id, openLive } = await start()
     const stream = await openLive()
     const say = (user_id: string) =>
-      service.chat.context.streams.hub.publishEphemeral(conversation_id, {
+      innerState(service).streams.hub.publishEphemeral(conversation_id, {
         type: 'presence.update',
         payload: { user_id, status: 'online' },
       })
     for (let moment = 0; moment < 60; moment++) {
-      const [first, second] = [service.chat.context.id(), service.chat.context.id()]
+      const [first, second] = [innerState(service).id(), innerState(service).id()]
       say(first)
       for (let i = 0; i < moment; i++) await null
       say(second)
@@ -200,11 +200,11 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const stream = await openLive()
     const mend = held.fail(looksForChanges, new ChatError('unavailable'))
     await poll(service.chat)
-    await soon(() => expect(service.chat.context.streams.poller.isLate()).toBe(true))
+    await soon(() => expect(innerState(service).streams.poller.isLate()).toBe(true))
     await stream.close()
-    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
     mend()
-    await soon(() => expect(service.chat.context.streams.poller.isLate()).toBe(false))
+    await soon(() => expect(innerState(service).streams.poller.isLate()).toBe(false))
   })
 
   it('keep no place for a client that disconnects before its stream begins', async () => {
@@ -218,8 +218,8 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     await gone
     visits.release()
     await turns()
-    expect(service.chat.context.streams.hub.size()).toBe(0)
-    expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(0)
+    expect(innerState(service).streams.hub.size()).toBe(0)
+    expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(0)
   })
 
   it('send nothing to a reader who loses the right to it while connecting', async () => {
@@ -245,7 +245,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const first = await stream.next()
     await page.reached
     await chat.auth.logout(actor)
-    await soon(() => expect(chat.context.streams.hub.size()).toBe(0))
+    await soon(() => expect(innerState(chat).streams.hub.size()).toBe(0))
     page.release()
     await turns()
     const seen = [first.value!]
@@ -270,7 +270,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     })
     await ended
     expect(told).toEqual([JSON.stringify({ type: 'stream.closed', payload: { reason: 'draining' } })])
-    expect(chat.context.streams.hub.size()).toBe(0)
+    expect(innerState(chat).streams.hub.size()).toBe(0)
   })
 
   it('close at any point, leaving nothing behind', async () => {
@@ -291,7 +291,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const ends = Promise.allSettled([...reading, ...posts])
     await turns(5)
     await chat.close()
-    expect(chat.context.streams.hub.size()).toBe(0)
+    expect(innerState(chat).streams.hub.size()).toBe(0)
     for (const end of await ends) {
       if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'unavailable' })
       else if (Array.isArray(end.value)) expect(end.value.at(-1)).toBe('stream.closed')
@@ -340,7 +340,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
       event: { payload: { user_id: grace.id, action: 'removed' } },
     })
     expect(seen.at(-1)!.event.payload).toEqual({ reason: 'removed' })
-    expect(service.chat.context.streams.hub.countStreams(grace.id)).toBe(0)
+    expect(innerState(service).streams.hub.countStreams(grace.id)).toBe(0)
   })
 
   it.each([
@@ -356,13 +356,13 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const stream = await open(withSeq(position, 0), graces_cookie)
     await reading.reached
     // Held reads keep the known rights from becoming newer: the delivery must not wait for them, however slow this is.
-    service.chat.context.streams.hub.rights.knownAt(performance.now() + 60_000)
+    innerState(service).streams.hub.rights.knownAt(performance.now() + 60_000)
     const recheck = held.hold(readsSessions, 'before')
     await ada.participants.remove(params.conversation_id, grace.id)
     await post()
     await recheck.reached
     reading.release()
-    await soon(() => expect(service.chat.context.streams.hub.countStreams(grace.id)).toBe(0))
+    await soon(() => expect(innerState(service).streams.hub.countStreams(grace.id)).toBe(0))
     recheck.release()
     const seen = await stream.until('stream.closed')
     expect(seqsOf(seen)).toEqual(range(0, seqOf(position) + 1))
@@ -395,7 +395,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const look = held.hold(readsLog(seqOf(position)), 'before')
     const actor = await service.chat.users.actor(ada.id)
     await inTens(150, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await db.run('DELETE FROM messages WHERE root_id = ? AND depth = 1', root.root_id)
     look.release()
     const { message } = await post()
@@ -450,7 +450,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     await web.until('stream.closed')
     await node.until('stream.closed')
     expect(await node.next()).toBeUndefined()
-    await soon(() => expect(service.chat.context.streams.hub.size()).toBe(0))
+    await soon(() => expect(innerState(service).streams.hub.size()).toBe(0))
     await turns()
     const before = held.count(readsLog())
     await post()
@@ -483,17 +483,17 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     socket.write(
       `GET /api/stream/conversations/${conversation_id} HTTP/1.1\r\nhost: x\r\ncookie: ${headers.cookie}\r\nlast-event-id: ${withSeq(position, 0)}\r\n\r\n`,
     )
-    await soon(() => expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(1))
+    await soon(() => expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(1))
     await post()
     await fetch(`${service.base_url}/api/auth/logout`, { method: 'POST', headers })
-    await soon(() => expect(service.chat.context.streams.hub.countStreams(ada.id)).toBe(0))
+    await soon(() => expect(innerState(service).streams.hub.countStreams(ada.id)).toBe(0))
     socket.destroy()
   })
 })
 
 /** Makes the hub read the log for every event, as it does for those of other processes, where the races are. */
 function readEverything({ chat }: TestService): void {
-  const { commits } = chat.context
+  const { commits } = innerState(chat)
   const { publish } = commits
   Object.assign(commits, {
     publish: (commit: Commit) =>

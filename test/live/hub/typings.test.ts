@@ -5,7 +5,7 @@ import { SECOND } from '../../../lib/core/units.ts'
 import { createTypings } from '../../../lib/live/hub/typings.ts'
 import type { Delivered } from '../../../lib/live/readers/delivery.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { innerState, PASSWORD, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 const NOW = 1_000 * SECOND
@@ -110,7 +110,7 @@ describeOnEachDatabase('typing of a user', (openUrl) => {
       nodes.push(node)
     }
     // What one alone announces is passed on to none.
-    for (const { chat } of nodes) await expect.poll(chat.context.cluster.countNodes).toBe(2)
+    for (const { chat } of nodes) await expect.poll(innerState(chat).cluster.countNodes).toBe(2)
     const [ada, grace] = [await nodes[0]!.signIn('ada'), await nodes[0]!.signIn('grace')]
     const { conversation_id } = await ada.conversations.create()
     await ada.participants.add(conversation_id, { user_id: grace.id })

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChanges } from '../../../lib/live/poll/changes.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { startService, times } from '../../support/service.ts'
+import { innerState, startService, times } from '../../support/service.ts'
 
 /** More than a page of the log of all conversations. */
 const MANY = 300
@@ -16,7 +15,7 @@ describeOnEachDatabase('a dump that was restored on another server', (openUrl, d
     const { conversation_id } = await before.chat.conversations.create(ada, {})
     const { root_id } = await before.chat.messages.postRoot(ada, conversation_id, { content: 'root' })
     await Promise.all(times(MANY, (n) => before.chat.messages.reply(ada, root_id, { content: `reply ${n}` })))
-    const { db } = before.chat.context
+    const { db } = innerState(before)
     // As if the other server had had more transactions.
     for (const table of ['events', 'revocations'])
       await db.run(`UPDATE ${table} SET xid = (xid::text::bigint + 1000000000)::text::xid8`)
@@ -24,7 +23,7 @@ describeOnEachDatabase('a dump that was restored on another server', (openUrl, d
     await before.close()
 
     const after = await startService(url)
-    const context = contextOf(after.chat)
+    const context = innerState(after)
     const stream = after.chat.events.followAll(ada)
     expect((await stream.next()).value?.event.type).toBe('stream.ready')
     await after.chat.messages.reply(ada, root_id, { content: 'new' })

@@ -4,7 +4,7 @@ import type { Storage } from '../../../lib/storage/open.ts'
 import { toSql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
-import { PASSWORD, startService, startThread, times } from '../../support/service.ts'
+import { innerState, PASSWORD, startService, startThread, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 import { holdStorage, looksForChanges } from '../held.ts'
 import { typesOf } from '../readers.ts'
@@ -64,7 +64,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     await post('the first commit after a start is one of unknown contents')
     await stream.until('message.new')
     // Twice: a poll that is under way may have begun before.
-    for (const _ of times(2, () => 0)) await there.chat.context.streams.poller.poll()
+    for (const _ of times(2, () => 0)) await innerState(there).streams.poller.poll()
     statements.length = 0
     const began = performance.now()
     for (const n of times(5, (index) => index)) {
@@ -80,7 +80,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     const { stream, cookie } = await open(thread.grace.email)
     await post('the first look is one at everything')
     await stream.until('message.new')
-    for (const _ of times(2, () => 0)) await there.chat.context.streams.poller.poll()
+    for (const _ of times(2, () => 0)) await innerState(there).streams.poller.poll()
     statements.length = 0
     const began = performance.now()
     const csrf = /CSRF-TOKEN=([^;]*)/.exec(cookie)![1]!
@@ -95,7 +95,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     const { stream, cookie } = await open(thread.grace.email)
     await post('the first look is one at everything')
     await stream.until('message.new')
-    for (const _ of times(2, () => 0)) await there.chat.context.streams.poller.poll()
+    for (const _ of times(2, () => 0)) await innerState(there).streams.poller.poll()
     const look = held.hold(looksForChanges, 'before')
     await look.reached
     const csrf = /CSRF-TOKEN=([^;]*)/.exec(cookie)![1]!
@@ -112,7 +112,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     const look = held.hold(looksForChanges, 'before')
     await look.reached
     await ada.participants.remove(conversation_id, grace.id)
-    await there.chat.context.streams.hub.rights.recheckAll()
+    await innerState(there).streams.hub.rights.recheckAll()
     look.release()
     expect(typesOf(await stream.until('stream.closed'))).toEqual(['membership.changed', 'stream.closed'])
     await ada.participants.add(conversation_id, { user_id: grace.id })
@@ -125,7 +125,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
       const { stream, cookie } = await open(thread.grace.email)
       await post('the first look is one at everything')
       await stream.until('message.new')
-      for (const _ of times(2, () => 0)) await there.chat.context.streams.poller.poll()
+      for (const _ of times(2, () => 0)) await innerState(there).streams.poller.poll()
       // The look at the changes is over, and the process stands still before it reads the log.
       const look = held.hold(looksForChanges, 'after')
       await look.reached
@@ -154,7 +154,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     const headersOf = (of: string) => ({ cookie: of, 'x-csrf-token': /CSRF-TOKEN=([^;]*)/.exec(of)![1]! })
     await post('the first look is one at everything')
     for (const each of [kept.stream, stream]) await each.until('message.new')
-    for (const _ of times(2, () => 0)) await there.chat.context.streams.poller.poll()
+    for (const _ of times(2, () => 0)) await innerState(there).streams.poller.poll()
     // Polls stand still, and the process does not: it delivers what it commits itself.
     const look = held.hold(looksForChanges, 'before')
     await look.reached
@@ -189,7 +189,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
 
     await ada.participants.add(conversation_id, { user_id: grace.id })
     const byHand = await open(grace.email)
-    await here.chat.context.db.run('DELETE FROM participants WHERE user_id = ?', grace.id)
+    await innerState(here).db.run('DELETE FROM participants WHERE user_id = ?', grace.id)
     expect(await byHand.stream.until('stream.closed')).toContainEqual(closedBecause('removed'))
 
     const disabled = await open(ada.email)

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Commit } from '../../../lib/live/transaction/commits.ts'
 import { describeService } from '../../support/describe-service.ts'
-import type { Person } from '../../support/service.ts'
+import { innerState, type Person } from '../../support/service.ts'
 
 describeService('commits', (service) => {
   const published: Commit[] = []
@@ -11,7 +11,7 @@ describeService('commits', (service) => {
   beforeAll(async () => {
     ada = await service.signIn('ada')
     conversation_id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
-    const { commits } = service.chat.context
+    const { commits } = innerState(service)
     commits.storeWith((tx, { additions }) => {
       calls.push(`stores ${additions.flatMap(({ events }) => events.map(({ type }) => type)).join()}`)
       if (calls.includes('refuse')) throw new Error('refused')
@@ -51,7 +51,7 @@ describeService('commits', (service) => {
   it('are not published if a part cannot store what belongs to the change', async () => {
     calls.length = 0
     calls.push('refuse')
-    const { write, now } = service.chat.context
+    const { write, now } = innerState(service)
     await expect(write(async (tx) => tx.advanceClock(conversation_id, now()))).rejects.toThrow('refused')
     expect(calls).not.toContain('first')
     calls.length = 0

@@ -8,7 +8,7 @@ import { MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
 import { shapeAfter } from '../../../lib/storage/schema/shape.ts'
 import { bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { times } from '../../support/service.ts'
+import { innerState, times } from '../../support/service.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -61,7 +61,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     await upload(ada, await bytesFor(service, ada), conversation_id, { name: 'canary-file of ada' })
 
     const folder = join(newFolder(), 'grace')
-    const done = await exportUser(service.chat.context, grace.id, folder)
+    const done = await exportUser(innerState(service), grace.id, folder)
     expect(done).toEqual({ messages: 2, files: 2, missing: 0 })
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     const texts = textsIn(folder)
@@ -105,7 +105,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     onTestFinished(() => service.close())
     const ada = await service.signIn('ada')
     const conversations = await Promise.all(times(3, () => ada.conversations.create()))
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const posts = await Promise.all(
       conversations.map(({ conversation_id }) => ada.messages.postRoot(conversation_id, { content: 'first' })),
     )
@@ -118,7 +118,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     )
     const folder = join(newFolder(), 'ada')
     const seen: number[] = []
-    const done = await exportUser(service.chat.context, ada.id, folder, {
+    const done = await exportUser(innerState(service), ada.id, folder, {
       onProgress: (_, looked_at) => void seen.push(looked_at),
     })
     expect(done.messages).toBe(1203)
@@ -135,11 +135,11 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     const ada = await service.signIn('ada')
     const folder = newFolder()
     writeFileSync(join(folder, 'mine.txt'), 'mine')
-    await expect(exportUser(service.chat.context, ada.id, folder)).rejects.toThrow('is not empty')
+    await expect(exportUser(innerState(service), ada.id, folder)).rejects.toThrow('is not empty')
     expect(readdirSync(folder)).toEqual(['mine.txt'])
     rmSync(join(folder, 'mine.txt'))
     const signal = AbortSignal.abort(new Error('interrupted'))
-    await expect(exportUser(service.chat.context, ada.id, folder, { signal })).rejects.toThrow('interrupted')
+    await expect(exportUser(innerState(service), ada.id, folder, { signal })).rejects.toThrow('interrupted')
     expect(readdirSync(folder)).toEqual([])
   })
 
@@ -151,13 +151,13 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     const bytes = await bytesFor(service, ada)
     const lost = await upload(ada, bytes, conversation_id, { content: bytesOf(10, 'lost') })
     const kept = await upload(ada, bytes, conversation_id, { content: bytesOf(10, 'kept') })
-    const row = await service.chat.context.db.get<{ blob_id: string }>(
+    const row = await innerState(service).db.get<{ blob_id: string }>(
       'SELECT blob_id FROM attachments WHERE id = ?',
       lost,
     )
-    await (await service.chat.context.files.open()).remove(`${row!.blob_id}/1`)
+    await (await innerState(service).files.open()).remove(`${row!.blob_id}/1`)
     const folder = join(newFolder(), 'ada')
-    expect(await exportUser(service.chat.context, ada.id, folder)).toMatchObject({ files: 1, missing: 1 })
+    expect(await exportUser(innerState(service), ada.id, folder)).toMatchObject({ files: 1, missing: 1 })
     expect(JSON.parse(readFileSync(join(folder, 'files.json'), 'utf8'))).toMatchObject([
       { id: lost, missing: true },
       { id: kept, file: `files/2-${kept}.bin` },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openStorage, restoreStorage } from '../../../lib/index.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, startThread, type TestService, times } from '../../support/service.ts'
+import { innerState, PASSWORD, startService, startThread, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NOISE = randomBytes(10_000)
@@ -64,7 +64,7 @@ describe('a backup of SQLite', () => {
     const service = await start()
     const { ada, conversation_id } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
-    await service.chat.context.db.run('VACUUM INTO ?', copy)
+    await innerState(service).db.run('VACUUM INTO ?', copy)
     await stop(service)
 
     await restoreStorage(url, copy, { force: true })
@@ -84,21 +84,21 @@ describe('a backup of SQLite', () => {
       detail: { mail: 'reset_password', queued_at: 1 },
       delay_seconds: 3600,
     } as const
-    await service.chat.context.write(async (tx) => tx.enqueue(mail))
-    await service.chat.context.db.run('VACUUM INTO ?', copy)
+    await innerState(service).write(async (tx) => tx.enqueue(mail))
+    await innerState(service).db.run('VACUUM INTO ?', copy)
     await stop(service)
     await restoreStorage(url, copy, { force: true })
-    expect(await (await start()).chat.context.db.all("SELECT id FROM tasks WHERE kind LIKE 'mail.%'")).toEqual([])
+    expect(await innerState(await start()).db.all("SELECT id FROM tasks WHERE kind LIKE 'mail.%'")).toEqual([])
   })
 
   it('does not make backups in the name of the original', async () => {
     const service = await start()
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await db.run("INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES ('backup', 'abcd0123', 1, 1)")
     await db.run('VACUUM INTO ?', copy)
     await stop(service)
     await restoreStorage(url, copy, { force: true })
-    expect(await (await start()).chat.context.db.all('SELECT owner FROM schedules')).toEqual([])
+    expect(await innerState(await start()).db.all('SELECT owner FROM schedules')).toEqual([])
   })
 
   it('overwrites nothing without --force, and never the database itself', async () => {

@@ -8,7 +8,7 @@ import {
   describeOnEachEmptyDatabase,
   type FreshDatabase,
 } from '../../support/databases.ts'
-import { startService, startThread } from '../../support/service.ts'
+import { innerState, startService, startThread } from '../../support/service.ts'
 
 /** Tables that an archive leaves out, with the reason. */
 const LEFT_OUT: Record<string, string> = {
@@ -63,7 +63,7 @@ async function fill(url: string): Promise<void> {
   await grace.threads.markRead(root.root_id, {})
   await ada.invites.create(conversation_id, {})
   await grace.messages.postRoot(conversation_id, { content: 'Are you there?', role: 'assistant' })
-  await service.chat.context.answers.idle()
+  await innerState(service).answers.idle()
   await service.close()
 }
 

@@ -8,7 +8,7 @@ import { openStorage } from '../../../lib/storage/open.ts'
 import { migrate } from '../../../lib/storage/schema/migrate.ts'
 import { COLUMN_TYPES, MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
 import { type Dialect, describeOnEachEmptyDatabase } from '../../support/databases.ts'
-import { PASSWORD, startService, startThread } from '../../support/service.ts'
+import { innerState, PASSWORD, startService, startThread } from '../../support/service.ts'
 import { refreshByHand, type SignedHeaders, signInByHand } from '../../support/stream.ts'
 import { runProcess } from '../child.ts'
 import { fileOf, openHandle } from '../handles.ts'
@@ -96,7 +96,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     const service = await startService(url)
     onTestFinished(service.close)
     await service.signIn('ada')
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     const created_at = Date.UTC(2026, 0, 1) * 1000 + 123
     await db.write(async (tx) => {
       // As before that migration.
@@ -140,7 +140,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     const inboxes = () => Promise.all([ada, grace, eve].map((person) => person.notifications.list()))
     const [before, threads] = [await inboxes(), (await ada.threads.list(conversation_id)).threads]
 
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await db.write(withoutSmallRows)
     expect(await migrate(db)).toEqual(['0022-inboxes'])
     expect(await inboxes()).toEqual(before)
@@ -155,7 +155,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     onTestFinished(service.close)
     const { email } = await service.signIn('ada')
     const before = await signInByHand(service.base_url, email, PASSWORD)
-    const { db } = service.chat.context
+    const { db } = innerState(service)
     await db.write(async (tx) => {
       // As before that migration.
       await tx.run('DROP TABLE rotated_tokens')

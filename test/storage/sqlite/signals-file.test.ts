@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, wri
 import { afterEach, expect, it } from 'vitest'
 import { openStorage, restoreStorage } from '../../../lib/index.ts'
 import { createSqliteFile, type FreshDatabase } from '../../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { innerState, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 const NOISE = 'not a database, but long enough to be read as its first page: '.repeat(100)
@@ -54,7 +54,7 @@ async function useService(service: TestService): Promise<void> {
 }
 
 const isKnown = (service: TestService, count: number) =>
-  expect.poll(() => service.chat.context.cluster.countNodes(), { timeout: 20_000 }).toBe(count)
+  expect.poll(() => innerState(service).cluster.countNodes(), { timeout: 20_000 }).toBe(count)
 
 it('is created by the first process that serves, for its user only', async () => {
   const { url, file, signals } = await createDatabase()
@@ -70,7 +70,7 @@ it('is created by the first process that serves, for its user only', async () =>
 it('does not exist for a database in memory', async () => {
   const { service } = await start('sqlite::memory:')
   await useService(service)
-  expect(service.chat.context.cluster.isShared).toBe(false)
+  expect(innerState(service).cluster.isShared).toBe(false)
 })
 
 it.each([
@@ -138,7 +138,7 @@ it('is not in a backup, and is removed by a restore', async () => {
 it('is not waited for by a writer, nor the other way round', async () => {
   const { url } = await createDatabase()
   const { service } = await start(url)
-  const { db, cluster } = service.chat.context
+  const { db, cluster } = innerState(service)
   // While a transaction of the service is open, signals are stored, and found.
   await db.write(async () => {
     await cluster.db.run('INSERT INTO signals (node_id, at, body) VALUES (?, 0, ?)', 'another', 'text')
