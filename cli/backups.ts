@@ -1,10 +1,10 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { openTarget } from '../lib/backups/backups.ts'
-import { DIGEST_END, digestOf } from '../lib/backups/digest.ts'
-import { openFilesFolder, unionOf } from '../lib/backups/files.ts'
-import { type FilesKey, filesKeyOf } from '../lib/backups/files-key.ts'
-import { type Keys, passphrasesOf } from '../lib/backups/packing.ts'
+import { DIGEST_END, digestBytes } from '../lib/backups/digest.ts'
+import { joinStores, openFilesFolder } from '../lib/backups/files.ts'
+import { deriveFilesKey, type FilesKey } from '../lib/backups/files-key.ts'
+import { type Keys, listPassphrases } from '../lib/backups/packing.ts'
 import { isPlaceMissing } from '../lib/backups/place.ts'
 import { isBackupName, ownerIn } from '../lib/backups/rules.ts'
 import { findState } from '../lib/backups/store.ts'
@@ -81,7 +81,7 @@ async function compareDigest(name: string, signal: AbortSignal): Promise<boolean
   if (!existsSync(name + DIGEST_END)) return false
   const expected = readDigest(name)
   if (expected === undefined) throw new Error(`${name + DIGEST_END} has no SHA-256 of ${name}: correct or delete it`)
-  if ((await digestOf(createReadStream(name, { signal }))) === expected) return true
+  if ((await digestBytes(createReadStream(name, { signal }))) === expected) return true
   throw new Error(`${name} is damaged, or another file: its SHA-256 is not the one in ${name + DIGEST_END}`)
 }
 
@@ -97,14 +97,14 @@ async function openFilesOf(name: string, config: Config, keys: Keys): Promise<Fi
   const open = (key: FilesKey | undefined) =>
     openFileStoreIn(openFilesFolder(owner, (folder) => openTarget(config, folder), key))
   if (!name.endsWith('.age')) return open(undefined)
-  const [first, ...others] = passphrasesOf(keys)
-  const current = open(await filesKeyOf({ ...keys, passphrase: first }, owner))
-  const former = await Promise.all(others.map(async (passphrase) => open(await filesKeyOf({ passphrase }, owner))))
-  return unionOf([current, ...former])
+  const [first, ...others] = listPassphrases(keys)
+  const current = open(await deriveFilesKey({ ...keys, passphrase: first }, owner))
+  const former = await Promise.all(others.map(async (passphrase) => open(await deriveFilesKey({ passphrase }, owner))))
+  return joinStores([current, ...former])
 }
 
 /** What decrypts a backup. @param identity the path of a file, as `age-keygen` writes it */
-export function keysOf({ backup }: Config, identity: string | undefined): Keys {
+export function readKeys({ backup }: Config, identity: string | undefined): Keys {
   const { passphrase, previous_passphrases } = backup
   if (identity === undefined) return { passphrase, previous_passphrases }
   const key = /^AGE-SECRET-KEY-\S+$/m.exec(readFileSync(identity, 'utf8'))?.[0]

@@ -6,10 +6,10 @@ import { causeText } from '../lib/core/errors.ts'
 import { currentMillis } from '../lib/core/time.ts'
 import type { Storage } from '../lib/index.ts'
 import { copyWhole } from '../lib/storage/archive/backup.ts'
-import { partsOf } from '../lib/storage/archive/files.ts'
+import { databaseFiles } from '../lib/storage/archive/files.ts'
 import { readCommandClock } from '../lib/storage/clock-notes.ts'
 import type { MigrationState } from '../lib/storage/schema/migrate.ts'
-import { diskOf } from '../lib/storage/space.ts'
+import { readDisk } from '../lib/storage/space.ts'
 import { sqliteFile } from './doctor/files.ts'
 
 /** Deleted data is to leave the machine: copies made before a migration stay as long as it takes to notice a failure. */
@@ -62,8 +62,11 @@ const REMEDY = 'free some space, or set storage.backup_before_migrate to false'
 
 /** The file can only shrink in its copy. */
 function assertRoom(path: string): void {
-  const size = partsOf(path).reduce((sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0), 0)
-  const room = diskOf(path).free
+  const size = databaseFiles(path).reduce(
+    (sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+  const room = readDisk(path).free
   if (room > size) return
   const [needed, free] = [size, room].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`)
   throw new Error(
@@ -101,7 +104,7 @@ function filesBeside(path: string): { file: string; at: number }[] {
     .filter((name) => name.startsWith(`${basename(path)}.before-`) && COMPLETE.test(name))
     .flatMap((name) => {
       const file = join(folder, name)
-      const found = statSync(file, { throwIfNoEntry: false })
-      return found ? [{ file, at: found.mtimeMs }] : []
+      const stats = statSync(file, { throwIfNoEntry: false })
+      return stats ? [{ file, at: stats.mtimeMs }] : []
     })
 }

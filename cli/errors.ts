@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { ConfigError } from '../lib/config/parse.ts'
 import { ChatError, ERRORS } from '../lib/core/errors.ts'
-import { targetOf } from '../lib/storage/temporary.ts'
+import { toTargetPath } from '../lib/storage/temporary.ts'
 import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
 import { describeRefusal } from './permission.ts'
@@ -21,7 +21,7 @@ export function isUsageError(error: unknown): boolean {
 }
 
 /** 2 for an invalid command line or configuration; 1 for a failed command. */
-export function exitCodeOf(error: unknown): 1 | 2 {
+export function toExitCode(error: unknown): 1 | 2 {
   const wrongInput = error instanceof ChatError && error.code === 'validation_failed'
   return isUsageError(error) || error instanceof ConfigError || wrongInput ? 2 : 1
 }
@@ -30,7 +30,7 @@ export function exitCodeOf(error: unknown): 1 | 2 {
 export function reportFailure(error: unknown, options: { json: boolean }): void {
   const failure = toFailure(error)
   const { message, errors = [] } = failure.message === ERRORS.validation_failed[1] ? inFlags(failure) : failure
-  const lines = [`chat-server: ${message}`, ...errors.map((each) => `  ${each.path}: ${each.message}`)]
+  const lines = [`chat-server: ${message}`, ...errors.map((problem) => `  ${problem.path}: ${problem.message}`)]
   process.stderr.write(`${lines.map(oneLine).join('\n')}\n`)
   if (options.json) print({ json: true }, { error: failure }, '')
 }
@@ -46,13 +46,13 @@ export function toFailure(error: unknown): Failure {
     return { code: error.code, message, ...(error.errors && { errors: error.errors }) }
   }
   const code = isUsageError(error) ? 'usage' : 'failed'
-  return { code, message: stripVTControlCharacters(describeSystemError(error) ?? messageOf(error)) }
+  return { code, message: stripVTControlCharacters(describeSystemError(error) ?? toErrorMessage(error)) }
 }
 
 /** The message of an error with that of its cause, unless it contains it. */
 export function withCause(error: ChatError): string {
   if (error.cause === undefined) return error.message
-  const cause = describeSystemError(error.cause) ?? messageOf(error.cause)
+  const cause = describeSystemError(error.cause) ?? toErrorMessage(error.cause)
   return error.message.includes(cause) ? error.message : `${error.message} (${cause})`
 }
 
@@ -93,7 +93,7 @@ export function describeSystemError(error: unknown): string | undefined {
   const named = dest ?? path
   if (typeof named !== 'string' || typeof code !== 'string') return undefined
   // What is being written has this name until it is complete.
-  const file = targetOf(named)
+  const file = toTargetPath(named)
   const folder = dirname(resolve(file))
   if (code === 'ENOENT' && file !== named && !existsSync(folder)) return `the folder ${folder} does not exist`
   return SYSTEM_ERRORS[code]?.(file)
@@ -104,7 +104,7 @@ export function describeSystemError(error: unknown): string | undefined {
  *
  * A refused connection to a host with several addresses is an empty error that contains one error per address.
  */
-export function messageOf(error: unknown): string {
+export function toErrorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  return error.message || (error instanceof AggregateError && messageOf(error.errors[0])) || error.name
+  return error.message || (error instanceof AggregateError && toErrorMessage(error.errors[0])) || error.name
 }

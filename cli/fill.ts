@@ -1,4 +1,4 @@
-import { linesOf } from '../lib/storage/archive/lines.ts'
+import { splitLines } from '../lib/storage/archive/lines.ts'
 import type { Storage } from '../lib/storage/open.ts'
 import { assertMigrated } from '../lib/storage/schema/migrate.ts'
 import { createMeter } from './progress.ts'
@@ -23,5 +23,5 @@ export async function fill(storage: Storage, { bytes, size }: ArchiveSource): Pr
   }
   const inMib = (count: number) => Math.round(count / 2 ** 20)
   const meter = createMeter(() => ({ done: inMib(read), total: size && inMib(size), unit: 'MiB' }))
-  return storage.import(linesOf(counted()), meter.add).finally(meter.end)
+  return storage.import(splitLines(counted()), meter.add).finally(meter.end)
 }

@@ -1,6 +1,6 @@
 import { contextOf } from '../lib/core/context-of.ts'
 import type { Chat } from '../lib/service.ts'
-import { sizeOf } from '../lib/storage/vacuum.ts'
+import { readDatabaseSize } from '../lib/storage/vacuum.ts'
 
 /** What a command has freed: the disk has room again only for the first of the two. */
 export interface Freed {
@@ -16,7 +16,7 @@ export async function measureInside<T>(
 ): Promise<{ value: T; inside_bytes: number }> {
   const { db } = contextOf(chat)
   const free = async () => {
-    const { bytes, used_bytes } = await sizeOf(db)
+    const { bytes, used_bytes } = await readDatabaseSize(db)
     return bytes - used_bytes
   }
   const before = await free()

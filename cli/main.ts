@@ -3,9 +3,9 @@ import { runCommand } from 'citty'
 import { VERSION } from '../lib/core/version.ts'
 import { checkArgs, findCommand } from './args/command.ts'
 import { nameSubject } from './args/subject.ts'
-import { usageOf } from './args/usage.ts'
+import { renderCommandUsage } from './args/usage.ts'
 import { root } from './commands.ts'
-import { exitCodeOf, isUsageError, reportFailure } from './errors.ts'
+import { isUsageError, reportFailure, toExitCode } from './errors.ts'
 import { exitOnBrokenOutput } from './output.ts'
 
 async function main(rawArgs: string[]): Promise<void> {
@@ -14,26 +14,26 @@ async function main(rawArgs: string[]): Promise<void> {
     process.stdout.write(`${VERSION}\n`)
     return
   }
-  let found = await findCommand(root, rawArgs)
+  let match = await findCommand(root, rawArgs)
   if (first === undefined || rawArgs.includes('--help') || rawArgs.includes('-h')) {
-    process.stdout.write(await usageOf(found, process.stdout))
+    process.stdout.write(await renderCommandUsage(match, process.stdout))
     return
   }
   try {
-    found = await nameSubject(found)
-    await checkArgs(found)
+    match = await nameSubject(match)
+    await checkArgs(match)
     // The subcommands of a command that also runs by itself are not its arguments.
-    const { subCommands, ...command } = found.command
-    await runCommand(command.run ? command : found.command, { rawArgs: found.rawArgs })
+    const { subCommands, ...command } = match.command
+    await runCommand(command.run ? command : match.command, { rawArgs: match.rawArgs })
   } catch (error) {
-    if (isUsageError(error)) process.stderr.write(`${await usageOf(found, process.stderr)}\n`)
+    if (isUsageError(error)) process.stderr.write(`${await renderCommandUsage(match, process.stderr)}\n`)
     fail(error)
   }
 }
 
 function fail(error: unknown): void {
   reportFailure(error, { json: process.argv.includes('--json') })
-  process.exitCode = exitCodeOf(error)
+  process.exitCode = toExitCode(error)
 }
 
 exitOnBrokenOutput()

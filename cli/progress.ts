@@ -28,7 +28,7 @@ export function createMeter(measure: (rows: number) => HowFar): Meter {
       const now = performance.now()
       if (now - shownAt < INTERVAL_MS) return
       shownAt = now
-      const rows = [...done.values()].reduce((sum, each) => sum + each, 0)
+      const rows = [...done.values()].reduce((sum, value) => sum + value, 0)
       showProgress(describeProgress(table, measure(rows), { rows, seconds: (now - began) / 1000 }))
     },
     end: () => showProgress(''),

@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
-import { usernameOf } from '../lib/accounts/users/rules.ts'
+import { defaultUsername } from '../lib/accounts/users/rules.ts'
 import { UserInput } from '../lib/accounts/users/schema.ts'
 import type { Role } from '../lib/core/actor.ts'
 import { uniqueKey } from '../lib/core/characters.ts'
 import { didYouMean } from '../lib/core/nearest.ts'
 import { UsageError } from './args/command.ts'
-import { messageOf } from './errors.ts'
+import { toErrorMessage } from './errors.ts'
 
 /** A user of a list, and the line of the file. */
 export interface ListedUser {
@@ -37,10 +37,10 @@ const COLUMNS = ['email', 'username', 'display_name', 'roles']
  * @throws Error for a file that is too large or not such a list; UsageError for other columns
  */
 export async function readUserList(path: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
-  const found = await stat(path)
+  const stats = await stat(path)
   // The size of a pipe is not known before it is read.
-  if (!found.isFile()) throw new Error(`${path} is not a file`)
-  if (found.size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB: divide it`)
+  if (!stats.isFile()) throw new Error(`${path} is not a file`)
+  if (stats.size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB: divide it`)
   return parseUserList(decode(path, await readFile(path)))
 }
 
@@ -96,7 +96,7 @@ function readable(parse: () => unknown): unknown {
     return parse()
   } catch (cause) {
     if (cause instanceof UsageError) throw cause
-    throw new Error(`The file is not CSV: ${messageOf(cause)}. Save it as CSV again.`, { cause })
+    throw new Error(`The file is not CSV: ${toErrorMessage(cause)}. Save it as CSV again.`, { cause })
   }
 }
 
@@ -123,7 +123,7 @@ function checkHeadings(headings: string[]): string[] {
 function toInput({ email = '', username, display_name, roles }: Record<string, string>) {
   return {
     email,
-    username: username || usernameOf(email),
+    username: username || defaultUsername(email),
     ...(display_name && { display_name }),
     ...(roles && { roles: roles.split(/[\s,;|]+/) }),
   }

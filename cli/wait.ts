@@ -3,8 +3,8 @@ import type { Config } from '../lib/config/parse.ts'
 import type { Log } from '../lib/context.ts'
 import { ChatError } from '../lib/core/errors.ts'
 import { UsageError } from './args/command.ts'
-import { numberOf } from './args/number.ts'
-import { messageOf } from './errors.ts'
+import { parseNumber } from './args/number.ts'
+import { toErrorMessage } from './errors.ts'
 
 /** The flag of the commands that wait for their database. */
 export const waitArg = {
@@ -26,7 +26,7 @@ export async function waitForDatabase(
   flags: { wait?: string | undefined },
   say: Log['info'],
 ): Promise<void> {
-  const seconds = numberOf('wait', flags.wait)
+  const seconds = parseNumber('wait', flags.wait)
   if (seconds === undefined) return
   if (!(seconds >= 0 && seconds <= MAX_SECONDS)) throw new UsageError(`--wait must be from 0 to ${MAX_SECONDS} seconds`)
   if (database.url.startsWith('sqlite:')) return
@@ -36,8 +36,10 @@ export async function waitForDatabase(
     if (!error) return
     if (!isLater(error)) throw error
     if (performance.now() >= end)
-      throw new Error(`The database was not there within ${seconds} seconds: ${messageOf(error)}`, { cause: error })
-    if (isFirst) say('Waiting for the database.', { cause: messageOf(error) })
+      throw new Error(`The database was not there within ${seconds} seconds: ${toErrorMessage(error)}`, {
+        cause: error,
+      })
+    if (isFirst) say('Waiting for the database.', { cause: toErrorMessage(error) })
     await sleep(RETRY_MS)
   }
 }

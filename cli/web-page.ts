@@ -18,7 +18,7 @@ export async function findPage(config: Config, log: Log): Promise<(config: Confi
 }
 
 /** The page of a configuration that {@link findPage} has set. */
-export async function webChatOf(config: Config): Promise<WebChat | undefined> {
+export async function getWebChat(config: Config): Promise<WebChat | undefined> {
   if (config.server.web !== true) return undefined
   const { createWebChat } = await import('../lib/web/index.ts')
   return createWebChat({ base: basePathOf(config) })

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os'
 import { MIB } from '../lib/core/units.ts'
 import type { Chat } from '../lib/service.ts'
 import type { Storage } from '../lib/storage/open.ts'
-import { diskOf } from '../lib/storage/space.ts'
+import { readDisk } from '../lib/storage/space.ts'
 import { createReserve } from '../lib/storage/sqlite/reserve.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
 import { sqliteFile } from './doctor/files.ts'
@@ -83,7 +83,7 @@ async function open(flags: ConfigFlags, create: boolean, read_only = false) {
     if (
       path === undefined ||
       !existsSync(path) ||
-      diskOf(path).free > MIB ||
+      readDisk(path).free > MIB ||
       createReserve(path).release('whole') === 0
     )
       throw error

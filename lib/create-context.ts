@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { createAuditLog } from './accounts/audit/store.ts'
-import { type AddressContext, addressOf } from './accounts/mail-recipients.ts'
+import { type AddressContext, findRecipient } from './accounts/mail-recipients.ts'
 import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
-import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
+import { revokeNewcomers } from './accounts/sign-ups/revocation.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
 import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
@@ -47,7 +47,7 @@ import { withReserve } from './core/with-reserve.ts'
 import * as erasure from './erasure/service.ts'
 import type { FileStore } from './files/file-store.ts'
 import { createFilesPlace, type FilesPlace } from './files/guard.ts'
-import { authFailuresOf, createAuthFailures } from './limits/auth-failures.ts'
+import { createAuthFailures, maxAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
 import { createHub } from './live/hub/hub.ts'
@@ -147,14 +147,14 @@ function createAccounts({ config, db, log, now }: Pick<Context, 'config' | 'db' 
     passwords: createPasswords(config.security.password.bcrypt_cost),
     attempts: createAttempts(db, now),
     findSession: createSessionLookup(db, LIMITS_VERSION),
-    authFailures: createAuthFailures(() => authFailuresOf(config), now),
+    authFailures: createAuthFailures(() => maxAuthFailures(config), now),
     get providers() {
       return providers()
     },
     assertStillAdmin: async (tx, actor) =>
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor),
     revokeInvites: async (tx, userId, by) =>
-      (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
+      (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomers(tx, userId, by)),
   }
 }
 
@@ -162,7 +162,7 @@ function createAccounts({ config, db, log, now }: Pick<Context, 'config' | 'db' 
 function recipientOf(ctx: AddressContext, ...[order, options]: Parameters<Addresser>): ReturnType<Addresser> {
   if (order.mail === 'notification') return addressNotification(ctx, order)
   if (order.mail === 'conversation_invite') return addressInvite(ctx, order)
-  return addressOf(ctx, order, options)
+  return findRecipient(ctx, order, options)
 }
 
 /** The writes of the commands of an operator may use all of the reserve of a full disk, except what it refuses anyway. */

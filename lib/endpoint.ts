@@ -276,8 +276,8 @@ type AnyCall = Call<string, Access, v.GenericSchema, v.GenericSchema>
 
 /** Calls a use-case with the arguments it takes of a request. */
 function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
-  const taken = (useCase.takes as string[]).map((name) => argumentOf(call, name))
-  return invoke(contextOf(call.chat), useCase, taken, call.query ?? call.body)
+  const scope = (useCase.takes as string[]).map((name) => argumentOf(call, name))
+  return invoke(contextOf(call.chat), useCase, scope, call.query ?? call.body)
 }
 
 function argumentOf({ actor, client, endpoints, params }: AnyCall, name: string): unknown {

@@ -169,7 +169,7 @@ const TAKES = new Map<unknown, readonly string[]>([
 type InContext<Result> = (ctx: Context, ...args: any[]) => Result
 
 /** All features as functions of a service. A test of their types ensures that they are the declared ones. */
-export function featuresOf(ctx: Context): Features {
+export function bindFeatures(ctx: Context): Features {
   const features: Record<string, Record<string, unknown>> = {}
   for (const [feature, useCases] of Object.entries(USE_CASES)) features[feature] = bindAll(ctx, useCases)
   for (const [feature, functions] of Object.entries<Record<string, InContext<Promise<unknown>>>>(FUNCTIONS))

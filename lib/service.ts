@@ -12,7 +12,7 @@ import { withinContext } from './core/context-of.ts'
 import { type NamesOf, refuseUnknown } from './core/known-names.ts'
 import { assertStarted } from './core/lifecycle.ts'
 import { createContext } from './create-context.ts'
-import { featuresOf } from './features.ts'
+import { bindFeatures } from './features.ts'
 import { flush, idle } from './host-transaction/settle.ts'
 import { createSharedTransactions } from './host-transaction/shared-chat.ts'
 import { createJobs } from './jobs.ts'
@@ -150,7 +150,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     partSlots.drain()
   }
   return withinContext(ctx, {
-    ...featuresOf(ctx),
+    ...bindFeatures(ctx),
     start,
     async system(name) {
       assertStarted(ctx)

@@ -30,14 +30,14 @@ export interface FoundCommand {
 
 /** The innermost command that `rawArgs` names. {@link checkArgs} refuses an unknown word. */
 export async function findCommand(root: CommandDef, rawArgs: string[]): Promise<FoundCommand> {
-  const found: FoundCommand = { command: root, path: ['chat-server'], rawArgs }
+  const match: FoundCommand = { command: root, path: ['chat-server'], rawArgs }
   for (;;) {
-    const [name, ...rest] = found.rawArgs
-    const commands = (await resolve(found.command.subCommands)) ?? {}
-    if (name === undefined || !Object.hasOwn(commands, name)) return found
-    found.command = (await resolve(commands[name]))!
-    found.path.push(name)
-    found.rawArgs = rest
+    const [name, ...rest] = match.rawArgs
+    const commands = (await resolve(match.command.subCommands)) ?? {}
+    if (name === undefined || !Object.hasOwn(commands, name)) return match
+    match.command = (await resolve(commands[name]))!
+    match.path.push(name)
+    match.rawArgs = rest
   }
 }
 
@@ -50,7 +50,7 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
   const defined = (await resolve(command.args)) ?? {}
   const words = Object.values(defined).filter(({ type }) => type === 'positional').length
   let read = 0
-  const { tokens } = parseArgs({ ...optionsOf(defined), args: rawArgs })
+  const { tokens } = parseArgs({ ...toParseOptions(defined), args: rawArgs })
   for (const token of tokens) {
     if (token.kind === 'option') checkFlag(token, defined)
     if (token.kind === 'positional' && ++read > words) {
@@ -64,7 +64,7 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
 }
 
 /** How `parseArgs` of Node takes apart the arguments of a command, whatever is wrong with them. */
-export function optionsOf(defined: ArgsDef) {
+export function toParseOptions(defined: ArgsDef) {
   const options = Object.fromEntries(
     Object.entries(defined).map(([name, { type }]) => [name, { type: type === 'boolean' ? type : 'string' } as const]),
   )

@@ -1,4 +1,4 @@
-import { numberOf } from './number.ts'
+import { parseNumber } from './number.ts'
 
 /** The flags of every command that lists items in pages. */
 export const pageArgs = {
@@ -7,11 +7,11 @@ export const pageArgs = {
 } as const
 
 /** The page that the flags request, as input of a use-case. */
-export function pageOf(args: { limit?: string | undefined; after?: string | undefined }) {
-  return { limit: numberOf('limit', args.limit), after: args.after }
+export function toPageInput(args: { limit?: string | undefined; after?: string | undefined }) {
+  return { limit: parseNumber('limit', args.limit), after: args.after }
 }
 
 /** The hint after a list with more pages. */
-export function moreOf(page: { next_after?: string | undefined }): string {
+export function morePagesHint(page: { next_after?: string | undefined }): string {
   return page.next_after ? `\n\nMore with --after ${page.next_after}` : ''
 }

@@ -9,7 +9,7 @@ export const userArg = {
 } as const
 
 /** The id of the user with this username, email address or id. */
-export async function userIdOf(chat: Chat, name: string): Promise<string> {
+export async function resolveUserId(chat: Chat, name: string): Promise<string> {
   const id = await findUserId(chat, name)
   if (id === undefined)
     throw new ChatError('not_found', {
@@ -19,8 +19,8 @@ export async function userIdOf(chat: Chat, name: string): Promise<string> {
 }
 
 /** The id of a user with this username, email address or id. The id of an erased user is returned unchanged. */
-export async function formerUserIdOf(chat: Chat, name: string): Promise<string> {
-  return (await findUserId(chat, name)) ?? (UUID.test(name) ? name : await userIdOf(chat, name))
+export async function resolveFormerUserId(chat: Chat, name: string): Promise<string> {
+  return (await findUserId(chat, name)) ?? (UUID.test(name) ? name : await resolveUserId(chat, name))
 }
 
 /** The end of the sentence, with the nearest username that has the same first letter. */
@@ -48,7 +48,7 @@ async function findUserId(chat: Chat, name: string): Promise<string | undefined>
 }
 
 /** The usernames of users, by id; erased users and other ids are missing. */
-export async function usernamesOf(chat: Chat, ids: Iterable<string | undefined>): Promise<Map<string, string>> {
+export async function findUsernames(chat: Chat, ids: Iterable<string | undefined>): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(ids)) {
     if (id === undefined) continue

@@ -24,8 +24,8 @@ export function createCollector(workers: { ask(round: number): number[] }) {
   return {
     report(worker: number, readings: Reading[], round?: number): void {
       totals.update(worker, readings)
-      const asked = round === undefined ? undefined : rounds.get(round)
-      if (asked) arrived(worker, [asked].values())
+      const request = round === undefined ? undefined : rounds.get(round)
+      if (request) arrived(worker, [request].values())
     },
     /** The worker has ended: no round waits for it. */
     ended(worker: number): void {

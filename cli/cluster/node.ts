@@ -7,7 +7,7 @@ import { type Chat, createChatService, openStorage } from '../../lib/index.ts'
 import { type Reloading, reloadable } from '../config/watch.ts'
 import { copyBeforeMigration } from '../copies.ts'
 import type { Logger } from '../logging/logger.ts'
-import { webChatOf } from '../web-page.ts'
+import { getWebChat } from '../web-page.ts'
 
 /** A service that listens in this process. */
 export interface ServiceNode {
@@ -16,7 +16,7 @@ export interface ServiceNode {
   /** The socket address. */
   address: string
   /** Reads the configuration again, or takes the one that is given. */
-  reload(given?: Config): Promise<OwnReload>
+  reload(config?: Config): Promise<OwnReload>
   /** Finishes the requests and answers in progress, and closes everything. */
   stop(options?: CloseOptions): Promise<void>
 }
@@ -53,7 +53,7 @@ export async function startNode(config: Config, log: Logger, options: NodeOption
   try {
     await chat.start()
     await options.onDatabase?.(chat)
-    const web = await webChatOf(config)
+    const web = await getWebChat(config)
     const { url, address, close } = await serveThrough(options.listen ?? listen, chat, { fd: options.fd, web })
     return { chat, url, address, reload, stop: (how) => close(how).finally(() => chat.close()) }
   } catch (error) {

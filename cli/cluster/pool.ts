@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
-import { drainSecondsOf } from '../drain.ts'
+import { drainSeconds } from '../drain.ts'
 import { toFailure } from '../errors.ts'
 import { nextDelay } from './backoff.ts'
 import { createCollector } from './collect.ts'
@@ -118,7 +118,7 @@ export function createWorkerPool({ workers, config, log, onReload }: PoolDeps): 
       isStopping = true
       sendToAll(slots, { kind: 'stop' })
       if (runningOf(slots).length === 0) allEnded.resolve()
-      setTimeout(killHanging, 1000 * (drainSecondsOf(config()) + TIMEOUT_SECONDS), slots, log).unref()
+      setTimeout(killHanging, 1000 * (drainSeconds(config()) + TIMEOUT_SECONDS), slots, log).unref()
       return allEnded.promise
     },
     reload(next) {

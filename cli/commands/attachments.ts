@@ -5,8 +5,8 @@ import type { AdoptedFiles } from '../../lib/ops/file-place.ts'
 import type { Chat } from '../../lib/service.ts'
 import { acceptClockArg, assertClock } from '../args/clock.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { usernamesOf } from '../args/user.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
+import { findUsernames } from '../args/user.ts'
 import { describeFreed, measureInside } from '../freed.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { showProgress } from '../progress.ts'
@@ -115,16 +115,16 @@ async function showUsage(
   args: { by: string; limit?: string | undefined; after?: string | undefined; json?: boolean | undefined },
 ): Promise<void> {
   const by = args.by as UsageKind
-  const page = await chat.usage.list(OPERATOR, { by, ...pageOf(args) })
+  const page = await chat.usage.list(OPERATOR, { by, ...toPageInput(args) })
   const keys = page.rows.map(({ key }) => key)
-  const names = by === 'user' ? await usernamesOf(chat, keys) : new Map<string, string>()
+  const names = by === 'user' ? await findUsernames(chat, keys) : new Map<string, string>()
   const rows = page.rows.map(({ key, files, bytes, released_bytes, message_bytes }) => [
     names.get(key) ?? key,
     String(files),
     ...[bytes, released_bytes, message_bytes].map(readableSize),
   ])
   const headings = [by.toUpperCase(), 'FILES', 'BYTES', 'RELEASED', 'MESSAGES']
-  print(args, page, `${table(headings, rows)}\n\nAs of ${page.as_of}.${moreOf(page)}`)
+  print(args, page, `${table(headings, rows)}\n\nAs of ${page.as_of}.${morePagesHint(page)}`)
 }
 
 export default defineGroup({

@@ -2,8 +2,8 @@ import { defineCommand as defineGroup } from 'citty'
 import type { AuditAct, NamedAuditRecord } from '../../lib/accounts/audit/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { formerUserIdOf, userArg, usernamesOf } from '../args/user.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
+import { findUsernames, resolveFormerUserId, userArg } from '../args/user.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -26,17 +26,17 @@ const list = defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await formerUserIdOf(chat, args.user)
+      const user_id = args.user === undefined ? undefined : await resolveFormerUserId(chat, args.user)
       const filter = {
         act: args.act as AuditAct | undefined,
         user_id,
-        subject_id: args.subject === undefined ? undefined : await formerUserIdOf(chat, args.subject),
+        subject_id: args.subject === undefined ? undefined : await resolveFormerUserId(chat, args.subject),
         conversation_id: args.conversation,
         since: instantOf(args.since),
         until: instantOf(args.until),
       }
-      const page = await chat.audit.listNamed(OPERATOR, { ...pageOf(args), ...filter })
-      const names = await usernamesOf(
+      const page = await chat.audit.listNamed(OPERATOR, { ...toPageInput(args), ...filter })
+      const names = await findUsernames(
         chat,
         page.entries.flatMap(({ actor_id, subject_id }) => [actor_id, subject_id]),
       )
@@ -54,7 +54,11 @@ const list = defineCommand({
         ...(actor_id && { actor_id, ...named('actor_name', names.get(actor_id)) }),
         ...(subject_id && { subject_id, ...named('subject_name', names.get(subject_id)) }),
       }))
-      print(args, { ...page, entries }, table(['AT', 'ACT', 'BY', 'TO', 'ADDRESS', 'DETAIL'], rows) + moreOf(page))
+      print(
+        args,
+        { ...page, entries },
+        table(['AT', 'ACT', 'BY', 'TO', 'ADDRESS', 'DETAIL'], rows) + morePagesHint(page),
+      )
     }),
 })
 

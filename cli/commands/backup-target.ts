@@ -5,7 +5,7 @@ import { monotonicMicros } from '../../lib/core/time.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
 import { readCommandClock } from '../../lib/storage/clock-notes.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { areMissing, findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
+import { areMissing, findBackup, identityArg, readKeys, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { filesText } from '../files.ts'
 import { createLogger } from '../logging/logger.ts'
@@ -27,14 +27,14 @@ export const run = defineCommand({
       const metrics = { backupFailed() {} }
       const files = async () => openFileStore(filesPlace(config))
       const backups = createBackups({ config, db, metrics, log: createLogger(config.log), ...clock, files })
-      const made = await untilInterrupted('The backup', (signal) => {
+      const backup = await untilInterrupted('The backup', (signal) => {
         // It leaves no copy and no lease, so the next one may begin at once.
         signal.addEventListener('abort', () => backups.stop('The backup was interrupted'))
         return backups.run()
       })
-      if (made.files_error !== undefined) process.exitCode = 1
-      const text = `Written to ${objects.place} as ${made.name}, ${made.bytes} bytes${filesText(made)}; deleted ${made.deleted.length} old ones.`
-      print(args, { target: objects.place, ...made }, oneLine(text))
+      if (backup.files_error !== undefined) process.exitCode = 1
+      const text = `Written to ${objects.place} as ${backup.name}, ${backup.bytes} bytes${filesText(backup)}; deleted ${backup.deleted.length} old ones.`
+      print(args, { target: objects.place, ...backup }, oneLine(text))
     }),
 })
 
@@ -76,7 +76,7 @@ export const verify = defineCommand({
       warnings.forEach(printNote)
       const { bytes, is_compared } = await findBackup(args.file, config, signal)
       const { prefix } = config.database
-      const found = await verifyBackup(bytes, keysOf(config, args.identity), { prefix, signal })
+      const found = await verifyBackup(bytes, readKeys(config, args.identity), { prefix, signal })
       const verified = { ...found, ...(is_compared && { checked_by: 'sha256' as const }) }
       print(args, { file: args.file, ...verified }, oneLine(describeVerified(args.file, verified)))
     }),

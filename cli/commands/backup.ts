@@ -3,7 +3,7 @@ import { isEncrypting, type Keys } from '../../lib/backups/packing.ts'
 import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
 import { streamBackup, writeBackup } from '../../lib/backups/write.ts'
 import type { Database, Queries } from '../../lib/storage/database.ts'
-import { getFileOf } from '../../lib/storage/place.ts'
+import { getDatabaseFile } from '../../lib/storage/place.ts'
 import { sql } from '../../lib/storage/sql.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
@@ -70,7 +70,7 @@ async function writeToOutput(db: Database, keys: Keys): Promise<void> {
 /** Copies the database into an empty file, and shows how it grows. */
 function copier(db: Database, signal: AbortSignal): (path: string) => Promise<void> {
   return async (path) => {
-    const [file, bytes] = [await getFileOf(db), await usedBytes(db)]
+    const [file, bytes] = [await getDatabaseFile(db), await usedBytes(db)]
     await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
   }
 }

@@ -16,7 +16,7 @@ const status = defineCommand({
     withStorage(args, async ({ db }) => {
       await assertMigratable(db)
       const { now, note, doubt } = await readCommandClock(db)
-      const found = {
+      const status = {
         now: toInstant(now),
         trusted: doubt === undefined,
         ...(note !== undefined && { seen_at: toInstant(note) }),
@@ -26,7 +26,7 @@ const status = defineCommand({
         ['trusted', doubt === undefined ? 'yes' : `no: ${doubt}`],
         ['noted last', note === undefined ? 'never' : toInstant(note)],
       ]
-      print(args, found, table(['NOW', found.now], rows))
+      print(args, status, table(['NOW', status.now], rows))
     }),
 })
 

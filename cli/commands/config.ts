@@ -6,7 +6,7 @@ import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
 import { writeNewFile } from '../config/permissions.ts'
 import { configTemplate, configTemplateYaml } from '../config/template.ts'
-import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
+import { listWarnings, refuseIfStrict } from '../config/warnings.ts'
 import { oneLine, print, printNote } from '../output.ts'
 
 const TEMPLATES: Record<string, () => string> = {
@@ -46,7 +46,7 @@ const check = defineCommand({
   },
   run: ({ args }) => {
     const { config, file, warnings: loadWarnings } = loadConfig(args)
-    const warnings = [...loadWarnings, ...warningsOf(config)]
+    const warnings = [...loadWarnings, ...listWarnings(config)]
     refuseIfStrict(warnings, args)
     warnings.forEach(printNote)
     print(args, { valid: true, ...(file && { file }), warnings }, oneLine(`${file ?? 'The configuration'} is valid.`))

@@ -10,14 +10,14 @@ import { type FileStore, openFileStore } from '../../lib/files/file-store.ts'
 import type { Chat } from '../../lib/service.ts'
 import { exportConversation } from '../../lib/storage/archive/conversation-export.ts'
 import { replaceFile } from '../../lib/storage/archive/files.ts'
-import { linesOf } from '../../lib/storage/archive/lines.ts'
+import { splitLines } from '../../lib/storage/archive/lines.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import { writeLines } from '../archive-file.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { confirm, yesArg } from '../args/confirm.ts'
-import { userIdOf } from '../args/user.ts'
-import { findBackup, identityArg, keysOf } from '../backups.ts'
+import { resolveUserId } from '../args/user.ts'
+import { findBackup, identityArg, readKeys } from '../backups.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { filesArg, filesText, saveSomeFiles } from '../files.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
@@ -88,7 +88,7 @@ async function withSource<T>(
   const { config, warnings } = loadConfig(args)
   warnings.forEach(printNote)
   const { bytes, openFiles } = await findBackup(name, config, signal)
-  const keys = keysOf(config, args.identity)
+  const keys = readKeys(config, args.identity)
   const backup = await openBackup(bytes, keys)
   const { prefix } = config.database
   return withBackup(backup, { prefix, signal }, async (storage) => use(storage, await openFiles?.(keys)))
@@ -114,7 +114,7 @@ export const importConversationCommand = defineCommand({
   run: ({ args }) =>
     untilInterrupted('The import', async (signal) => {
       if ((await stat(args.file)).isDirectory()) throw new Error(`${args.file} is a folder, not an archive`)
-      const lines = () => linesOf(createReadStream(args.file, { signal }))
+      const lines = () => splitLines(createReadStream(args.file, { signal }))
       const copy = await readCopy(lines())
       await withChat(args, async (chat) => {
         const plan = await planImport(contextOf(chat), copy, { wait_ms: WAIT_TIMEOUT_MS, signal })
@@ -140,7 +140,7 @@ export const importConversationCommand = defineCommand({
 
 /** @throws UsageError when an owner is needed */
 async function ownerOf(chat: Chat, name: string | undefined, plan: Plan): Promise<string | undefined> {
-  if (name !== undefined) return userIdOf(chat, name)
+  if (name !== undefined) return resolveUserId(chat, name)
   if (plan.needs_owner)
     throw new UsageError('no owner of the conversation has an account here: name another one with --owner <user>')
   return undefined

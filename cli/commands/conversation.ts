@@ -4,8 +4,8 @@ import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { assertCanAsk, confirm, yesArg } from '../args/confirm.ts'
 import { named } from '../args/missing.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { userArg, userIdOf } from '../args/user.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
+import { resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -19,17 +19,17 @@ const list = defineCommand({
   args: { user: { ...userArg.user, required: false }, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
-      const page = await chat.conversations.listAll(OPERATOR, { ...pageOf(args), user_id })
-      const rows = page.conversations.map((each) => [
-        each.id,
-        each.title,
-        String(each.participant_count),
-        String(each.threads),
-        String(each.messages),
-        each.last_activity_at,
+      const user_id = args.user === undefined ? undefined : await resolveUserId(chat, args.user)
+      const page = await chat.conversations.listAll(OPERATOR, { ...toPageInput(args), user_id })
+      const rows = page.conversations.map((conversation) => [
+        conversation.id,
+        conversation.title,
+        String(conversation.participant_count),
+        String(conversation.threads),
+        String(conversation.messages),
+        conversation.last_activity_at,
       ])
-      print(args, page, table(HEADINGS, rows) + moreOf(page))
+      print(args, page, table(HEADINGS, rows) + morePagesHint(page))
     }),
 })
 
@@ -39,14 +39,14 @@ const show = defineCommand({
   args: { ...idArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const found = await named('conversation', args.id, chat.conversations.describe(OPERATOR, args.id))
-      const { title, threads, messages, participant_count, created_at, last_activity_at } = found
+      const conversation = await named('conversation', args.id, chat.conversations.describe(OPERATOR, args.id))
+      const { title, threads, messages, participant_count, created_at, last_activity_at } = conversation
       const lines = [
         `${title || '(no title)'}: ${participant_count} people, ${threads} threads, ${messages} messages`,
         `created ${created_at}, last activity ${last_activity_at}`,
       ]
-      const rows = found.participants.map(({ username, role, user_id }) => [username, role, user_id])
-      print(args, found, `${lines.map(oneLine).join('\n')}\n\n${table(['USERNAME', 'ROLE', 'ID'], rows)}`)
+      const rows = conversation.participants.map(({ username, role, user_id }) => [username, role, user_id])
+      print(args, conversation, `${lines.map(oneLine).join('\n')}\n\n${table(['USERNAME', 'ROLE', 'ID'], rows)}`)
     }),
 })
 
@@ -68,8 +68,8 @@ const remove = defineCommand({
 
 /** @throws UsageError without a terminal; Error for another answer than its title */
 async function askFor(chat: Chat, id: string): Promise<void> {
-  const found = await named('conversation', id, chat.conversations.describe(OPERATOR, id))
-  const { title, messages, participant_count } = found
+  const conversation = await named('conversation', id, chat.conversations.describe(OPERATOR, id))
+  const { title, messages, participant_count } = conversation
   const what = title.trim() === '' ? `its id, ${id}` : `its title, ${title.trim()}`
   const size = `It has ${participant_count} people and ${messages} messages, and this cannot be undone.`
   await confirm(`${size} To delete it, type ${oneLine(what)}: `, title.trim() || id)

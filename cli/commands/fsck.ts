@@ -1,7 +1,7 @@
 import type { FileCheckup } from '../../lib/ops/file-check.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
-import { numberOf } from '../args/number.ts'
+import { parseNumber } from '../args/number.ts'
 import { consentNote } from '../consent.ts'
 import { print, printNote } from '../output.ts'
 import { showProgress } from '../progress.ts'
@@ -23,7 +23,7 @@ export default defineCommand({
   },
   run: ({ args }) => {
     if (args.read && !args.files) throw new UsageError('--read is part of --files')
-    const accept_loss = numberOf('accept-loss', args['accept-loss'])
+    const accept_loss = parseNumber('accept-loss', args['accept-loss'])
     if (accept_loss !== undefined && !(args.files && args.repair))
       throw new UsageError('--accept-loss is part of --files --repair')
     return withChat(

@@ -1,7 +1,7 @@
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { ask, parseJson } from '../doctor/http.ts'
-import { localUrlOf, shownUrl } from '../doctor/server.ts'
+import { shownUrl, toLocalUrl } from '../doctor/server.ts'
 import { oneLine, print } from '../output.ts'
 
 export default defineCommand({
@@ -19,7 +19,7 @@ export default defineCommand({
   },
   run: async ({ args }) => {
     const { config } = loadConfig(args)
-    const url = localUrlOf(config)
+    const url = toLocalUrl(config)
     if (!url) throw new Error('server.port is 0: the port of the service is unknown')
     const path = args.ready ? '/readyz' : '/healthz'
     const { status, body, failure } = await ask(`${url}${path}`)

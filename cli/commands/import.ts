@@ -8,9 +8,9 @@ import { assertPipedIn, STANDARD } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
 
 async function openFile(path: string): Promise<ArchiveSource> {
-  const found = await stat(path)
-  if (found.isDirectory()) throw new Error(`${path} is a folder, not an archive`)
-  return { bytes: createReadStream(path), size: found.size }
+  const stats = await stat(path)
+  if (stats.isDirectory()) throw new Error(`${path} is a folder, not an archive`)
+  return { bytes: createReadStream(path), size: stats.size }
 }
 
 export default defineCommand({

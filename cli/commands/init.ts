@@ -57,8 +57,8 @@ const forProgram = (name: string, target: Target) =>
 /** @throws UsageError for what is not a list of addresses */
 function nodesNamed(list: unknown): string[] | undefined {
   if (typeof list !== 'string') return undefined
-  const nodes = list.split(',').map((each) => each.trim())
-  const wrong = nodes.find((each) => !NODE.test(each))
+  const nodes = list.split(',').map((name) => name.trim())
+  const wrong = nodes.find((name) => !NODE.test(name))
   if (wrong !== undefined) throw new UsageError(`--nodes: "${wrong}" is not host:port`)
   return nodes
 }

@@ -3,8 +3,8 @@ import type { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { named } from '../args/missing.ts'
-import { numberOf } from '../args/number.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { parseNumber } from '../args/number.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -33,8 +33,8 @@ const create = defineCommand({
           email: args.email,
           mail: args.mail === true,
           role: args.role as ParticipantRole,
-          ttl_seconds: numberOf('ttl-seconds', args['ttl-seconds']),
-          max_uses: numberOf('max-uses', args['max-uses']),
+          ttl_seconds: parseNumber('ttl-seconds', args['ttl-seconds']),
+          max_uses: parseNumber('max-uses', args['max-uses']),
         }),
       )
       const { token, expires_at } = created
@@ -52,16 +52,16 @@ const list = defineCommand({
       const found = await named(
         'conversation',
         args.conversation,
-        chat.invites.list(OPERATOR, args.conversation, pageOf(args)),
+        chat.invites.list(OPERATOR, args.conversation, toPageInput(args)),
       )
-      const rows = found.invites.map((each) => [
-        each.id,
-        each.role,
-        `${each.uses} of ${each.max_uses}`,
-        each.expires_at,
-        each.email ?? '',
+      const rows = found.invites.map((invite) => [
+        invite.id,
+        invite.role,
+        `${invite.uses} of ${invite.max_uses}`,
+        invite.expires_at,
+        invite.email ?? '',
       ])
-      print(args, found, table(['ID', 'ROLE', 'USED', 'VALID UNTIL', 'EMAIL'], rows) + moreOf(found))
+      print(args, found, table(['ID', 'ROLE', 'USED', 'VALID UNTIL', 'EMAIL'], rows) + morePagesHint(found))
     }),
 })
 

@@ -1,8 +1,8 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { userArg, userIdOf, usernamesOf } from '../args/user.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
+import { findUsernames, resolveUserId, userArg } from '../args/user.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -12,9 +12,9 @@ const list = defineCommand({
   args: { user: { ...userArg.user, required: false }, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
-      const page = await chat.keys.listAll(OPERATOR, { ...pageOf(args), user_id })
-      const names = await usernamesOf(
+      const user_id = args.user === undefined ? undefined : await resolveUserId(chat, args.user)
+      const page = await chat.keys.listAll(OPERATOR, { ...toPageInput(args), user_id })
+      const names = await findUsernames(
         chat,
         page.keys.map((key) => key.user_id),
       )
@@ -26,7 +26,11 @@ const list = defineCommand({
         key.last_used_at ?? 'never',
         key.expires_at ?? 'never',
       ])
-      print(args, page, table(['ID', 'USERNAME', 'NAME', 'CREATED', 'LAST USED', 'EXPIRES'], rows) + moreOf(page))
+      print(
+        args,
+        page,
+        table(['ID', 'USERNAME', 'NAME', 'CREATED', 'LAST USED', 'EXPIRES'], rows) + morePagesHint(page),
+      )
     }),
 })
 

@@ -6,8 +6,8 @@ import type { LimitAssignmentInput, LimitProfile, LimitResetInput, LimitStatus }
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { named, unlessTaken } from '../args/missing.ts'
-import { numberOf } from '../args/number.ts'
-import { userIdOf } from '../args/user.ts'
+import { parseNumber } from '../args/number.ts'
+import { resolveUserId } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -86,7 +86,7 @@ const listAssignments = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const assignments = await chat.limits.listAssignments(OPERATOR)
-      const rows = assignments.map((each) => [each.method, each.path_pattern, each.profile_name, each.id])
+      const rows = assignments.map((limit) => [limit.method, limit.path_pattern, limit.profile_name, limit.id])
       print(args, { assignments }, table(['METHOD', 'PATH', 'PROFILE', 'ID'], rows))
     }),
 })
@@ -133,8 +133,8 @@ async function allProfiles(chat: Chat): Promise<LimitProfile[]> {
 /** The id of the profile with this name or id. @throws Error if there is none */
 async function profileId(chat: Chat, profile: string): Promise<string> {
   const profiles = await allProfiles(chat)
-  const found = profiles.find(({ name }) => name === profile) ?? profiles.find(({ id }) => id === profile)
-  if (found) return found.id
+  const row = profiles.find(({ name }) => name === profile) ?? profiles.find(({ id }) => id === profile)
+  if (row) return row.id
   const hint = didYouMean(
     profile,
     profiles.map(({ name }) => name),
@@ -143,7 +143,7 @@ async function profileId(chat: Chat, profile: string): Promise<string> {
 }
 
 function paramsOf({ rps, burst }: { rps: string; burst: string }) {
-  return { requests_per_second: numberOf('rps', rps), burst: numberOf('burst', burst) }
+  return { requests_per_second: parseNumber('rps', rps), burst: parseNumber('burst', burst) }
 }
 
 function formatProfile({ name, params }: LimitProfile): string {
@@ -159,9 +159,9 @@ const status = defineCommand({
   args: { user: { type: 'string', description: 'Only this user: name, email address or id' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
-      const found = await chat.limits.status(OPERATOR, { user_id })
-      const rows = found.throttled.map(({ limit, method = '', path = '', user_id, username, address, until }) => [
+      const user_id = args.user === undefined ? undefined : await resolveUserId(chat, args.user)
+      const status = await chat.limits.status(OPERATOR, { user_id })
+      const rows = status.throttled.map(({ limit, method = '', path = '', user_id, username, address, until }) => [
         username ?? user_id ?? address ?? 'callers without an address',
         limit,
         `${method} ${path}`.trim(),
@@ -169,8 +169,8 @@ const status = defineCommand({
       ])
       print(
         args,
-        found,
-        [...(rows.length > 0 ? [table(['CALLER', 'LIMIT', 'ROUTE', 'UNTIL'], rows)] : []), ...summary(found)].join(
+        status,
+        [...(rows.length > 0 ? [table(['CALLER', 'LIMIT', 'ROUTE', 'UNTIL'], rows)] : []), ...summary(status)].join(
           '\n',
         ),
       )
@@ -188,7 +188,7 @@ const reset = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const { user, address } = args
-      const caller = { ...(user !== undefined && { user_id: await userIdOf(chat, user) }), address }
+      const caller = { ...(user !== undefined && { user_id: await resolveUserId(chat, user) }), address }
       // The call refuses both, and neither.
       const result = await chat.limits.reset(OPERATOR, caller as LimitResetInput)
       print(args, result, oneLine(`${user ?? address} may call again (${result.reset} counts forgotten).`))

@@ -7,7 +7,7 @@ import { isMailable } from '../../lib/mail/rules.ts'
 import type { MailRecord } from '../../lib/mail/schema.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { named } from '../args/missing.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { loadConfig } from '../config/load.ts'
 import { oneLine, print, printNote, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
@@ -50,8 +50,12 @@ const list = defineCommand({
   args: { ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const page = await chat.mails.list(OPERATOR, pageOf(args))
-      print(args, page, table(['ID', 'MAIL', 'STATUS', 'TRIES', 'NEXT', 'CAUSE'], page.mails.map(toRow)) + moreOf(page))
+      const page = await chat.mails.list(OPERATOR, toPageInput(args))
+      print(
+        args,
+        page,
+        table(['ID', 'MAIL', 'STATUS', 'TRIES', 'NEXT', 'CAUSE'], page.mails.map(toRow)) + morePagesHint(page),
+      )
     }),
 })
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Storage } from '../../lib/storage/open.ts'
-import { assertMigratable, SCHEMA_VERSION, schemaOf } from '../../lib/storage/schema/migrate.ts'
+import { assertMigratable, findSchemaVersion, SCHEMA_VERSION } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { copyBeforeMigration } from '../copies.ts'
@@ -33,7 +33,7 @@ export default defineCommand({
             name,
             `${applied_at ?? 'pending'}${differs ? ` (${DIFFERS[differs]})` : ''}`,
           ])
-          const database_schema = await schemaOf(storage.db)
+          const database_schema = await findSchemaVersion(storage.db)
           const versions = database_schema
             ? `The database has the schema ${database_schema}, this program ${SCHEMA_VERSION}.`
             : `The database has no schema yet, this program ${SCHEMA_VERSION}.`

@@ -13,9 +13,9 @@ const list = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const { nodes } = await chat.nodes.list(OPERATOR)
-      const rows = nodes.map(({ id, host = '-', pid, port, ...each }) => [
+      const rows = nodes.map(({ id, host = '-', pid, port, ...node }) => [
         ...[id, host, String(pid ?? '-'), String(port ?? '-')],
-        ...[each.version, each.started_at, each.beat_at, String(each.streams)],
+        ...[node.version, node.started_at, node.beat_at, String(node.streams)],
       ])
       print(args, { nodes }, table(HEADINGS, rows))
     }),

@@ -2,7 +2,7 @@ import { type NodeReload, requestReload } from '../../lib/cluster/reload-request
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
-import { numberOf } from '../args/number.ts'
+import { parseNumber } from '../args/number.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -21,7 +21,7 @@ export default defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const seconds = numberOf('timeout', args.timeout)
+      const seconds = parseNumber('timeout', args.timeout)
       if (!(seconds >= 1 && seconds <= 600)) throw new UsageError('--timeout must be from 1 to 600')
       const { nodes } = await chat.nodes.list(OPERATOR)
       if (nodes.length === 0) throw new Error(NONE)

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { findBackup, identityArg, keysOf, structureOnly } from '../backups.ts'
+import { findBackup, identityArg, readKeys, structureOnly } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { filesArg, filesText, loadFiles } from '../files.ts'
@@ -31,7 +31,7 @@ export default defineCommand({
       const { config, warnings } = loadConfig(args)
       warnings.forEach(printNote)
       const { bytes, path, is_compared, openFiles } = await findBackup(args.file, config, signal)
-      const keys = keysOf(config, args.identity)
+      const keys = readKeys(config, args.identity)
       const backup = await openBackup(bytes, keys)
       // An export fills an empty database, of either kind.
       if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })

@@ -10,15 +10,15 @@ const status = defineCommand({
   args: commonArgs,
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const found = await chat.search.status(OPERATOR)
-      const mib = (found.bytes / 2 ** 20).toFixed(1)
-      const reach = found.reaches_back_to ? `, back to ${found.reaches_back_to}` : ''
-      const state = found.filling ? 'being filled' : found.enabled ? 'kept' : 'off: search.enabled is false'
+      const status = await chat.search.status(OPERATOR)
+      const mib = (status.bytes / 2 ** 20).toFixed(1)
+      const reach = status.reaches_back_to ? `, back to ${status.reaches_back_to}` : ''
+      const state = status.filling ? 'being filled' : status.enabled ? 'kept' : 'off: search.enabled is false'
       print(
         args,
-        found,
+        status,
         oneLine(
-          `The index is ${state}. Messages in it: ${found.documents} (${mib} MiB)${reach}. Changes to bring into it: ${found.waiting}.`,
+          `The index is ${state}. Messages in it: ${status.documents} (${mib} MiB)${reach}. Changes to bring into it: ${status.waiting}.`,
         ),
       )
     }),

@@ -3,8 +3,8 @@ import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { named } from '../args/missing.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { userArg, userIdOf } from '../args/user.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
+import { resolveUserId, userArg } from '../args/user.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -16,10 +16,15 @@ const list = defineCommand({
   args: { user, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
-      const page = await chat.sessions.list(OPERATOR, { ...pageOf(args), user_id })
-      const rows = page.sessions.map((each) => [each.username, each.last_seen_at, each.ip ?? '', each.id])
-      print(args, page, table(['USERNAME', 'LAST SEEN', 'ADDRESS', 'ID'], rows) + moreOf(page))
+      const user_id = args.user === undefined ? undefined : await resolveUserId(chat, args.user)
+      const page = await chat.sessions.list(OPERATOR, { ...toPageInput(args), user_id })
+      const rows = page.sessions.map((session) => [
+        session.username,
+        session.last_seen_at,
+        session.ip ?? '',
+        session.id,
+      ])
+      print(args, page, table(['USERNAME', 'LAST SEEN', 'ADDRESS', 'ID'], rows) + morePagesHint(page))
     }),
 })
 
@@ -49,7 +54,7 @@ const revoke = defineCommand({
 
 async function selectionOf(chat: Chat, id: string | undefined, user: string | undefined) {
   if (id !== undefined) return { session_id: id }
-  return user === undefined ? { all: true as const } : { user_id: await userIdOf(chat, user) }
+  return user === undefined ? { all: true as const } : { user_id: await resolveUserId(chat, user) }
 }
 
 export default defineGroup({

@@ -2,7 +2,7 @@ import type { AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts
 import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
-import { userArg, userIdOf } from '../args/user.ts'
+import { resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -13,7 +13,7 @@ function change(
   done: string,
 ): Promise<void> {
   return withChat(args, async (chat) => {
-    const changed = await chat.users.change(OPERATOR, await userIdOf(chat, args.user), changes)
+    const changed = await chat.users.change(OPERATOR, await resolveUserId(chat, args.user), changes)
     print(args, changed, oneLine(`User ${changed.user.username} ${done}.`))
   })
 }
@@ -59,7 +59,7 @@ export const show = defineCommand({
   args: { ...userArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const facts = await chat.users.describe(OPERATOR, await userIdOf(chat, args.user))
+      const facts = await chat.users.describe(OPERATOR, await resolveUserId(chat, args.user))
       const { user, has_password, locked_until, last_seen_at, sessions, keys, identities, conversations } = facts
       const rows = [
         ['Username', user.username],
@@ -85,7 +85,7 @@ export const unlock = defineCommand({
   args: { ...userArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = await userIdOf(chat, args.user)
+      const user_id = await resolveUserId(chat, args.user)
       await chat.users.unlock(OPERATOR, user_id)
       print(args, { user_id }, oneLine(`User ${args.user} may sign in again.`))
     }),
@@ -125,7 +125,7 @@ export const lockdown = defineCommand({
   args: { ...userArg, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = await userIdOf(chat, args.user)
+      const user_id = await resolveUserId(chat, args.user)
       const ended = await chat.users.lockDown(OPERATOR, user_id)
       const { sessions, keys, identities, invites } = ended
       const counts = `${sessions} sessions, ${keys} keys, ${identities} identities and ${invites} invites`
@@ -151,7 +151,7 @@ export const erase = defineCommand({
     if (!args.yes) throw new UsageError('this cannot be undone: add --yes')
     const messages = args.messages as Erasure['messages']
     await withChat(args, async (chat) => {
-      const user_id = await userIdOf(chat, args.user)
+      const user_id = await resolveUserId(chat, args.user)
       await chat.users.erase(OPERATOR, user_id, { messages })
       const rest =
         'Their messages are hidden; the running service, or the next one to start, processes them in the background: that frees space inside the database file, and none on the disk but that of erased files.'

@@ -1,7 +1,7 @@
 import { contextOf } from '../../lib/core/context-of.ts'
 import { exportUser } from '../../lib/ops/user-export/export.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { userIdOf } from '../args/user.ts'
+import { resolveUserId } from '../args/user.ts'
 import { oneLine, print, printNote } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { untilInterrupted } from '../signals.ts'
@@ -17,7 +17,7 @@ export default defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const id = await userIdOf(chat, args.user)
+      const id = await resolveUserId(chat, args.user)
       const done = await untilInterrupted('The export', (signal) =>
         exportUser(contextOf(chat), id, args.folder, {
           signal,

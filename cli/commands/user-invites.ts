@@ -1,8 +1,8 @@
 import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { named } from '../args/missing.ts'
-import { numberOf } from '../args/number.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { parseNumber } from '../args/number.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -21,7 +21,7 @@ export const invite = defineCommand({
       if (!args.link && !(await chat.capabilities.get()).mail)
         throw new UsageError('the service sends no mail: --link prints the link instead')
       const roles = args.roles.split(',').map((role) => role.trim()) as Role[]
-      const ttl_seconds = numberOf('ttl-seconds', args['ttl-seconds'])
+      const ttl_seconds = parseNumber('ttl-seconds', args['ttl-seconds'])
       const invited = await chat.newcomers.invite(OPERATOR, { email: args.email, roles, ttl_seconds, mail: !args.link })
       const { email, expires_at, url, token } = invited
       const text = token
@@ -37,9 +37,9 @@ export const invites = defineCommand({
   args: { ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const page = await chat.newcomers.list(OPERATOR, pageOf(args))
-      const rows = page.invites.map((each) => [each.email, each.roles.join(','), each.expires_at, each.id])
-      print(args, page, table(['EMAIL', 'ROLES', 'VALID UNTIL', 'ID'], rows) + moreOf(page))
+      const page = await chat.newcomers.list(OPERATOR, toPageInput(args))
+      const rows = page.invites.map((invite) => [invite.email, invite.roles.join(','), invite.expires_at, invite.id])
+      print(args, page, table(['EMAIL', 'ROLES', 'VALID UNTIL', 'ID'], rows) + morePagesHint(page))
     }),
 })
 

@@ -2,9 +2,9 @@ import { defineCommand as defineGroup } from 'citty'
 import type { Account } from '../../lib/accounts/users/schema.ts'
 import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
-import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { morePagesHint, pageArgs, toPageInput } from '../args/paging.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
-import { userArg, userIdOf } from '../args/user.ts'
+import { resolveUserId, userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 import {
@@ -56,9 +56,9 @@ const list = defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const page = await chat.users.list(OPERATOR, { ...pageOf(args), query: args.query, subject: args.subject })
+      const page = await chat.users.list(OPERATOR, { ...toPageInput(args), query: args.query, subject: args.subject })
       const rows = page.users.map((user) => [user.username, describeAddress(user), describeRoles(user), user.id])
-      print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + moreOf(page))
+      print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + morePagesHint(page))
     }),
 })
 
@@ -85,7 +85,7 @@ const resetLink = defineCommand({
       const link =
         user === undefined
           ? await chat.resets.issue(OPERATOR, { email: email! })
-          : await chat.users.issueReset(OPERATOR, await userIdOf(chat, user))
+          : await chat.users.issueReset(OPERATOR, await resolveUserId(chat, user))
       print(args, link, link.url ?? link.token)
     })
   },

@@ -1,8 +1,8 @@
 import { openHandle } from '../../lib/storage/connect.ts'
 import { countNodes } from '../../lib/storage/inspect.ts'
 import type { Storage } from '../../lib/storage/open.ts'
-import { diskOf } from '../../lib/storage/space.ts'
-import { type DatabaseSize, roomFor, sizeOf, vacuumFile, vacuumTables } from '../../lib/storage/vacuum.ts'
+import { readDisk } from '../../lib/storage/space.ts'
+import { type DatabaseSize, readDatabaseSize, roomFor, vacuumFile, vacuumTables } from '../../lib/storage/vacuum.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
@@ -24,14 +24,14 @@ export default defineCommand({
   },
   run: async ({ args }) => {
     const file = sqliteFile(loadConfig(args).config.database.url)
-    const before = await withStorage(args, ({ db }) => sizeOf(db))
+    const before = await withStorage(args, ({ db }) => readDatabaseSize(db))
     const began = performance.now()
     if (file) {
       assertRoom(file, before)
       if (!args.json) printNote(describePlan(before, file))
       vacuumFile(file, await openHandle(file), { force: args.force === true })
     } else await withStorage(args, (storage) => vacuumServer(storage, before, args))
-    const after = await withStorage(args, ({ db }) => sizeOf(db))
+    const after = await withStorage(args, ({ db }) => readDatabaseSize(db))
     const seconds = Math.round((performance.now() - began) / 100) / 10
     const result = {
       before_bytes: before.bytes,
@@ -58,12 +58,12 @@ async function vacuumServer(storage: Storage, before: DatabaseSize, flags: Flags
 }
 
 function assertRoom(file: string, size: DatabaseSize): void {
-  const [needed, free] = [roomFor(size), diskOf(file).free]
+  const [needed, free] = [roomFor(size), readDisk(file).free]
   if (free < needed) throw new Error(`VACUUM needs ${inMib(needed)} next to ${file}, and ${inMib(free)} are free`)
 }
 
 function describePlan(size: DatabaseSize, file: string): string {
-  const room = `needs up to ${inMib(roomFor(size))} next to it (${inMib(diskOf(file).free)} are free)`
+  const room = `needs up to ${inMib(roomFor(size))} next to it (${inMib(readDisk(file).free)} are free)`
   return `VACUUM writes ${inMib(size.used_bytes)} of ${inMib(size.bytes)} anew: about ${secondsFor(2 * size.used_bytes)}; it ${room}.`
 }
 

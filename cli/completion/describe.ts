@@ -1,6 +1,6 @@
 import type { CommandDef } from 'citty'
 import { resolve } from '../args/command.ts'
-import { subjectOf } from '../args/subject.ts'
+import { findSubject } from '../args/subject.ts'
 
 /** A flag, or a positional argument. */
 export interface DescribedArg {
@@ -36,7 +36,7 @@ export async function describeCommands(command: CommandDef, path = 'chat-server'
   const meta = (await resolve(command.meta)) ?? {}
   const defined = (await resolve(command.args)) ?? {}
   const args = Object.entries(defined)
-  const subject = subjectOf(defined)
+  const subject = findSubject(defined)
   const subcommands = Object.entries((await resolve(command.subCommands)) ?? {})
   const { example } = command as { example?: string }
   const described: DescribedCommand = {

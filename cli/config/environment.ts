@@ -22,25 +22,28 @@ export function variableName(key: string): string {
 
 /** Reads every CHAT_… variable. An empty variable counts as set: it is an empty text, and not a number. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  const found: Environment = { values: new Map(), problems: [], warnings: [], files: [] }
+  const environment: Environment = { values: new Map(), problems: [], warnings: [], files: [] }
   for (const [name, text = ''] of Object.entries(env)) {
     const key = keyOf(name)
     const secret = key ? undefined : secretOf(name)
-    if (key) found.values.set(key.key, { name, value: toTyped(key, text) })
+    if (key) environment.values.set(key.key, { name, value: toTyped(key, text) })
     else if (secret && env[name.slice(0, -'_FILE'.length)] !== undefined)
-      found.problems.push({ key: name, message: `is set beside ${name.slice(0, -'_FILE'.length)}: set one of the two` })
-    else if (secret)
-      collect(found.problems, () => {
-        const file = readSecretFile(secret, text, name)
-        found.files.push(file)
-        found.values.set(secret.key, { name, value: file.value })
+      environment.problems.push({
+        key: name,
+        message: `is set beside ${name.slice(0, -'_FILE'.length)}: set one of the two`,
       })
-    else if (/^CHAT_.*__/.test(name)) found.problems.push({ key: name, message: unknownVariable(name) })
+    else if (secret)
+      collect(environment.problems, () => {
+        const file = readSecretFile(secret, text, name)
+        environment.files.push(file)
+        environment.values.set(secret.key, { name, value: file.value })
+      })
+    else if (/^CHAT_.*__/.test(name)) environment.problems.push({ key: name, message: unknownVariable(name) })
     else if (/^CHAT_/.test(name) && !OTHER_VARIABLES.includes(name) && !isOfKubernetes(name, env)) {
-      found.warnings.push(`${name} in the environment sets nothing: sections are followed by two underscores.`)
+      environment.warnings.push(`${name} in the environment sets nothing: sections are followed by two underscores.`)
     }
   }
-  return found
+  return environment
 }
 
 /**

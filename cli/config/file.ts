@@ -44,7 +44,7 @@ export function readConfigFile(path: string): ConfigFile {
 }
 
 /** The line, from 1, that probably sets `key`; `undefined` if it is not found. */
-export function lineOf(text: string, key: string): number | undefined {
+export function findLine(text: string, key: string): number | undefined {
   const lines = text.split('\n')
   let line = 0
   for (const name of key.split('.')) {

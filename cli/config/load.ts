@@ -3,7 +3,7 @@ import type { ConfigProblem } from '../../lib/config/contradictions.ts'
 import { type Config, ConfigError, type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { configKeys } from '../../lib/config/reference.ts'
 import { readEnvironment, toTyped } from './environment.ts'
-import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
+import { type ConfigFile, findLine, readConfigFile } from './file.ts'
 import { credentialsIn, fileSecretsIn, type SecretFile } from './secrets.ts'
 
 /** Read if it exists and neither `--config` nor CHAT_CONFIG is set. */
@@ -65,9 +65,9 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
   const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
   const { config: read, problems } = check(input, sourceOf)
   const config = read && withFiles(read)
-  const unread = [environment, inFile, credentials].flatMap((each) => each.problems)
+  const unread = [environment, inFile, credentials].flatMap((source) => source.problems)
   if (!config || unread.length > 0) throw new ConfigError([...unread, ...problems])
-  const secret_files = [inFile, credentials, environment].flatMap((each) => each.files)
+  const secret_files = [inFile, credentials, environment].flatMap((source) => source.files)
   const warnings = [...environment.warnings, ...warnOfSecrets(flags)]
   return { config, ...(file && { file: file.path }), ...(secret_files.length > 0 && { secret_files }), warnings }
 }
@@ -127,6 +127,6 @@ function located({ key, message }: ConfigProblem, source: string | undefined): C
 }
 
 function placeIn(file: ConfigFile, key: string): string {
-  const line = lineOf(file.text, key)
+  const line = findLine(file.text, key)
   return line ? `${file.path}, line ${line}` : file.path
 }

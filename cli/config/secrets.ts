@@ -84,10 +84,10 @@ export function credentialsIn(folder: string | undefined): Pick<FileSecrets, 'fi
   const files: SecretFile[] = []
   const problems: ConfigProblem[] = []
   if (folder === undefined || folder === '') return { files, problems }
-  for (const each of configKeys().filter(({ secret }) => secret)) {
-    const path = join(folder, each.key)
-    if (!each.key.includes('<') && existsSync(path))
-      collect(problems, () => files.push(readSecretFile(each, path, `credential ${each.key}`)))
+  for (const key of configKeys().filter(({ secret }) => secret)) {
+    const path = join(folder, key.key)
+    if (!key.key.includes('<') && existsSync(path))
+      collect(problems, () => files.push(readSecretFile(key, path, `credential ${key.key}`)))
   }
   return { files, problems }
 }

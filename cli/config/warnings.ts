@@ -10,7 +10,7 @@ export interface ConfigWarning {
 }
 
 /** The messages of {@link configWarnings}. */
-export function warningsOf(config: Config): string[] {
+export function listWarnings(config: Config): string[] {
   return configWarnings(config).map(({ message }) => message)
 }
 

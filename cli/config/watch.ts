@@ -5,7 +5,7 @@ import type { Chat } from '../../lib/index.ts'
 import { toFailure } from '../errors.ts'
 import type { Logger } from '../logging/logger.ts'
 import { type ConfigFlags, loadConfig } from './load.ts'
-import { refuseIfStrict, warningsOf } from './warnings.ts'
+import { listWarnings, refuseIfStrict } from './warnings.ts'
 
 /** The flags with which `serve` was started. */
 export type ReloadFlags = ConfigFlags & { strict?: boolean | undefined }
@@ -27,11 +27,11 @@ export interface Reloading {
 export function reloadable(
   chat: Chat,
   { flags, log, adapt = (config) => config, onReloaded = () => {} }: Reloading,
-): (given?: Config) => Promise<OwnReload> {
+): (config?: Config) => Promise<OwnReload> {
   const { settings, cluster } = contextOf(chat)
-  const reload = (given?: Config) =>
+  const reload = (config?: Config) =>
     attempt(log, async () => {
-      const reloaded = await chat.reload(given ?? adapt(readAgain(flags, log)))
+      const reloaded = await chat.reload(config ?? adapt(readAgain(flags, log)))
       log.setLevel(settings.current().log.level)
       onReloaded(settings.current())
       return reloaded
@@ -43,7 +43,7 @@ export function reloadable(
 /** @throws ConfigError; UsageError for a warning under `--strict` */
 export function readAgain(flags: ReloadFlags, log: Logger): Config {
   const { config, warnings } = loadConfig(flags)
-  const all = [...warnings, ...warningsOf(config)]
+  const all = [...warnings, ...listWarnings(config)]
   refuseIfStrict(all, flags)
   for (const warning of all) log.warn(warning)
   return config

@@ -6,8 +6,8 @@ import { type Finding, failure, ok, warning } from './finding.ts'
 /** Checks that the URLs, the cookie settings and the providers of a configuration are consistent. Sends no request. */
 export function checkAddresses(config: Config): Finding[] {
   const { public_url } = config.server
-  const found = public_url ? checkPublicUrl(config, new URL(public_url)) : checkWithoutUrl(config)
-  return found.length > 0 ? found : [ok('addresses', 'The addresses and the cookie settings are consistent.')]
+  const findings = public_url ? checkPublicUrl(config, new URL(public_url)) : checkWithoutUrl(config)
+  return findings.length > 0 ? findings : [ok('addresses', 'The addresses and the cookie settings are consistent.')]
 }
 
 function checkWithoutUrl({ server }: Config): Finding[] {
@@ -41,10 +41,10 @@ function checkPublicUrl(config: Config, url: URL): Finding[] {
 
 function checkCookies({ security }: Config, { protocol, hostname }: URL): Finding[] {
   const { secure, domain } = security.cookie
-  const found: Finding[] = []
+  const findings: Finding[] = []
   if (secure && protocol === 'http:') {
     const severity = isThisMachine(hostname) ? warning : failure
-    found.push(
+    findings.push(
       severity(
         'cookie.secure_over_http',
         'security.cookie.secure is true and server.public_url is http: browsers do not store such cookies, so no user can sign in.',
@@ -54,7 +54,7 @@ function checkCookies({ security }: Config, { protocol, hostname }: URL): Findin
   }
   const name = domain.replace(/^\./, '').toLowerCase()
   if (name && name !== hostname && !hostname.endsWith(`.${name}`)) {
-    found.push(
+    findings.push(
       failure(
         'cookie.other_domain',
         `security.cookie.domain = ${domain} is not the host of server.public_url, ${hostname}, nor a parent domain of it: browsers refuse the cookies.`,
@@ -62,7 +62,7 @@ function checkCookies({ security }: Config, { protocol, hostname }: URL): Findin
       ),
     )
   }
-  return found
+  return findings
 }
 
 function checkOrigins({ server, security }: Config, url: URL): Finding[] {
@@ -79,7 +79,7 @@ function checkOrigins({ server, security }: Config, url: URL): Finding[] {
 
 function checkRedirects(config: Config, url: URL): Finding[] {
   const providers = oauthProviders(config)
-  const found = providers.flatMap(({ name, redirect_uri }): Finding[] => {
+  const findings = providers.flatMap(({ name, redirect_uri }): Finding[] => {
     const redirect = new URL(redirect_uri)
     const path = `${url.pathname.replace(/\/+$/, '')}/api/oauth/${name}/callback`
     if (redirect.host === url.host && redirect.protocol === url.protocol && redirect.pathname === path) return []
@@ -92,7 +92,7 @@ function checkRedirects(config: Config, url: URL): Finding[] {
     ]
   })
   if (providers.length > 0 && config.security.cookie.same_site === 'strict') {
-    found.push(
+    findings.push(
       warning(
         'cookie.strict_with_providers',
         'With security.cookie.same_site = strict, users who return from a provider look signed out until the next click.',
@@ -100,7 +100,7 @@ function checkRedirects(config: Config, url: URL): Finding[] {
       ),
     )
   }
-  return found
+  return findings
 }
 
 /** Whether browsers treat both as one site, by the last two labels; under a two-label public suffix they are stricter. */

@@ -9,10 +9,10 @@ import { newId } from '../../lib/core/ids.ts'
 import { MIB } from '../../lib/core/units.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
 import { examine } from '../../lib/files/place.ts'
-import { reserveOf } from '../../lib/files/reserve.ts'
+import { reservedBytes } from '../../lib/files/reserve.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import type { Space } from '../../lib/storage/space.ts'
-import { messageOf } from '../errors.ts'
+import { toErrorMessage } from '../errors.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
 import { type FilesElsewhere, findFilesElsewhere, some } from './nodes.ts'
 
@@ -44,9 +44,9 @@ export function judgeSize(bytes: number, most: number): Finding {
 }
 
 /** The finding about files that messages show without their bytes. */
-export function judgeGone(gone: number): Finding[] {
-  if (gone === 0) return []
-  const message = `${gone} ${gone === 1 ? 'file' : 'files'} of messages can be read no more: their bytes were deleted, or lost.`
+export function judgeGone(count: number): Finding[] {
+  if (count === 0) return []
+  const message = `${count} ${count === 1 ? 'file' : 'files'} of messages can be read no more: their bytes were deleted, or lost.`
   const remedy = 'If a restore or an import came without them, repeat it with --files. Else nothing is to be done.'
   return [note('attachments.gone', message, remedy)]
 }
@@ -58,7 +58,7 @@ async function checkSpace(config: Config): Promise<Finding[]> {
   const files = openFileStore(place)
   const space = await files.space().catch(() => undefined)
   await files.close()
-  return space ? judgeSpace(space, reserveOf(config.attachments.reserve_bytes, space)) : []
+  return space ? judgeSpace(space, reservedBytes(config.attachments.reserve_bytes, space)) : []
 }
 
 /** The finding about a disk whose last bytes are kept from uploads. */
@@ -136,8 +136,8 @@ async function writeValue(place: string): Promise<string> {
   const key = `${newId()}/1`
   try {
     await files.put(key, PROBE)
-    const found = await files.get(key)
-    if (found === undefined || !PROBE.equals(found)) throw new Error('what was stored is not read again')
+    const value = await files.get(key)
+    if (value === undefined || !PROBE.equals(value)) throw new Error('what was stored is not read again')
     return files.place
   } finally {
     await files.remove(key).catch(() => {})
@@ -149,7 +149,9 @@ const PROBE = Buffer.from('chat-server doctor')
 
 function reasonOf(error: unknown): string {
   const cause = error instanceof ChatError ? error.cause : undefined
-  return cause === undefined ? messageOf(error) : `${messageOf(error).replace(/\.$/, '')} (${messageOf(cause)})`
+  return cause === undefined
+    ? toErrorMessage(error)
+    : `${toErrorMessage(error).replace(/\.$/, '')} (${toErrorMessage(cause)})`
 }
 
 function inMib(bytes: number): string {

@@ -7,7 +7,7 @@ import { parseSchedule } from '../../lib/core/scheduling/schedule.ts'
 import { toInstant } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import type { Queries } from '../../lib/storage/database.ts'
-import { messageOf } from '../errors.ts'
+import { toErrorMessage } from '../errors.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 /** A failed attempt is repeated within an hour at the latest. */
@@ -75,7 +75,11 @@ async function checkTarget(config: Config, state: BackupState | undefined): Prom
     return ok('backup.target', `Backups can be listed in ${objects.place}.`)
   } catch (error) {
     const remedy = 'Correct backup.target and backup.s3, or the permissions there.'
-    return warning('backup.target_unusable', `The place of the backups cannot be used: ${messageOf(error)}.`, remedy)
+    return warning(
+      'backup.target_unusable',
+      `The place of the backups cannot be used: ${toErrorMessage(error)}.`,
+      remedy,
+    )
   }
 }
 

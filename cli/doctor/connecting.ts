@@ -1,5 +1,5 @@
 import { isCertificateTrouble } from '../../lib/storage/postgres/tls.ts'
-import { messageOf } from '../errors.ts'
+import { toErrorMessage } from '../errors.ts'
 
 /** What to do about a connection that PostgreSQL refuses, by SQLSTATE. */
 const REMEDIES: Record<string, string> = {
@@ -13,7 +13,7 @@ const REMEDIES: Record<string, string> = {
 /** What to do when PostgreSQL, or a pooler in front of it, accepts no connection. */
 export function remedyOfConnection(error: unknown): string {
   const { cause = error } = Object(error) as { cause?: unknown }
-  const message = messageOf(cause)
+  const message = toErrorMessage(cause)
   if (isCertificateTrouble(cause))
     return 'Correct the host or sslrootcert of database.url, or the certificate of the server.'
   // PostgreSQL ends its refusal with it where pg_hba.conf has "hostssl" only.

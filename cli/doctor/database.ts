@@ -18,12 +18,12 @@ export function judgeDatabase(
 ): Finding[] {
   const { version, version_number, distributed, settings, read_only, ahead_ms } = facts
   if (distributed) return [judgeDistributed(distributed)]
-  const found: Finding[] = []
+  const findings: Finding[] = []
   if (version_number !== undefined && version_number < OLDEST_POSTGRES) {
-    found.push(failure('database.old_version', `PostgreSQL ${version} is too old.`, 'Use PostgreSQL 13 or later.'))
+    findings.push(failure('database.old_version', `PostgreSQL ${version} is too old.`, 'Use PostgreSQL 13 or later.'))
   }
   if (read_only) {
-    found.push(
+    findings.push(
       failure(
         'database.read_only',
         'The database refuses writes: it is a standby, or default_transaction_read_only is on.',
@@ -32,7 +32,7 @@ export function judgeDatabase(
     )
   }
   if (settings.server_encoding !== undefined && settings.server_encoding !== 'UTF8') {
-    found.push(
+    findings.push(
       failure(
         'database.not_utf8',
         `The database is in ${settings.server_encoding}, which cannot store every text.`,
@@ -42,7 +42,7 @@ export function judgeDatabase(
   }
   const isolation = settings.default_transaction_isolation
   if (isolation !== undefined && isolation !== 'read committed') {
-    found.push(
+    findings.push(
       note(
         'database.isolation',
         `The default isolation of the role or the database is ${isolation}. The service uses read committed all the same.`,
@@ -51,7 +51,7 @@ export function judgeDatabase(
     )
   }
   return [
-    ...found,
+    ...findings,
     ...judgeDurability(settings, storage.durability),
     ...judgeConnections(facts, database.pool_size, cluster.workers),
     ...judgeClock('database.clock', ahead_ms),
@@ -96,17 +96,17 @@ function describeLimit({ free, by, name }: ConnectionLimit): [limit: string, rai
 }
 
 function judgeDurability(settings: Record<string, string>, durability: 'full' | 'os'): Finding[] {
-  const found: Finding[] = []
+  const findings: Finding[] = []
   const switches = { fsync: 'database.fsync_off', synchronous_commit: 'database.synchronous_commit_off' } as const
   for (const [name, code] of Object.entries(switches)) {
     if (settings[name] !== 'off') continue
     const message = `PostgreSQL runs with ${name} = off and may lose acknowledged messages.`
     const remedy = `Set ${name} = on in postgresql.conf and reload it.`
     // `serve` refuses to start otherwise.
-    found.push(durability === 'os' ? note(code, message, remedy) : failure(code, message, remedy))
+    findings.push(durability === 'os' ? note(code, message, remedy) : failure(code, message, remedy))
   }
   if (settings.full_page_writes === 'off') {
-    found.push(
+    findings.push(
       warning(
         'database.full_page_writes_off',
         'PostgreSQL runs with full_page_writes = off: a power cut may damage the database beyond repair.',
@@ -115,7 +115,7 @@ function judgeDurability(settings: Record<string, string>, durability: 'full' | 
     )
   }
   if (settings.journal_mode !== undefined && settings.journal_mode !== 'wal') {
-    found.push(
+    findings.push(
       warning(
         'database.journal_mode',
         `SQLite keeps its journal as ${settings.journal_mode}, not as WAL.`,
@@ -123,7 +123,7 @@ function judgeDurability(settings: Record<string, string>, durability: 'full' | 
       ),
     )
   }
-  return found.length > 0 ? found : [ok('database.durable', 'Acknowledged writes survive a power cut.')]
+  return findings.length > 0 ? findings : [ok('database.durable', 'Acknowledged writes survive a power cut.')]
 }
 
 /** Compares a clock with the clock of this machine. No finding if the difference is unknown. */

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { MIB } from '../../lib/core/units.ts'
-import { partsOf } from '../../lib/storage/archive/files.ts'
-import { diskOf } from '../../lib/storage/space.ts'
+import { databaseFiles } from '../../lib/storage/archive/files.ts'
+import { readDisk } from '../../lib/storage/space.ts'
 import { isInWal } from '../../lib/storage/sqlite/file.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
@@ -51,7 +51,7 @@ export function checkFile(path: string): Finding[] {
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   return [
     ...checkModes(path),
-    ...judgeFileSystem(path, diskOf(path), file.size + wal),
+    ...judgeFileSystem(path, readDisk(path), file.size + wal),
     ...(wal > LARGE_WAL
       ? [
           warning(
@@ -68,11 +68,11 @@ export function checkFile(path: string): Finding[] {
 }
 
 /** The findings about a file system: its type and its free space. */
-export function judgeFileSystem(path: string, { type, free }: ReturnType<typeof diskOf>, size: number): Finding[] {
+export function judgeFileSystem(path: string, { type, free }: ReturnType<typeof readDisk>, size: number): Finding[] {
   const network = NETWORK_FILE_SYSTEMS[type]
-  const found: Finding[] = []
+  const findings: Finding[] = []
   if (network) {
-    found.push(
+    findings.push(
       failure(
         'database.network_file_system',
         `${path} is on a network file system (${network}), where SQLite can lose or damage data.`,
@@ -82,14 +82,14 @@ export function judgeFileSystem(path: string, { type, free }: ReturnType<typeof 
   }
   const space = judgeFree(free, `next to ${path}`)
   if (space.severity === 'ok' && free < size)
-    found.push(
+    findings.push(
       note(
         'disk.no_room_for_backup',
         `${inMib(free)} are free, less than the ${inMib(size)} of a backup next to ${path}.`,
       ),
     )
-  else found.push(space)
-  return found
+  else findings.push(space)
+  return findings
 }
 
 /** The finding about the free space of a disk. @param where such as `next to data/chat.db` */
@@ -103,17 +103,17 @@ export function judgeFree(free: number, where: string): Finding {
 
 function checkModes(path: string): Finding[] {
   if (process.platform === 'win32') return []
-  const found: Finding[] = []
+  const findings: Finding[] = []
   const folder = dirname(path)
-  for (const each of partsOf(path)) {
-    const mode = modeOf(each)
+  for (const file of databaseFiles(path)) {
+    const mode = modeOf(file)
     if (mode === undefined || (mode & 0o077) === 0) continue
-    found.push(
-      warning('database.file_readable', `Other users can read ${each} (${mode.toString(8)}).`, `chmod 600 ${each}`),
+    findings.push(
+      warning('database.file_readable', `Other users can read ${file} (${mode.toString(8)}).`, `chmod 600 ${file}`),
     )
   }
   if (modeOf(folder)! & 0o022) {
-    found.push(
+    findings.push(
       warning(
         'database.folder_writable',
         `Other users can replace the files in ${folder} (${modeOf(folder)!.toString(8)}).`,
@@ -124,14 +124,14 @@ function checkModes(path: string): Finding[] {
   const owner = statSync(path).uid
   const self = process.geteuid!()
   if (owner !== self && self !== 0)
-    found.push(
+    findings.push(
       warning(
         'database.other_owner',
         `${path} belongs to user ${owner}, but this command runs as user ${self}.`,
         'Run the service and its commands as one user.',
       ),
     )
-  return found.length > 0 ? found : [ok('database.permissions', `Only its user can read ${path}.`)]
+  return findings.length > 0 ? findings : [ok('database.permissions', `Only its user can read ${path}.`)]
 }
 
 function modeOf(path: string): number | undefined {

@@ -29,9 +29,14 @@ export async function ask(url: string, headers: Record<string, string> = {}): Pr
 /** @param url a socket and a path, as nginx writes it: `unix:/run/chat.sock:/healthz` */
 async function askSocket(url: string, headers: Record<string, string>): Promise<Answer> {
   const [, socketPath = '', path = '/'] = /^unix:(.*):(\/[^:]*)$/s.exec(url) ?? []
-  const asked = request({ socketPath, path, headers: { host: 'localhost', ...headers }, timeout: TIMEOUT_MS }).end()
-  asked.once('timeout', () => asked.destroy(Object.assign(new Error(), { name: 'TimeoutError' })))
-  const [response] = (await once(asked, 'response').catch((cause) => {
+  const clientRequest = request({
+    socketPath,
+    path,
+    headers: { host: 'localhost', ...headers },
+    timeout: TIMEOUT_MS,
+  }).end()
+  clientRequest.once('timeout', () => clientRequest.destroy(Object.assign(new Error(), { name: 'TimeoutError' })))
+  const [response] = (await once(clientRequest, 'response').catch((cause) => {
     throw cause.name === 'TimeoutError' ? cause : new Error('no response', { cause })
   })) as [IncomingMessage]
   const { bytes } = await readAtMost(Readable.toWeb(response) as ReadableStream<Uint8Array>, MAX_BODY_BYTES)

@@ -8,7 +8,7 @@ const MAX_NAMED = 5
 export async function checkLeftovers(config: Pick<Config, 'backup' | 'database'>): Promise<Finding[]> {
   const leftovers = await listLeftovers(config)
   if (leftovers.length === 0) return []
-  const sum = leftovers.reduce((bytes, each) => bytes + each.bytes, 0)
+  const sum = leftovers.reduce((bytes, leftover) => bytes + leftover.bytes, 0)
   const named = leftovers.slice(0, MAX_NAMED).map(({ path }) => path)
   const more = leftovers.length > MAX_NAMED ? `, and ${leftovers.length - MAX_NAMED} more` : ''
   return [

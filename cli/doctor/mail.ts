@@ -5,7 +5,7 @@ import { loadSmtp } from '../../lib/mail/smtp.ts'
 import { countMails } from '../../lib/mail/store.ts'
 import { loadTexts } from '../../lib/mail/templates.ts'
 import type { Queries } from '../../lib/storage/database.ts'
-import { messageOf } from '../errors.ts'
+import { toErrorMessage } from '../errors.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 
 /** Connects to the mail server and signs in, without sending. */
@@ -24,16 +24,16 @@ export async function checkMailServer(config: Config): Promise<Finding> {
       'Turn STARTTLS on at the server, or use smtps:// in mail.smtp.url.',
     )
   } catch (error) {
-    if (/^mail\.templates/.test(messageOf(error)))
+    if (/^mail\.templates/.test(toErrorMessage(error)))
       return failure(
         'mail.templates',
-        `A mail cannot be written: ${messageOf(error)}`,
+        `A mail cannot be written: ${toErrorMessage(error)}`,
         'Correct the file, or mail.templates.',
       )
-    const remedy = /npm install/.test(messageOf(error))
+    const remedy = /npm install/.test(toErrorMessage(error))
       ? 'Run "npm install nodemailer" next to chat-server.'
       : 'Correct mail.smtp.url, or the mail server, and try "chat-server mail test <address>".'
-    return failure('mail.unreachable', `The mail server ${server} cannot be used: ${messageOf(error)}`, remedy)
+    return failure('mail.unreachable', `The mail server ${server} cannot be used: ${toErrorMessage(error)}`, remedy)
   }
 }
 

@@ -8,7 +8,7 @@ import { SECOND } from '../../lib/core/units.ts'
 import { BUILD } from '../../lib/core/version.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { readSecret } from '../../lib/storage/secret.ts'
-import { describeSystemError, messageOf } from '../errors.ts'
+import { describeSystemError, toErrorMessage } from '../errors.ts'
 import { type Finding, note, ok, skipped, warning } from './finding.ts'
 
 /** The most that are compared, and the most that a message names. */
@@ -33,7 +33,7 @@ export async function checkNodes(config: Config, storage: Storage): Promise<Find
     })
     return judgeNodes(config, valuesKey(secret), { nodes, count: rows.length })
   } catch (error) {
-    const reason = describeSystemError(error) ?? messageOf(error)
+    const reason = describeSystemError(error) ?? toErrorMessage(error)
     return [skipped('nodes', `The running nodes cannot be read: ${reason}`)]
   }
 }
@@ -122,7 +122,7 @@ function judgeHere(config: Config, key: Uint8Array, nodes: Node[]): Finding[] {
   const unset = fingerprintOf('database.url', findKey('database.url')!.default, { key, is_secret: true })
   const findings = new Map<string, Finding>()
   for (const { host, pid, values } of nodes) {
-    const keys = differingKeys(own, values).filter((each) => each !== 'database.url' || values[each] !== unset)
+    const keys = differingKeys(own, values).filter((key) => key !== 'database.url' || values[key] !== unset)
     const node = `the node on ${host} (process ${pid})`
     const add = (finding: Finding) => findings.has(finding.code) || findings.set(finding.code, finding)
     if (keys.includes('attachments.storage'))
@@ -141,14 +141,14 @@ function judgeHere(config: Config, key: Uint8Array, nodes: Node[]): Finding[] {
           'Set the same one everywhere, and restart the node.',
         ),
       )
-    const rest = keys.filter((each) => each !== 'attachments.storage' && each !== 'server.public_url')
+    const rest = keys.filter((key) => key !== 'attachments.storage' && key !== 'server.public_url')
     if (rest.length > 0) add(notReloaded(rest, { node, isHere: host === hostname() }))
   }
   return [...findings.values()]
 }
 
 function notReloaded(keys: string[], { node, isHere }: { node: string; isHere: boolean }): Finding {
-  const needRestart = keys.filter((each) => !findKey(each)?.reload)
+  const needRestart = keys.filter((key) => !findKey(key)?.reload)
   const why = isHere ? 'The file was changed and not reloaded, or the service has another environment or flags.' : ''
   const remedy =
     needRestart.length === 0

@@ -1,5 +1,5 @@
 import { loadBcrypt } from '../../lib/accounts/passwords/hash.ts'
-import { messageOf } from '../errors.ts'
+import { toErrorMessage } from '../errors.ts'
 import { type Finding, failure, ok } from './finding.ts'
 
 /** Checks that passwords can be hashed: the service loads the addon for it with the first password. */
@@ -11,7 +11,7 @@ export async function checkPasswords(load: () => Promise<unknown> = loadBcrypt):
     return [
       failure(
         'passwords.addon',
-        `No password can be hashed or checked: ${messageOf(error)}`,
+        `No password can be hashed or checked: ${toErrorMessage(error)}`,
         'Install all packages on the machine and for the Node version that run the service: npm ci',
       ),
     ]

@@ -6,7 +6,7 @@ import { inspectDatabase } from '../../lib/storage/inspect.ts'
 import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import { assertOurs } from '../../lib/storage/schema/verify.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { describeSystemError, messageOf, withCause } from '../errors.ts'
+import { describeSystemError, toErrorMessage, withCause } from '../errors.ts'
 import { createLogger } from '../logging/logger.ts'
 import { operatorName } from '../with-chat.ts'
 import { checkAddresses } from './addresses.ts'
@@ -26,7 +26,7 @@ import { checkPasswords } from './passwords.ts'
 import { checkPooler } from './pooler.ts'
 import { judgeHeartbeat } from './proxy.ts'
 import { checkSearch } from './search.ts'
-import { checkServer, localUrlOf } from './server.ts'
+import { checkServer, toLocalUrl } from './server.ts'
 import { checkSettings } from './settings.ts'
 import { checkSignIns } from './sign-ins.ts'
 import { checkStream } from './stream.ts'
@@ -54,7 +54,7 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
     if (!server.url) return untested('No service was found to test the event stream.')
     if (!config.features.auth_v1) return [skipped('stream', 'features.auth_v1 is false: the event stream is off.')]
     if (options.readOnly) return untested('With --read-only no test user is created to open a stream.')
-    return testStream(loaded, storage, { url: server.url, proxied: server.url !== localUrlOf(config) })
+    return testStream(loaded, storage, { url: server.url, proxied: server.url !== toLocalUrl(config) })
   })
   return [...here, ...disks, ...passwords, ...server.findings, ...leftovers, ...database, ...upstreams, mail]
 }
@@ -125,7 +125,7 @@ async function checkDatabase(
 }
 
 function remedyOf(error: unknown, path: string | undefined): string {
-  const message = messageOf(error)
+  const message = toErrorMessage(error)
   // These name their remedy; a repair or a backup would lose the existing data.
   if (message === INTERRUPTED) return 'Run the import again with the same archive: it continues.'
   if (/newer than this program/.test(message)) return 'Install the version of chat-server that migrated it.'
@@ -144,7 +144,7 @@ function remedyOf(error: unknown, path: string | undefined): string {
 
 /** HTTP hides why the storage failed; the operator of the machine needs the reason. */
 function reasonOf(error: unknown): string {
-  return error instanceof ChatError ? withCause(error) : (describeSystemError(error) ?? messageOf(error))
+  return error instanceof ChatError ? withCause(error) : (describeSystemError(error) ?? toErrorMessage(error))
 }
 
 async function testStream(

@@ -25,23 +25,23 @@ export async function checkSearch({ search }: Pick<Config, 'search'>, db: Querie
 /** The findings about the search index. */
 export function judgeSearch(state: { waiting: number; refused: number; filling: boolean }): Finding[] {
   const { waiting, refused, filling } = state
-  const found: Finding[] = []
+  const findings: Finding[] = []
   if (refused > 0)
-    found.push(
+    findings.push(
       warning(
         'search.refused',
         `The database refuses ${refused} messages for the search index: searches read them directly, which is slower.`,
         'The log has the reason. Correct it, and try "chat-server search rebuild".',
       ),
     )
-  if (filling) return [...found, note('search.filling', 'Older messages are being brought into the search index.')]
+  if (filling) return [...findings, note('search.filling', 'Older messages are being brought into the search index.')]
   if (waiting - refused >= MANY)
-    found.push(
+    findings.push(
       warning(
         'search.behind',
         `The search index lacks ${waiting - refused} changes of messages: searches read them directly, which is slower.`,
         'Is a service running? Its log says what fails: "The search index could not be brought up to date".',
       ),
     )
-  return found.length > 0 ? found : [ok('search.index', 'The search index is as the messages are.')]
+  return findings.length > 0 ? findings : [ok('search.index', 'The search index is as the messages are.')]
 }

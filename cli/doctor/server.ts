@@ -16,7 +16,7 @@ export interface FoundServer {
 }
 
 /** Where the service of this machine listens; `undefined` if its port is unknown. */
-export function localUrlOf({ server }: Pick<Config, 'server'>): string | undefined {
+export function toLocalUrl({ server }: Pick<Config, 'server'>): string | undefined {
   if (server.socket !== undefined) return `unix:${resolve(server.socket)}:`
   return server.port === 0 ? undefined : `http://${localHost(server.host)}:${server.port}`
 }
@@ -29,7 +29,7 @@ export function shownUrl(url: string | undefined): string {
 /** Looks for the service at its public address, else where it listens, and checks its public endpoints. */
 export async function checkServer(config: Config): Promise<FoundServer> {
   const { server, metrics } = config
-  const local = localUrlOf({ server })
+  const local = toLocalUrl({ server })
   const url = publicUrlOf(config) ?? local
   if (!url) {
     const reason = 'server.port is 0 and server.public_url is not set: the port of the service is unknown.'

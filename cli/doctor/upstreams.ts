@@ -83,7 +83,7 @@ async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
 
 /** Some servers list no models, and some accept more names than they list. */
 function judgeModels(list: unknown, model: string): Finding {
-  const ids = Array.isArray(list) ? list.map((each) => String(Object(each).id)) : []
+  const ids = Array.isArray(list) ? list.map((model) => String(Object(model).id)) : []
   if (ids.length === 0 || ids.some((id) => id === model || id === `${model}:latest`))
     return ok('assistant.reachable', `The model server responds and has ${model}.`)
   return warning(

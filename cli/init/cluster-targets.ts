@@ -1,12 +1,12 @@
 import { basePathOf } from '../../lib/config/base-path.ts'
-import { idleOf, publicOf, stopTimeoutOf, upstreamOf } from './facts.ts'
+import { idleSeconds, stopTimeout, toPublicUrl, toUpstream } from './facts.ts'
 import type { Target } from './target.ts'
 
 /** Pods, their configuration and their addresses. */
 export const kubernetes: Target = {
   description: 'Write a ConfigMap, a Deployment with probes, a Service and an Ingress for Kubernetes',
   files: ({ config }) => {
-    const { hostname } = publicOf(config)
+    const { hostname } = toPublicUrl(config)
     const base = basePathOf(config)
     const delay = Math.max(10, config.server.drain_delay_seconds)
     return [
@@ -14,12 +14,12 @@ export const kubernetes: Target = {
         name: 'kubernetes.yaml',
         example: 'examples/deploy/kubernetes.yaml',
         replace: [
-          ['https://chat.example.org', publicOf(config).href.replace(/\/$/, '')],
+          ['https://chat.example.org', toPublicUrl(config).href.replace(/\/$/, '')],
           ['chat.example.org', hostname],
           ['drain_delay_seconds = 10', `drain_delay_seconds = ${delay}`],
-          ['terminationGracePeriodSeconds: 40', `terminationGracePeriodSeconds: ${stopTimeoutOf(config, delay)}`],
+          ['terminationGracePeriodSeconds: 40', `terminationGracePeriodSeconds: ${stopTimeout(config, delay)}`],
           ['(20)', `(${config.sse.heartbeat_seconds})`],
-          ['proxy-read-timeout: "60"', `proxy-read-timeout: "${idleOf(config)}"`],
+          ['proxy-read-timeout: "60"', `proxy-read-timeout: "${idleSeconds(config)}"`],
           ...(base
             ? ([
                 [
@@ -49,7 +49,7 @@ export const prometheus: Target = {
       name: 'prometheus.yaml',
       example: 'examples/monitoring/prometheus.yaml',
       replace: [
-        ['127.0.0.1:8080', upstreamOf(config)],
+        ['127.0.0.1:8080', toUpstream(config)],
         ...(config.metrics.token === undefined ? TOKEN_LINES.map((line) => [line, ''] as const) : []),
       ],
     },

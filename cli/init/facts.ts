@@ -5,7 +5,7 @@ import { basePathOf, publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { addressText, isAnyAddress } from '../../lib/http/node/listen.ts'
 import { sqliteFile } from '../doctor/files.ts'
-import { drainSecondsOf } from '../drain.ts'
+import { drainSeconds } from '../drain.ts'
 
 /** What the written files take from the configuration. */
 export interface Facts {
@@ -34,39 +34,39 @@ const DEFAULT_PORT = 8080
 const SOCKET_FORMS = { nginx: 'unix:', caddy: 'unix/', haproxy: 'unix@' } as const
 
 /** Where a proxy on the same machine reaches the service. */
-export function upstreamOf({ server: { host, port, socket } }: Config, proxy?: keyof typeof SOCKET_FORMS): string {
+export function toUpstream({ server: { host, port, socket } }: Config, proxy?: keyof typeof SOCKET_FORMS): string {
   if (socket !== undefined && proxy) return SOCKET_FORMS[proxy] + resolve(socket)
   return addressText({ host: isAnyAddress(host) ? '127.0.0.1' : host, port: port || DEFAULT_PORT })
 }
 
 /** The nodes behind a balancer: as named, else that of the configuration and, on PostgreSQL, one more on this machine. */
-export function nodesOf({ config, nodes }: Facts): string[] {
+export function listUpstreamNodes({ config, nodes }: Facts): string[] {
   if (nodes) return nodes
   const { server, cluster } = config
-  const first = upstreamOf(config, 'haproxy')
+  const first = toUpstream(config, 'haproxy')
   // Workers share the port.
   if (isSingle(config) || cluster.workers > 1 || server.socket !== undefined) return [first]
   const port = server.port || DEFAULT_PORT
-  return [first, upstreamOf({ ...config, server: { ...server, port: port < 65_535 ? port + 1 : port - 1 } })]
+  return [first, toUpstream({ ...config, server: { ...server, port: port < 65_535 ? port + 1 : port - 1 } })]
 }
 
 /** The address of clients. Without `server.public_url`, that of the example. */
-export function publicOf(config: Config): URL {
+export function toPublicUrl(config: Config): URL {
   return new URL(publicUrlOf(config) ?? `https://chat.example.org${basePathOf(config)}`)
 }
 
 /** Seconds for which a proxy may keep an idle connection: less than the service does. */
-export function keepAliveOf({ server }: Config): number {
+export function keepAliveSeconds({ server }: Config): number {
   return Math.max(1, server.keep_alive_timeout_seconds - 1)
 }
 
 /** Seconds without a byte after which a proxy may give a stream up. */
-export function idleOf({ sse }: Config): number {
+export function idleSeconds({ sse }: Config): number {
   return 3 * sse.heartbeat_seconds
 }
 
 /** The folder of the database, where it is not the one in which the service starts. */
-export function databaseFolderOf({ database }: Config): string | undefined {
+export function databaseFolder({ database }: Config): string | undefined {
   const [, path] = /^sqlite:(\/.+)$/.exec(database.url) ?? []
   return path === undefined ? undefined : join(path, '..')
 }
@@ -76,24 +76,24 @@ function filesFolderOf(config: Config): string | undefined {
 }
 
 /** The folder directly in /run that has the socket: systemd recreates it at each start. */
-export function runtimeFolderOf({ server }: Config): string | undefined {
+export function runtimeFolder({ server }: Config): string | undefined {
   return /^\/run\/([\w.-]+)\/[^/]+$/.exec(server.socket ?? '')?.[1]
 }
 
 /** The folders outside /var/lib/chat-server into which the service writes: the database, files, backups, the socket. */
-export function writableFoldersOf(config: Config): string[] {
+export function writableFolders(config: Config): string[] {
   const { socket } = config.server
-  const socketFolder = socket === undefined || runtimeFolderOf(config) ? undefined : dirname(socket)
-  const places = [databaseFolderOf(config), filesFolderOf(config), config.backup.target, socketFolder]
+  const socketFolder = socket === undefined || runtimeFolder(config) ? undefined : dirname(socket)
+  const places = [databaseFolder(config), filesFolderOf(config), config.backup.target, socketFolder]
   const folders = places.flatMap((place) => (place?.startsWith('/') ? resolve(place) : []))
   const outer = [HOME, ...folders]
-  const isOutside = (folder: string) => folder !== HOME && !outer.some((each) => folder.startsWith(`${each}/`))
+  const isOutside = (folder: string) => folder !== HOME && !outer.some((parent) => folder.startsWith(`${parent}/`))
   return [...new Set(folders)].filter(isOutside)
 }
 
 /** Seconds after which a service that stops may be killed: `serve` itself kills workers that hang before. */
-export function stopTimeoutOf(config: Config, delay?: number): number {
-  return 20 + drainSecondsOf(config, delay)
+export function stopTimeout(config: Config, delay?: number): number {
+  return 20 + drainSeconds(config, delay)
 }
 
 /** Whether only one process may serve. */
@@ -102,7 +102,7 @@ export function isSingle({ database }: Config): boolean {
 }
 
 /** The sources of this program, from which an image is built; a folder beside the files where it is installed without them. */
-export function sourcesOf({ root, output }: Facts): string {
+export function sourceFolder({ root, output }: Facts): string {
   if (!existsSync(join(root, 'lib', 'index.ts'))) return './chat-server'
   return relative(output, root) || '.'
 }

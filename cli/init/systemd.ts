@@ -1,5 +1,5 @@
 import { dirname, extname, resolve } from 'node:path'
-import { type Facts, runtimeFolderOf, stopTimeoutOf, writableFoldersOf } from './facts.ts'
+import { type Facts, runtimeFolder, stopTimeout, writableFolders } from './facts.ts'
 import { execLine, shellWord, unitPath } from './quote.ts'
 import type { Replacement, Target } from './target.ts'
 
@@ -14,7 +14,7 @@ export const systemd: Target = {
       replace: [
         ['/usr/local/bin/chat-server', execLine(facts.program)],
         [`${configFolder(facts)}/chat-server.toml`, configPath(facts)],
-        ['TimeoutStopSec=30', `TimeoutStopSec=${stopTimeoutOf(facts.config)}`],
+        ['TimeoutStopSec=30', `TimeoutStopSec=${stopTimeout(facts.config)}`],
         ['(10000)', `(${facts.config.server.max_connections})`],
         ['LimitNOFILE=20000', `LimitNOFILE=${2 * facts.config.server.max_connections}`],
         ...(facts.user ? [] : sandboxOf(facts)),
@@ -33,8 +33,8 @@ export const systemd: Target = {
 /** What the sandbox must permit for this configuration. */
 function sandboxOf({ config }: Facts): Replacement[] {
   const { port, socket } = config.server
-  const folders = writableFoldersOf(config)
-  const runtime = runtimeFolderOf(config)
+  const folders = writableFolders(config)
+  const runtime = runtimeFolder(config)
   return [
     ...(folders.length > 0
       ? [['ProtectSystem=strict', `ProtectSystem=strict\nReadWritePaths=${folders.map(unitPath).join(' ')}`] as const]
@@ -57,7 +57,7 @@ function stepsOfMachine(facts: Facts): string[] {
     'useradd --system --home-dir /var/lib/chat-server --shell /usr/sbin/nologin chat-server',
     'install -d -m 755 /etc/chat-server',
     // The unit does not start without them. One that exists may belong to another program.
-    ...writableFoldersOf(facts.config).map((folder) => createFolder(facts, folder)),
+    ...writableFolders(facts.config).map((folder) => createFolder(facts, folder)),
     ...(facts.file === undefined
       ? [
           `chat-server config init --output ${path}`,
@@ -82,7 +82,7 @@ function createFolder({ config: { server } }: Facts, folder: string): string {
 }
 
 function stepsOfUser(facts: Facts): string[] {
-  const [path, folder] = [configPath(facts), configFolder(facts)].map((each) => each.replace('%h', '~'))
+  const [path, folder] = [configPath(facts), configFolder(facts)].map((path) => path.replace('%h', '~'))
   return [
     `install -d -m 700 ${folder} ~/.local/share/chat-server ~/.config/systemd/user`,
     facts.file === undefined

@@ -1,13 +1,21 @@
 import { basePathOf } from '../../lib/config/base-path.ts'
 import { kubernetes, prometheus } from './cluster-targets.ts'
-import { type Facts, idleOf, keepAliveOf, nodesOf, publicOf, sourcesOf, upstreamOf } from './facts.ts'
+import {
+  type Facts,
+  idleSeconds,
+  keepAliveSeconds,
+  listUpstreamNodes,
+  sourceFolder,
+  toPublicUrl,
+  toUpstream,
+} from './facts.ts'
 import { systemd } from './systemd.ts'
 import type { Replacement, Target } from './target.ts'
 
 const docker: Target = {
   description: 'Write a Dockerfile, and a compose file with PostgreSQL, two nodes and HAProxy',
   files: (facts) => {
-    const sources = sourcesOf(facts)
+    const sources = sourceFolder(facts)
     const { sse, server } = facts.config
     return [
       {
@@ -43,7 +51,9 @@ const docker: Target = {
     ]
   },
   next: (facts) => [
-    ...(sourcesOf(facts) === './chat-server' ? ['git clone https://github.com/OWNER/chat-server.git chat-server'] : []),
+    ...(sourceFolder(facts) === './chat-server'
+      ? ['git clone https://github.com/OWNER/chat-server.git chat-server']
+      : []),
     'echo "POSTGRES_PASSWORD=$(openssl rand -hex 24)" > .env',
     'docker compose config --quiet',
     'docker compose up --build --detach',
@@ -54,7 +64,7 @@ const docker: Target = {
 const nginx: Target = {
   description: 'Write a server block for nginx',
   files: ({ config }) => {
-    const { hostname, protocol, port } = publicOf(config)
+    const { hostname, protocol, port } = toPublicUrl(config)
     const base = basePathOf(config)
     const isSecure = protocol === 'https:'
     return [
@@ -62,9 +72,9 @@ const nginx: Target = {
         name: 'chat-server.conf',
         example: 'examples/deploy/nginx.conf',
         replace: [
-          ['server 127.0.0.1:8080;', `server ${upstreamOf(config, 'nginx')};`],
+          ['server 127.0.0.1:8080;', `server ${toUpstream(config, 'nginx')};`],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
-          ['keepalive_timeout 4s;', `keepalive_timeout ${keepAliveOf(config)}s;`],
+          ['keepalive_timeout 4s;', `keepalive_timeout ${keepAliveSeconds(config)}s;`],
           ['listen 443 ssl http2;', isSecure ? `listen ${port || 443} ssl http2;` : `listen ${port || 80};`],
           ...(isSecure ? [] : (CERTIFICATES.map((line) => [line, '']) as [string, string][])),
           ['chat.example.org', hostname],
@@ -72,7 +82,7 @@ const nginx: Target = {
           // With a path, nginx replaces the location by it.
           ['proxy_pass http://chat;', `proxy_pass http://chat${base && '/'};`],
           ['(20)', `(${config.sse.heartbeat_seconds})`],
-          ['proxy_read_timeout 60s;', `proxy_read_timeout ${idleOf(config)}s;`],
+          ['proxy_read_timeout 60s;', `proxy_read_timeout ${idleSeconds(config)}s;`],
         ],
       },
     ]
@@ -93,9 +103,9 @@ const CERTIFICATES = [
 const caddy: Target = {
   description: 'Write a Caddyfile',
   files: ({ config }) => {
-    const { host, origin, protocol } = publicOf(config)
+    const { host, origin, protocol } = toPublicUrl(config)
     const base = basePathOf(config)
-    const proxy = `\treverse_proxy ${upstreamOf(config, 'caddy')} {`
+    const proxy = `\treverse_proxy ${toUpstream(config, 'caddy')} {`
     return [
       {
         name: 'Caddyfile',
@@ -104,7 +114,7 @@ const caddy: Target = {
           ['chat.example.org {', `${protocol === 'https:' ? host : origin} {`],
           ['\treverse_proxy 127.0.0.1:8080 {', base ? `\turi strip_prefix ${base}\n${proxy}` : proxy],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
-          ['keepalive 4s', `keepalive ${keepAliveOf(config)}s`],
+          ['keepalive 4s', `keepalive ${keepAliveSeconds(config)}s`],
         ],
       },
     ]
@@ -129,8 +139,8 @@ const haproxy: Target = {
   },
   files: (facts) => {
     const { config } = facts
-    const nodes = nodesOf(facts)
-    const { hostname, protocol, port } = publicOf(config)
+    const nodes = listUpstreamNodes(facts)
+    const { hostname, protocol, port } = toPublicUrl(config)
     const base = basePathOf(config)
     const secure = `bind :${port || 443} ssl crt /etc/haproxy/${hostname}.pem alpn h2,http/1.1`
     return [
@@ -149,7 +159,7 @@ const haproxy: Target = {
             base ? `  balance leastconn\n  http-request replace-path ${base}/?(.*) /\\1` : '  balance leastconn',
           ],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
-          ['pool-purge-delay 2s', `pool-purge-delay ${Math.max(1, Math.floor(keepAliveOf(config) / 2))}s`],
+          ['pool-purge-delay 2s', `pool-purge-delay ${Math.max(1, Math.floor(keepAliveSeconds(config) / 2))}s`],
           ...(nodes.length === 1
             ? ([
                 ['# Two chat-servers on one PostgreSQL database', '# chat-server'],
@@ -183,7 +193,7 @@ const haproxy: Target = {
 }
 
 function idleOfHaproxy({ config }: Facts): Replacement[] {
-  return ['client', 'server'].map((side) => [`timeout ${side} 60s`, `timeout ${side} ${idleOf(config)}s`])
+  return ['client', 'server'].map((side) => [`timeout ${side} 60s`, `timeout ${side} ${idleSeconds(config)}s`])
 }
 
 /** What `chat-server init` writes, by the name of the program. */

@@ -37,10 +37,10 @@ function textOf({ example, replace }: TargetFile, root: string): string {
  * @throws Error with the names of those that exist, unless `force`
  */
 export async function writeAll(files: FilledFile[], { force }: { force: boolean }): Promise<void> {
-  const taken = files.filter(({ path }) => existsSync(path)).map(({ path }) => path)
-  if (taken.length > 0 && !force) {
-    const exist = taken.length === 1 ? 'already exists; --force replaces it' : 'already exist; --force replaces them'
-    throw new Error(`${taken.join(', ')} ${exist}`)
+  const existing = files.filter(({ path }) => existsSync(path)).map(({ path }) => path)
+  if (existing.length > 0 && !force) {
+    const exist = existing.length === 1 ? 'already exists; --force replaces it' : 'already exist; --force replaces them'
+    throw new Error(`${existing.join(', ')} ${exist}`)
   }
   for (const { path, text } of files) {
     mkdirSync(dirname(path), { recursive: true })

@@ -10,7 +10,7 @@ import { startNode } from '../cluster/node.ts'
 import { prepareWorkers } from '../cluster/primary.ts'
 import { isWorker, serveAsWorker } from '../cluster/worker.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
-import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
+import { listWarnings, refuseIfStrict } from '../config/warnings.ts'
 import { deleteOldCopies } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { removeLeftovers } from '../leftovers.ts'
@@ -39,7 +39,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const { config: loaded, file, warnings } = loadConfig(flags)
   const log = createLogger(loaded.log)
   outliveOutput(log)
-  warn(log, [...warnings, ...warningsOf(loaded)], flags)
+  warn(log, [...warnings, ...listWarnings(loaded)], flags)
   const withPage = await findPage(loaded, log)
   const config = withPage(loaded)
   const supervisor = createSupervisor(log)

@@ -9,7 +9,7 @@ import { addressReset } from './password-resets/mail.ts'
 export type AddressContext = Pick<Context, 'config' | 'db' | 'now' | 'write'>
 
 /** Finds the recipient of a mail when it is sent; `undefined` if the mail is not needed any more. */
-export function addressOf(
+export function findRecipient(
   ctx: AddressContext,
   order: MailOrder,
   options: AddressOptions,

@@ -11,12 +11,12 @@ import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
 import { openObjects } from '../storage/objects/open.ts'
-import { digestOf, hashed } from './digest.ts'
+import { digestBytes, hashed } from './digest.ts'
 import { openPlaces, type SavedFiles, saveFiles } from './files.ts'
-import { filesKeyOf } from './files-key.ts'
-import { endsOf, pack } from './packing.ts'
+import { deriveFilesKey } from './files-key.ts'
+import { fileExtension, pack } from './packing.ts'
 import { assertPlace, isPlaceOfLast, markPlace } from './place.ts'
-import { describeWriter, dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf, timeAfter } from './rules.ts'
+import { backupName, backupPrefix, describeWriter, dueAt, isAhead, isBackupName, outdated, timeAfter } from './rules.ts'
 import { withSource } from './source.ts'
 import {
   type BackupState,
@@ -89,11 +89,11 @@ export function createBackups(deps: BackupDeps): Backups {
       )
     }, RENEW_MS).unref()
     try {
-      const made = await makeBackup(deps, state, signal)
-      const { deleted, ...kept } = made
+      const backup = await makeBackup(deps, state, signal)
+      const { deleted, ...kept } = backup
       const stored = { detail: JSON.stringify(kept), target: openTarget(config).place }
       await db.write((tx) => storeSuccess(tx, writer, now(), stored))
-      return made
+      return backup
     } catch (error) {
       if (stopped.signal.aborted) await db.write((tx) => releaseLease(tx, writer)).catch(() => {})
       else await db.write((tx) => storeFailure(tx, writer, now(), causeText(error))).catch(() => {})
@@ -110,8 +110,8 @@ export function createBackups(deps: BackupDeps): Backups {
       const state = await stateOf(deps)
       if (dueAt(schedule, state) > now()) return
       try {
-        const made = await attempt(state)
-        if (made) log.info('Made a backup', { copy: made.name, bytes: made.bytes })
+        const backup = await attempt(state)
+        if (backup) log.info('Made a backup', { copy: backup.name, bytes: backup.bytes })
       } catch (error) {
         if (stopped.signal.aborted) return
         metrics.backupFailed()
@@ -119,8 +119,8 @@ export function createBackups(deps: BackupDeps): Backups {
       }
     },
     async run() {
-      const made = await attempt(await stateOf(deps))
-      if (made) return made
+      const backup = await attempt(await stateOf(deps))
+      if (backup) return backup
       const writer = await findWriter(db)
       if (writer !== undefined) throw new Error(`Another process is making a backup now: ${describeWriter(writer)}`)
       // It has made one between these two steps.
@@ -134,9 +134,9 @@ export function createBackups(deps: BackupDeps): Backups {
 
 /** The state of the backups, which is added if there is none, and corrected after a clock was wrong. */
 async function stateOf({ db, log, now }: BackupDeps): Promise<BackupState> {
-  const known = await findState(db)
-  if (known && !isAhead(known, now())) return known
-  if (known) {
+  const row = await findState(db)
+  if (row && !isAhead(row, now())) return row
+  if (row) {
     log.warn('The last backup has a later time than now: a clock was wrong. The next one is due as if it was made now')
     await db.write((tx) => clampTimes(tx, now()))
   } else await db.write((tx) => insertState(tx, randomBytes(4).toString('hex'), now()))
@@ -162,7 +162,7 @@ async function makeBackup(deps: BackupDeps, state: BackupState, signal: AbortSig
   const options = { is_there: isPlaceOfLast(objects, state), signal }
   const made = await withSource(db, signal, async (source) => {
     const last: string | undefined = detail === null ? undefined : JSON.parse(detail).name
-    const name = nameOf(owner, timeAfter(last, now()), source.ends + endsOf(backup))
+    const name = backupName(owner, timeAfter(last, now()), source.ends + fileExtension(backup))
     const packed = hashed(await pack(source.bytes, backup))
     let isStored = false
     try {
@@ -210,8 +210,8 @@ async function addFiles(
     return { files_error }
   }
   try {
-    const names = (await listBackups(objects, prefixOf(owner))).map(({ key }) => key)
-    const key = await filesKeyOf(config.backup, owner)
+    const names = (await listBackups(objects, backupPrefix(owner))).map(({ key }) => key)
+    const key = await deriveFilesKey(config.backup, owner)
     const to = openPlaces(owner, (folder) => openTarget(config, folder), key)
     const saved = await saveFiles(db, { from: await files(), to }, { names, signal })
     const { missing, missing_ids } = saved
@@ -225,7 +225,7 @@ async function addFiles(
 /** The source was checked before it was packed; this compares what is stored with what was sent. */
 async function assertStored(objects: Objects, name: string, digest: string, signal: AbortSignal): Promise<void> {
   const stored = await objects.get(name, { signal })
-  const found = stored && (await digestOf(stored))
+  const found = stored && (await digestBytes(stored))
   signal.throwIfAborted()
   if (found === digest) return
   throw new Error(`${objects.place} returns another backup than was stored`)
@@ -233,11 +233,11 @@ async function assertStored(objects: Objects, name: string, digest: string, sign
 
 async function deleteOld(
   objects: Objects,
-  made: string,
+  newest: string,
   { owner, keep, log }: { owner: string; keep: number; log: Log },
 ): Promise<string[]> {
-  const names = (await listBackups(objects, prefixOf(owner))).map(({ key }) => key)
-  const { old, later } = outdated(names, made, keep)
+  const names = (await listBackups(objects, backupPrefix(owner))).map(({ key }) => key)
+  const { old, later } = outdated(names, newest, keep)
   if (later.length > 0)
     log.warn('Backups have a later time in their names than this one: a clock was wrong. They are not deleted', {
       copy: `${later.slice(0, 10).join(', ')}${later.length > 10 ? `, and ${later.length - 10} more` : ''}`,
@@ -248,11 +248,11 @@ async function deleteOld(
 
 /** The backups at a place, oldest first by owner. @param prefix how their names begin; default: those of all owners */
 export async function listBackups(objects: Objects, prefix = 'chat-server-'): Promise<ObjectInfo[]> {
-  const found: ObjectInfo[] = []
+  const backups: ObjectInfo[] = []
   for (let after = ''; ; ) {
     const page = await objects.list(prefix, { after })
-    found.push(...page.objects.filter(({ key }) => isBackupName(key)))
-    if (page.next === undefined) return found
+    backups.push(...page.objects.filter(({ key }) => isBackupName(key)))
+    if (page.next === undefined) return backups
     after = page.next
   }
 }

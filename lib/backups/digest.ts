@@ -13,9 +13,12 @@ const ESCAPED: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r'
 
 /** The digest of a file in lines of `sha256sum`, or the only one: the file may have another name now. `undefined` without one. */
 export function findDigest(lines: string, name: string): string | undefined {
-  const found = [...lines.matchAll(/^\\?([\da-f]{64}) [ *].+$/gm)].map(([line, sha256]) => ({ line, sha256: sha256! }))
-  const own = found.find(({ line, sha256 }) => `${line.replace(' *', '  ')}\n` === toDigestLine(name, sha256))
-  return (own ?? (found.length === 1 ? found[0] : undefined))?.sha256
+  const digests = [...lines.matchAll(/^\\?([\da-f]{64}) [ *].+$/gm)].map(([line, sha256]) => ({
+    line,
+    sha256: sha256!,
+  }))
+  const own = digests.find(({ line, sha256 }) => `${line.replace(' *', '  ')}\n` === toDigestLine(name, sha256))
+  return (own ?? (digests.length === 1 ? digests[0] : undefined))?.sha256
 }
 
 /** A stream, with its size and its SHA-256 once all of it is read. */
@@ -40,7 +43,7 @@ export function hashed(bytes: AsyncIterable<Uint8Array>): Hashed {
 }
 
 /** The SHA-256 of bytes, which are read to their end. */
-export async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+export async function digestBytes(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of bytes) hash.update(chunk)
   return hash.digest('hex')

@@ -20,7 +20,7 @@ const COST = { N: 2 ** 16, r: 8, p: 1, maxmem: 2 ** 27 }
  *
  * Files are many, and a passphrase takes a tenth of a second each time it is used: a key pair is derived from it once.
  */
-export async function filesKeyOf(keys: Keys, owner: string): Promise<FilesKey | undefined> {
+export async function deriveFilesKey(keys: Keys, owner: string): Promise<FilesKey | undefined> {
   const { passphrase } = keys
   const derived = passphrase && toIdentity(await derive(passphrase, `chat-server files ${owner}`, 32, COST))
   const identity = keys.identity ?? derived

@@ -4,7 +4,7 @@ import { listKnown } from '../files/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Objects } from '../storage/objects/objects.ts'
 import type { FilesKey } from './files-key.ts'
-import { timeOf } from './rules.ts'
+import { backupTime } from './rules.ts'
 import { sealed } from './sealed.ts'
 
 /** The number of ids that are looked up at a time. */
@@ -30,16 +30,16 @@ export function openFilesFolder(owner: string, open: (folder: string) => Objects
 }
 
 /** A store that reads each file from those of these stores that have it: bytes never change under their name. */
-export function unionOf([first, ...others]: [FileStore, ...FileStore[]]): FileStore {
+export function joinStores([first, ...others]: [FileStore, ...FileStore[]]): FileStore {
   return {
     ...first,
     async sizes(id) {
-      const all = await Promise.all([first, ...others].map((each) => each.sizes(id)))
+      const all = await Promise.all([first, ...others].map((source) => source.sizes(id)))
       return new Map(all.reverse().flatMap((sizes) => [...sizes]))
     },
     async get(key, range) {
-      for (const each of [first, ...others]) {
-        const bytes = await each.get(key, range)
+      for (const source of [first, ...others]) {
+        const bytes = await source.get(key, range)
         if (bytes) return bytes
       }
       return undefined
@@ -84,7 +84,7 @@ async function deleteReleased(
   { files, released }: FilePlaces,
   { names, signal }: { names: readonly string[]; signal: AbortSignal },
 ): Promise<number> {
-  const times = names.map(timeOf).sort()
+  const times = names.map(backupTime).sort()
   const [oldest, newest] = [times[0]!, times.at(-1)!]
   const noted = new Set<string>()
   let deleted = 0
@@ -108,8 +108,8 @@ async function deleteReleased(
 async function* listUnknown(db: Queries, files: FileStore): AsyncGenerator<string> {
   let ids = new Set<string>()
   const look = async () => {
-    const known = await listKnown(db, ids)
-    const unknown = [...ids].filter((id) => !known.has(id))
+    const rows = await listKnown(db, ids)
+    const unknown = [...ids].filter((id) => !rows.has(id))
     ids = new Set()
     return unknown
   }

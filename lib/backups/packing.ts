@@ -20,12 +20,12 @@ export function isEncrypting({ passphrase, recipient }: Keys): boolean {
 }
 
 /** All that decrypt, the current one first. */
-export function passphrasesOf({ passphrase, previous_passphrases = [] }: Keys): string[] {
+export function listPassphrases({ passphrase, previous_passphrases = [] }: Keys): string[] {
   return [...(passphrase === undefined ? [] : [passphrase]), ...previous_passphrases]
 }
 
 /** The end of the names of files that {@link pack} makes. */
-export function endsOf(keys: Keys): string {
+export function fileExtension(keys: Keys): string {
   return isEncrypting(keys) ? '.gz.age' : '.gz'
 }
 
@@ -53,7 +53,7 @@ const CUT = 'The backup is cut off or damaged'
 const MAX_LAYERS = 4
 
 /** How a file that begins with these bytes is packed: either way changed bytes are noticed when it is unpacked. */
-export function packingOf(first: Buffer): 'age' | 'gzip' | undefined {
+export function detectPacking(first: Buffer): 'age' | 'gzip' | undefined {
   if (first.toString('latin1').startsWith('age-encryption.org/')) return 'age'
   return first[0] === 0x1f && first[1] === 0x8b ? 'gzip' : undefined
 }
@@ -69,7 +69,7 @@ export async function* unpack(
   layers = MAX_LAYERS,
 ): AsyncGenerator<Uint8Array> {
   const { first, all } = await peek(bytes)
-  const packing = layers > 0 ? packingOf(first) : undefined
+  const packing = layers > 0 ? detectPacking(first) : undefined
   if (packing === undefined) return yield* all
   if (packing === 'age') return yield* unpack(await decrypt(all, keys), keys, layers - 1)
   try {
@@ -82,7 +82,7 @@ export async function* unpack(
 
 /** Undoes {@link encrypt}. @throws Error without a key, with another one, and when it is cut off or damaged */
 export async function decrypt(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
-  const passphrases = passphrasesOf(keys)
+  const passphrases = listPassphrases(keys)
   if (passphrases.length === 0 && keys.identity === undefined)
     throw new Error('The backup is encrypted: set backup.passphrase, or pass the secret key with --identity')
   const { Decrypter } = await import('age-encryption')

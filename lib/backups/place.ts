@@ -1,5 +1,5 @@
 import type { Objects, PutOptions } from '../storage/objects/objects.ts'
-import { isBackupName, prefixOf } from './rules.ts'
+import { backupPrefix, isBackupName } from './rules.ts'
 import type { BackupState } from './store.ts'
 
 /** In the failure of a backup whose place is missing. */
@@ -19,14 +19,14 @@ type PlaceState = Pick<BackupState, 'owner' | 'succeeded_at' | 'target'>
  * Whether the last backup was stored at this same place, and neither the marker nor any backup of the database is there: its
  * disk may not be mounted. Another place is a new one.
  *
- * @param made the backup that was just stored there, which shows nothing
+ * @param newest the backup that was just stored there, which shows nothing
  */
-export async function isPlaceMissing(objects: Objects, state: PlaceState, made?: string): Promise<boolean> {
+export async function isPlaceMissing(objects: Objects, state: PlaceState, newest?: string): Promise<boolean> {
   if (!isPlaceOfLast(objects, state)) return false
   const { owner } = state
   if (await objects.head(markerOf(owner))) return false
-  const { objects: found } = await objects.list(prefixOf(owner), { limit: 100 })
-  return !found.some(({ key }) => isBackupName(key) && key !== made)
+  const { objects: found } = await objects.list(backupPrefix(owner), { limit: 100 })
+  return !found.some(({ key }) => isBackupName(key) && key !== newest)
 }
 
 /** Whether the last backup was stored at this same place, so that it exists. */
@@ -34,9 +34,9 @@ export function isPlaceOfLast({ place }: Objects, { succeeded_at, target }: Plac
   return succeeded_at !== null && target === place
 }
 
-/** @param made the backup that was just stored there @throws Error if the place is missing */
-export async function assertPlace(objects: Objects, state: PlaceState, made?: string): Promise<void> {
-  if (await isPlaceMissing(objects, state, made))
+/** @param newest the backup that was just stored there @throws Error if the place is missing */
+export async function assertPlace(objects: Objects, state: PlaceState, newest?: string): Promise<void> {
+  if (await isPlaceMissing(objects, state, newest))
     throw new Error(
       `${MISSING}: ${objects.place} has none of the backups that were stored there. Mount its disk, or set another backup.target`,
     )

@@ -55,8 +55,8 @@ export function describeWriter(writer: string): string {
 }
 
 /** The name of a backup of this owner, such as `chat-server-7c3f0a92-20261122T033000Z.db.gz`. */
-export function nameOf(owner: string, now: number, ends: string): string {
-  return `${prefixOf(owner)}${stampOf(now)}${ends}`
+export function backupName(owner: string, now: number, ends: string): string {
+  return `${backupPrefix(owner)}${stampOf(now)}${ends}`
 }
 
 const stampOf = (at: number) => new Date(at / 1000).toISOString().replace(/[-:]|\.\d+/g, '')
@@ -66,20 +66,20 @@ const MAX_OF_A_SECOND = 60
 
 /** The time for the name of a new backup: now, or the second after that of the last one, which it must not replace. */
 export function timeAfter(last: string | undefined, now: number): number {
-  const stamp = last && timeOf(last)
+  const stamp = last && backupTime(last)
   const next = Array.from({ length: MAX_OF_A_SECOND }, (_, n) => now + n * SECOND)
   const index = next.findIndex((at) => stampOf(at) === stamp)
   return index === -1 ? now : now + (index + 1) * SECOND
 }
 
 /** How the names of all backups of an owner begin; they sort by age. */
-export function prefixOf(owner: string): string {
+export function backupPrefix(owner: string): string {
   return `chat-server-${owner}-`
 }
 
 /** The owner in the name of a backup. */
 export function ownerIn(name: string): string {
-  return name.slice(prefixOf('').length - 1).split('-')[0]!
+  return name.slice(backupPrefix('').length - 1).split('-')[0]!
 }
 
 /** Whether it is the name of a backup, of any owner. */
@@ -91,15 +91,15 @@ export function isBackupName(name: string): boolean {
  * The backups of an owner that must be deleted, and the ones whose names have a later time than the one just made.
  * For these a clock was wrong then or is wrong now: they are neither counted nor deleted. The new one is always kept.
  */
-export function outdated(names: string[], made: string, keep: number): { old: string[]; later: string[] } {
-  const others = names.filter((name) => isBackupName(name) && name !== made)
-  const later = others.filter((name) => timeOf(name) > timeOf(made))
-  const earlier = others.filter((name) => timeOf(name) <= timeOf(made))
-  const old = earlier.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a))).slice(Math.max(0, keep - 1))
+export function outdated(names: string[], newest: string, keep: number): { old: string[]; later: string[] } {
+  const others = names.filter((name) => isBackupName(name) && name !== newest)
+  const later = others.filter((name) => backupTime(name) > backupTime(newest))
+  const earlier = others.filter((name) => backupTime(name) <= backupTime(newest))
+  const old = earlier.toSorted((a, b) => backupTime(b).localeCompare(backupTime(a))).slice(Math.max(0, keep - 1))
   return { old, later }
 }
 
 /** The time in a name; such texts sort by age. */
-export function timeOf(name: string): string {
+export function backupTime(name: string): string {
   return /\d{8}T\d{6}Z/.exec(name)![0]
 }

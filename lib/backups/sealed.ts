@@ -39,8 +39,8 @@ export function sealed(objects: Objects, { recipient, identity }: Pick<FilesKey,
     },
 
     async head(key) {
-      const found = await objects.head(key)
-      return found && opened(found)
+      const metadata = await objects.head(key)
+      return metadata && opened(metadata)
     },
 
     async list(prefix, how) {

@@ -4,8 +4,8 @@ import { assertBackUpable } from '../storage/archive/backup.ts'
 import { openCopy } from '../storage/archive/copy.ts'
 import { exportArchive } from '../storage/archive/export.ts'
 import type { Database } from '../storage/database.ts'
-import { getFileOf } from '../storage/place.ts'
-import { bytesOf } from '../storage/size.ts'
+import { getDatabaseFile } from '../storage/place.ts'
+import { measureBytes } from '../storage/size.ts'
 import { copySqlite } from './sqlite-copy.ts'
 
 /** A whole database in one consistent state. */
@@ -24,10 +24,10 @@ export async function withSource<T>(
 ): Promise<T> {
   if (db.dialect === 'postgresql') {
     const bytes = exportStream(db)
-    return use({ ends: '.jsonl', bytes, about_bytes: await bytesOf(db) }).finally(() => bytes.destroy())
+    return use({ ends: '.jsonl', bytes, about_bytes: await measureBytes(db) }).finally(() => bytes.destroy())
   }
   await assertBackUpable(db)
-  const file = await getFileOf(db)
+  const file = await getDatabaseFile(db)
   const { bytes, size, close } = await openCopy(file, (copy) => copySqlite(file, copy, signal))
   return use({ ends: '.db', bytes, about_bytes: size }).finally(close)
 }

@@ -6,11 +6,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { assertRestorable } from '../storage/archive/backup.ts'
 import { checkArchive } from '../storage/archive/check.ts'
-import { linesOf } from '../storage/archive/lines.ts'
+import { splitLines } from '../storage/archive/lines.ts'
 import { openStorage, type Storage } from '../storage/open.ts'
 import { type Sql, sql } from '../storage/sql.ts'
-import { holdTemporary, removeAbandoned, temporaryOf } from '../storage/temporary.ts'
-import { type Keys, packingOf, peek, unpack } from './packing.ts'
+import { holdTemporary, removeAbandoned, toTemporaryPath } from '../storage/temporary.ts'
+import { detectPacking, type Keys, peek, unpack } from './packing.ts'
 
 /** What a backup contains when it is unpacked. */
 export type BackupKind = 'sqlite' | 'archive'
@@ -32,7 +32,7 @@ export interface OpenedBackup {
 export async function openBackup(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<OpenedBackup> {
   const packed = await peek(bytes)
   const { first, all } = await peek(unpack(packed.all, keys))
-  const checked_by = packingOf(packed.first) === undefined ? 'structure' : 'packing'
+  const checked_by = detectPacking(packed.first) === undefined ? 'structure' : 'packing'
   const start = first.toString('latin1')
   if (start.startsWith('SQLite format 3\0')) return { kind: 'sqlite', bytes: all, checked_by }
   if (start.startsWith('{"chat_server_archive"')) return { kind: 'archive', bytes: all, checked_by }
@@ -72,19 +72,19 @@ export async function verifyBackup(
   const backup = await openBackup(bytes, keys)
   const { checked_by } = backup
   if (backup.kind === 'archive') {
-    const { users = 0, conversations = 0, messages = 0 } = await checkArchive(linesOf(backup.bytes))
+    const { users = 0, conversations = 0, messages = 0 } = await checkArchive(splitLines(backup.bytes))
     return { kind: 'archive', checked_by, users, conversations, messages }
   }
-  const found = await inTemporaryFolder('verify', (folder) =>
+  const result = await inTemporaryFolder('verify', (folder) =>
     verifyFile(join(folder, 'chat.db'), backup.bytes, { prefix, signal }),
   )
-  return { kind: 'sqlite', checked_by, ...found }
+  return { kind: 'sqlite', checked_by, ...result }
 }
 
 /** @param what such as `verify`, of the name of a folder that is removed at the end */
 async function inTemporaryFolder<T>(what: string, use: (folder: string) => Promise<T>): Promise<T> {
   await removeAbandoned(tmpdir())
-  const temporary = temporaryOf(join(tmpdir(), `chat-server-${what}`))
+  const temporary = toTemporaryPath(join(tmpdir(), `chat-server-${what}`))
   await mkdir(temporary, { mode: 0o700 })
   return holdTemporary(temporary, use)
 }
@@ -108,7 +108,7 @@ export function withBackup<T>(
     try {
       if (!isArchive) await assertRestorable(storage.db, 'The backup', signal)
       await storage.migrate()
-      if (isArchive) await storage.import(linesOf(backup.bytes))
+      if (isArchive) await storage.import(splitLines(backup.bytes))
       return await use(storage)
     } finally {
       await storage.close()

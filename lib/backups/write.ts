@@ -6,8 +6,8 @@ import { assertBackUpable, assertOther } from '../storage/archive/backup.ts'
 import { openCopy } from '../storage/archive/copy.ts'
 import { assertFree, type Overwriting, replaceFile } from '../storage/archive/files.ts'
 import type { Database } from '../storage/database.ts'
-import { getFileOf } from '../storage/place.ts'
-import { DIGEST_END, digestOf, findDigest, type Hashed, hashed, toDigestLine } from './digest.ts'
+import { getDatabaseFile } from '../storage/place.ts'
+import { DIGEST_END, digestBytes, findDigest, type Hashed, hashed, toDigestLine } from './digest.ts'
 import { isEncrypting, type Keys, pack } from './packing.ts'
 
 /** How a SQLite database is backed up. */
@@ -40,7 +40,7 @@ export async function writeBackup(
   { force = false, ...options }: WriteOptions & Overwriting,
 ): Promise<WrittenBackup> {
   const digestFile = file + DIGEST_END
-  for (const each of [file, digestFile]) await assertOther(db, each)
+  for (const piece of [file, digestFile]) await assertOther(db, piece)
   await assertBackUpable(db)
   // That of a backup that was deleted may be replaced.
   assertFree(digestFile, { force: force || readDigest(file) !== undefined })
@@ -56,8 +56,8 @@ export async function writeBackup(
 /** The digest beside a file, if there is one. */
 export function readDigest(file: string): string | undefined {
   const path = file + DIGEST_END
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found?.isFile() || found.size > MAX_DIGEST_BYTES) return undefined
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats?.isFile() || stats.size > MAX_DIGEST_BYTES) return undefined
   return findDigest(readFileSync(path, 'utf8'), basename(file))
 }
 
@@ -72,13 +72,13 @@ export async function streamBackup(
   { keys, copy }: Pick<WriteOptions, 'keys' | 'copy'>,
 ): Promise<StreamedBackup> {
   await assertBackUpable(db)
-  const { bytes, close } = await openCopy(await getFileOf(db), copy)
+  const { bytes, close } = await openCopy(await getDatabaseFile(db), copy)
   return { ...hashed(isEncrypting(keys) ? await pack(bytes, keys) : bytes), close }
 }
 
 async function writePlain(_db: Database, partial: string, { copy, signal }: WriteOptions): Promise<string> {
   await copy(partial)
-  return digestOf(createReadStream(partial, { signal }))
+  return digestBytes(createReadStream(partial, { signal }))
 }
 
 /** The copy is next to the database: nothing is in plain text on the disk of the target. */

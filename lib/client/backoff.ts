@@ -56,7 +56,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
  *
  * @returns `undefined` for any other text
  */
-export function retryAfterOf(header: string | null, now: number): number | undefined {
+export function parseRetryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : Math.max(0, (Date.parse(header) - now) / 1000)
   return Number.isFinite(seconds) ? seconds : undefined

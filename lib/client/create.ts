@@ -5,7 +5,7 @@ import { repeated } from './errors.ts'
 import { readPieces } from './event-stream.ts'
 import type { Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
-import { pathOf, toCall } from './path.ts'
+import { toCall, toPath } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
 import {
@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
     async *follow(conversation_id, options) {
       const { path } = OPERATIONS.events.stream
       const { ids } = toCall('events.follow', { method: 'GET', path }, [conversation_id])
-      yield* follow('client.events.follow', pathOf(path, ids), options)
+      yield* follow('client.events.follow', toPath(path, ids), options)
     },
     followAll: (options) => follow('client.events.followAll', OPERATIONS.events.streamAll.path, options),
   }
@@ -57,7 +57,7 @@ async function call(requester: Requester, name: string, operation: Operation, ar
   const { ids, input, options } = toCall(name, operation, args)
   const { method, answer } = operation
   const encode = operation.takes_rest ? encodeURI : encodeURIComponent
-  const path = pathOf(operation.path, ids, operation.input === 'query' ? input : {}, encode)
+  const path = toPath(operation.path, ids, operation.input === 'query' ? input : {}, encode)
   const body = operation.input === 'body' ? (input ?? (operation.is_optional ? undefined : {})) : undefined
   const accept = answer === 'redirect' && { accept: 'application/json' }
   const init = { ...options, body, headers: { ...accept, ...options.headers } }

@@ -1,6 +1,6 @@
 import { ChatError, ERRORS, type ErrorCode, type FieldError } from '../core/errors.ts'
 import type { CompatFailure } from '../openai-api/schema.ts'
-import { isTransient, pause, retryAfterOf, spread } from './backoff.ts'
+import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 
 /** How often a read is retried when the service is unreachable or asks to wait. */
 const MAX_ATTEMPTS = 3
@@ -18,7 +18,7 @@ export async function readError(response: Response): Promise<ChatError> {
   const isPassing = (response.status >= 502 && response.status <= 504) || response.status === 408
   const otherwise = isPassing ? 'unavailable' : 'internal'
   const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
-  const retry_after_seconds = retryAfterOf(response.headers.get('retry-after'), Date.now())
+  const retry_after_seconds = parseRetryAfter(response.headers.get('retry-after'), Date.now())
   const request_id = response.headers.get('x-request-id')
   return new ChatError(code, {
     ...(request_id !== null && { request_id }),

@@ -15,15 +15,15 @@ export interface ClientCall {
  * @throws TypeError that names a missing or unknown argument: the service would misread or ignore it
  */
 export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): ClientCall {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => each!)
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id!)
   const ids = args.slice(0, names.length)
   const [input, options = {}] = takesInput ? args.slice(names.length) : [undefined, ...args.slice(names.length)]
   const fail = (what: string) => {
     const takes = [...names, ...(takesInput ? ['input'] : []), 'options'].join(', ')
     throw new TypeError(`client.${name}(${takes}) ${what}`)
   }
-  names.forEach((each, index) => {
-    if (typeof ids[index] !== 'string') fail(`needs "${each}", a string`)
+  names.forEach((name, index) => {
+    if (typeof ids[index] !== 'string') fail(`needs "${name}", a string`)
   })
   if (args.length > names.length + (takesInput ? 2 : 1)) fail(`was called with ${args.length} arguments`)
   if (input !== undefined && (typeof input !== 'object' || input === null)) fail('needs an object as its input')
@@ -33,7 +33,7 @@ export function toCall(name: string, { path, input: takesInput }: Operation, arg
 }
 
 /** The path of a call with its ids, one segment each, or (`rest`) the rest of the path; then its query. */
-export function pathOf(
+export function toPath(
   template: string,
   ids: string[],
   query: Record<string, unknown> = {},

@@ -168,8 +168,8 @@ function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
 
   return {
     receive,
-    start(given: (signal: Signal) => Promise<void>): void {
-      handle = given
+    start(handler: (signal: Signal) => Promise<void>): void {
+      handle = handler
     },
     close(): Promise<void> {
       handle = undefined
@@ -198,10 +198,10 @@ function decode(bytes: Uint8Array): Signal {
   )
   const isText = (value: unknown) => typeof value === 'string'
   const areEvents = (events as Signal['events']).every(
-    (each) =>
-      isText(each.conversation_id) &&
-      (each.user_id === undefined || isText(each.user_id)) &&
-      (each.user_ids === undefined || each.user_ids.every(isText)),
+    (event) =>
+      isText(event.conversation_id) &&
+      (event.user_id === undefined || isText(event.user_id)) &&
+      (event.user_ids === undefined || event.user_ids.every(isText)),
   )
   if (!areEvents || !(user_ids as unknown[]).every(isText)) throw new Error('It has another format')
   return { events, user_ids }

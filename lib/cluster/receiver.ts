@@ -70,24 +70,24 @@ export function createReceiver(
     // Signals of this time may be deleted already.
     if (isMissed()) forget()
     polled_at = performance.now()
-    const found = await poll()
+    const result = await poll()
     metrics.polled((performance.now() - polled_at) / 1000)
-    await missed.act(() => react(found, isMissed(), peerHandler))
+    await missed.act(() => react(result, isMissed(), peerHandler))
   }
 
-  async function react(found: PollResult | undefined, isLongAgo: boolean, peerHandler: PeerHandler): Promise<void> {
+  async function react(result: PollResult | undefined, isLongAgo: boolean, peerHandler: PeerHandler): Promise<void> {
     // Also those of the time that the look itself has taken: it may have waited for a connection.
-    const isFirst = found && (found.isFirst || isLongAgo)
+    const isFirst = result && (result.isFirst || isLongAgo)
     const wasSingleNode = others.size === 0
-    if (found) others = new Set(found.others)
+    if (result) others = new Set(result.others)
     if (isFirst || others.size > 0) peers_until = performance.now() + PEERS_MS
-    if (isFirst || found?.hasOwnRow === false) {
+    if (isFirst || result?.hasOwnRow === false) {
       // First: after a crash of PostgreSQL the row is gone, and the users of a process without one count as offline.
       await insertNode(db, id, BUILD, ownPlace(config.cluster.instance))
       await noteDetails()
       await peerHandler.renew()
     } else if (wasSingleNode && others.size > 0) await peerHandler.meet()
-    const news = (found?.bodies ?? []).map((body) => JSON.parse(body) as Signal)
+    const news = (result?.bodies ?? []).map((body) => JSON.parse(body) as Signal)
     // Not awaited: events do not wait for it. A failed answer is requested again.
     for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
     if (news.length > 0) await handleSignals(news, peerHandler)

@@ -28,11 +28,11 @@ export function createSignalPoll(db: Database, nodeId: string) {
       // Before the rows: what is committed in between is found by both looks, and is not new to the second.
       const now = db.dialect === 'sqlite' ? await db.changeToken() : undefined
       if (at !== undefined && now !== undefined && now === token) return undefined
-      const found = await findSignals(db, nodeId, MAX_SIGNALS, at === undefined ? undefined : sinceOf(db, at))
-      const isMissing = at === undefined || isNewBegin(db, found.at, at) || found.bodies.length === MAX_SIGNALS
+      const signals = await findSignals(db, nodeId, MAX_SIGNALS, at === undefined ? undefined : sinceOf(db, at))
+      const isMissing = at === undefined || isNewBegin(db, signals.at, at) || signals.bodies.length === MAX_SIGNALS
       token = now
-      at = found.at
-      const { ids, bodies } = found
+      at = signals.at
+      const { ids, bodies } = signals
       const others = ids.filter((id) => id !== nodeId)
       return { isFirst: isMissing, others, hasOwnRow: ids.includes(nodeId), bodies: isMissing ? [] : bodies }
     },

@@ -44,11 +44,11 @@ export function createSignalQueue(onDropped: (count: number) => void) {
   const userIds = new Set<string>()
   return {
     addEvents(ephemerals: readonly Ephemeral[]): void {
-      for (const each of ephemerals) {
-        const subject = subjectOf(each)
+      for (const event of ephemerals) {
+        const subject = subjectOf(event)
         // Moved to the end: the order is that of the latest events.
         events.delete(subject)
-        if (events.size < MAX_EVENTS) events.set(subject, each)
+        if (events.size < MAX_EVENTS) events.set(subject, event)
         else onDropped(1)
       }
     },

@@ -17,7 +17,7 @@ export const BackupSection = section({
     v.pipe(
       text,
       v.check(
-        (given) => parseSchedule(given) !== undefined,
+        (text) => parseSchedule(text) !== undefined,
         'must be five fields of cron, such as "30 3 * * *" (in UTC), or an interval such as 30m, 6h or 1d',
       ),
     ),

@@ -10,7 +10,7 @@ export interface ConfigProblem {
 }
 
 /** Values that are valid one by one but contradict each other. */
-export function contradictionsOf(config: Config): ConfigProblem[] {
+export function findContradictions(config: Config): ConfigProblem[] {
   const { assistant, backup, cluster, database, metrics, server, session } = config
   const problems = [...basePathProblems(config), ...oauthProblems(config), ...mailProblems(config)]
   if (database.schema && database.url.startsWith('sqlite:')) {

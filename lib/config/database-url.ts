@@ -8,6 +8,6 @@ const isPostgres = (url: string) => /^postgres(ql)?:\/\//.test(url)
 /** Credentials stand before the host, or among the parameters, which have precedence. */
 function withoutCredentials(url: string): string {
   const [address, query = ''] = url.split(/\?(.*)/s)
-  const others = query.split('&').filter((each) => !/^(user|password)=/.test(each))
+  const others = query.split('&').filter((parameter) => !/^(user|password)=/.test(parameter))
   return `${address!.replace(/^(\w+:\/\/)[^/]*@/, '$1')}?${others.join('&')}`
 }

@@ -25,18 +25,21 @@ export type Fingerprints = Record<string, string>
  * @param key the same for all processes of a database, and unknown to others
  */
 export function fingerprintsOf(config: Config, key: Uint8Array): Fingerprints {
-  const secrets = new Map(configKeys().map((each) => [each.key, each.secret !== false]))
-  const found: Fingerprints = {}
+  const secrets = new Map(configKeys().map((key) => [key.key, key.secret !== false]))
+  const fingerprints: Fingerprints = {}
   const visit = (value: unknown, name: string): void => {
     const isSecret = secrets.get(name) ?? (isSection(value) ? undefined : findKey(name)?.secret !== false)
     if (isSecret === undefined) {
       for (const [child, inner] of Object.entries(value as object)) visit(inner, joinKey(name, child))
-    } else if (value !== undefined) found[name] = fingerprintOf(name, value, { key, is_secret: isSecret })
+    } else if (value !== undefined) fingerprints[name] = fingerprintOf(name, value, { key, is_secret: isSecret })
   }
   visit(config, '')
   if (config.attachments.enabled)
-    found['attachments.storage'] = fingerprintOf('attachments.storage', placeOf(config), { key, is_secret: false })
-  return found
+    fingerprints['attachments.storage'] = fingerprintOf('attachments.storage', placeOf(config), {
+      key,
+      is_secret: false,
+    })
+  return fingerprints
 }
 
 /** The digest of one value. */

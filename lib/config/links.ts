@@ -57,7 +57,7 @@ export const FORM_PATHS: Record<LinkName, string> = {
 }
 
 /** The link with a token, behind a # so that no log of a server or proxy has it; `undefined` if the service knows neither a page nor its own address. */
-export function linkOf(config: Config, name: LinkName, token: string): string | undefined {
+export function toLink(config: Config, name: LinkName, token: string): string | undefined {
   const page = config.links[name]
   if (page !== undefined) return page.replace('{token}', token)
   const address = publicUrlOf(config)

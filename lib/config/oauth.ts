@@ -149,10 +149,10 @@ function problemsOf(
   if (!client_id) return [['client_id', 'must be set when client_secret is']]
 
   const { issuer, scope = DEFAULT_SCOPE, ...addresses } = filledIn(name, rest)
-  const missing = issuer ? [] : ADDRESSES.filter((each) => !addresses[each])
+  const missing = issuer ? [] : ADDRESSES.filter((address) => !addresses[address])
   if (missing.length === ADDRESSES.length) return [['issuer', `must be set, or ${ADDRESSES.join(', ')}`]]
   return [
-    ...missing.map((each): [typeof each, string] => [each, 'must be set where there is no issuer']),
+    ...missing.map((address): [typeof address, string] => [address, 'must be set where there is no issuer']),
     ...(issuer && !scope.split(' ').includes('openid')
       ? [['scope', 'must have openid in it where there is an issuer'] as [keyof ProviderConfig, string]]
       : []),

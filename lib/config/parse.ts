@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Config, ConfigInput } from '../api/config.ts'
 import { entriesOf, type SchemaNode, unwrap } from '../core/schema-nodes.ts'
-import { type ConfigProblem, contradictionsOf } from './contradictions.ts'
+import { type ConfigProblem, findContradictions } from './contradictions.ts'
 import { isSection } from './key.ts'
 import { isProviderName } from './oauth.ts'
 import { joinKey, nearestKey, ROOT } from './reference.ts'
@@ -45,7 +45,7 @@ export function parseConfig(input: ConfigInput = {}): Config {
 
 /** @throws ConfigError when values contradict each other */
 export function assertConsistent(config: Config): void {
-  const contradictions = contradictionsOf(config)
+  const contradictions = findContradictions(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions)
 }
 

@@ -59,15 +59,15 @@ export function findKey(key: string): ConfigKey | undefined {
 export function nearestKey(key: string): string | undefined {
   if (key.length > 100) return undefined
   const limit = Math.max(2, key.length / 4)
-  const known = configKeys()
-    .map((each) => withNamesOf(each.key, key))
-    .flatMap((each) => [each, each.slice(0, each.lastIndexOf('.'))])
-  const near = [...new Set(known)]
+  const names = configKeys()
+    .map((configKey) => withNamesOf(configKey.key, key))
+    .flatMap((name) => [name, name.slice(0, name.lastIndexOf('.'))])
+  const near = [...new Set(names)]
     .map((candidate) => ({ candidate, far: distance(key, candidate) }))
     .filter(({ far }) => far <= limit)
     .sort((a, b) => a.far - b.far)[0]
   // The right name in the wrong section has a large distance: `port` for `server.port`.
-  return near?.candidate ?? known.find((candidate) => lastOf(candidate) === lastOf(key))
+  return near?.candidate ?? names.find((candidate) => lastOf(candidate) === lastOf(key))
 }
 
 const STARS = '********'
@@ -120,11 +120,11 @@ const TYPES: Record<string, ConfigKey['type']> = {
 function boundsOf(node: SchemaNode): Pick<ConfigKey, 'min' | 'max'> {
   if (node.type === 'union') return boundsOf((node.options as SchemaNode[])[0]!)
   const bounds: Pick<ConfigKey, 'min' | 'max'> = {}
-  for (const each of node.pipe ?? []) {
-    if (each.pipe && each !== node) Object.assign(bounds, boundsOf(each))
-    if (each.type === 'non_empty') bounds.min = 1
-    if (/^min_(value|length)$/.test(each.type)) bounds.min = each.requirement as number
-    if (/^max_(value|length)$/.test(each.type)) bounds.max = each.requirement as number
+  for (const check of node.pipe ?? []) {
+    if (check.pipe && check !== node) Object.assign(bounds, boundsOf(check))
+    if (check.type === 'non_empty') bounds.min = 1
+    if (/^min_(value|length)$/.test(check.type)) bounds.min = check.requirement as number
+    if (/^max_(value|length)$/.test(check.type)) bounds.max = check.requirement as number
   }
   return bounds
 }

@@ -25,7 +25,7 @@ export interface ReloadPlan extends Reloaded {
 export function planReload(current: Config, wanted: Config): ReloadPlan {
   const keys = differingKeys(current, wanted, '')
   const changed = keys.filter((key) => isReloadable(key, current, wanted))
-  const next = changed.reduce<unknown>((made, key) => withValue(made, key.split('.'), wanted), current) as Config
+  const next = changed.reduce<unknown>((config, key) => withValue(config, key.split('.'), wanted), current) as Config
   assertConsistent(next)
   return { next, changed, needs_restart: keys.filter((key) => !changed.includes(key)) }
 }
@@ -33,14 +33,14 @@ export function planReload(current: Config, wanted: Config): ReloadPlan {
 function isReloadable(key: string, ...configs: [Config, Config]): boolean {
   const reload = findKey(key)?.reload ?? false
   if (reload !== 'credentials') return reload
-  const [current, wanted] = configs.map((config) => String(key.split('.').reduce<unknown>(valueAt, config)))
-  return differsInCredentialsOnly(current!, wanted!)
+  const [current, next] = configs.map((config) => String(key.split('.').reduce<unknown>(valueAt, config)))
+  return differsInCredentialsOnly(current!, next!)
 }
 
 /** The keys with different values, in the order of the configuration. */
 function differingKeys(one: unknown, other: unknown, key: string): string[] {
   if ((isSection(one) || isSection(other)) && !findKey(key)) {
-    const names = new Set([one, other].flatMap((each) => (isSection(each) ? Object.keys(each) : [])))
+    const names = new Set([one, other].flatMap((value) => (isSection(value) ? Object.keys(value) : [])))
     return [...names].flatMap((name) =>
       differingKeys(valueAt(one, name), valueAt(other, name), key ? `${key}.${name}` : name),
     )

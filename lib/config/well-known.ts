@@ -97,7 +97,7 @@ function problemOf(path: unknown, content: unknown): string | undefined {
 function pathProblem(path: string): string | undefined {
   const segments = path.split('/')
   if (path.length > MAX_PATH_LENGTH) return `has a path of more than ${MAX_PATH_LENGTH} characters`
-  if (segments.some((each) => RESERVED.includes(each))) return `has a path with ${RESERVED.join(', ')} in it`
+  if (segments.some((prefix) => RESERVED.includes(prefix))) return `has a path with ${RESERVED.join(', ')} in it`
   if (segments.includes('.') || segments.includes('..')) return 'has a path with . or .. in it'
   if (!PATH.test(path))
     return 'has a path that is none: names of letters, digits and -._~ with one / between them, and none before the first'

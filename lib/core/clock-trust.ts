@@ -135,8 +135,8 @@ function sampleOf(clock: () => number, monotonic: () => number): Sample {
 /** Where the clock was before a step; `undefined` without one. */
 function referenceOf(samples: readonly Sample[], { at, offset }: Sample): Sample | undefined {
   return (
-    [samples.at(-1)!].find((each) => Math.abs(offset - each.offset) > STEP) ??
-    samples.find((each) => at - each.at < HOUR && Math.abs(offset - each.offset) > STEP)
+    [samples.at(-1)!].find((reference) => Math.abs(offset - reference.offset) > STEP) ??
+    samples.find((reference) => at - reference.at < HOUR && Math.abs(offset - reference.offset) > STEP)
   )
 }
 
@@ -210,7 +210,7 @@ export function describeStep(step: number): string {
     [MINUTE, 'minute'],
     [SECOND, 'second'],
   ] as const
-  const [size, name] = units.find(([each]) => Math.abs(step) >= each) ?? units[3]
+  const [size, name] = units.find(([bound]) => Math.abs(step) >= bound) ?? units[3]
   const count = Math.round(Math.abs(step) / size)
   return `${count} ${name}${count === 1 ? '' : 's'} ${step < 0 ? 'behind' : 'ahead'}`
 }

@@ -27,7 +27,7 @@ export function readCookies(header: string | null | undefined): ReadonlyMap<stri
  * The token of an `Authorization: Bearer` header; `undefined` without one, and for other schemes, which are not
  * supported. The scheme is case-insensitive (RFC 9110, section 11.1). A header that is too long has an empty token.
  */
-export function bearerOf(authorization: string | null): string | undefined {
+export function parseBearer(authorization: string | null): string | undefined {
   if (authorization === null) return undefined
   if (authorization.length > MAX_LENGTH.header) return ''
   const [scheme, ...token] = authorization.trim().split(/\s+/)

@@ -20,7 +20,7 @@ export function withFunctions(...names: string[]): Kind {
 
 /** One of these texts. */
 export function oneOf(...texts: string[]): Kind {
-  return { text: texts.map((each) => `"${each}"`).join(' or '), accepts: (value) => texts.includes(value as string) }
+  return { text: texts.map((text) => `"${text}"`).join(' or '), accepts: (value) => texts.includes(value as string) }
 }
 
 /**
@@ -29,9 +29,9 @@ export function oneOf(...texts: string[]): Kind {
  * @param where begins the message: `openStorage`
  * @throws TypeError
  */
-export function assertKinds<T extends object>(where: string, given: T, kinds: Record<keyof T, Kind>): void {
+export function assertKinds<T extends object>(where: string, object: T, kinds: Record<keyof T, Kind>): void {
   for (const [name, { text, accepts }] of Object.entries<Kind>(kinds)) {
-    const value = given[name as keyof T]
+    const value = object[name as keyof T]
     if (value !== undefined && !accepts(value)) throw new TypeError(`${where}: "${name}" must be ${text}`)
   }
 }

@@ -38,22 +38,22 @@ export function refuseUnknown<T extends object>(where: string, options: T, names
  * The first names in an object from JavaScript that are none of the known ones, those of its members and of the items of
  * arrays included where they are known too.
  */
-export function unknownNames(given: unknown, known: object, path = ''): UnknownName[] {
-  if (typeof given !== 'object' || given === null) return []
-  if (Array.isArray(given)) {
-    return given.flatMap((each, index) => unknownNames(each, known, `${path}[${index}]`)).slice(0, MAX_UNKNOWN)
+export function unknownNames(value: unknown, shape: object, path = ''): UnknownName[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => unknownNames(item, shape, `${path}[${index}]`)).slice(0, MAX_UNKNOWN)
   }
-  const isPlain = isPlainObject(given)
+  const isPlain = isPlainObject(value)
   const unknown: UnknownName[] = []
-  for (const name of isPlain ? Object.keys(given) : membersOf(given)) {
+  for (const name of isPlain ? Object.keys(value) : membersOf(value)) {
     if (unknown.length >= MAX_UNKNOWN) break
-    const isKnown = Object.hasOwn(known, name)
-    const inner = isKnown && known[name as never]
+    const isKnown = Object.hasOwn(shape, name)
+    const inner = isKnown && shape[name as never]
     if (isKnown && !inner) continue
     const pathTo = (path && `${path}.`) + name.slice(0, MAX_NAME)
-    if (inner) unknown.push(...unknownNames(given[name as never], inner, pathTo))
+    if (inner) unknown.push(...unknownNames(value[name as never], inner, pathTo))
     else {
-      const missing = Object.keys(known).filter((each) => !(each in given))
+      const missing = Object.keys(shape).filter((name) => !(name in value))
       const hint = didYouMean(name, missing)
       if (isPlain || hint) unknown.push({ path: pathTo, hint })
     }
@@ -62,15 +62,15 @@ export function unknownNames(given: unknown, known: object, path = ''): UnknownN
 }
 
 /** Whether an object is written as one, and no instance of a class and no module. */
-function isPlainObject(given: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(given)
-  return prototype === null ? !(Symbol.toStringTag in given) : Object.getPrototypeOf(prototype) === null
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null ? !(Symbol.toStringTag in value) : Object.getPrototypeOf(prototype) === null
 }
 
 /** The members of an instance, those of its classes included. */
-function membersOf(given: object): string[] {
-  const names = Object.getOwnPropertyNames(given)
-  const parent: object | null = Object.getPrototypeOf(given)
+function membersOf(value: object): string[] {
+  const names = Object.getOwnPropertyNames(value)
+  const parent: object | null = Object.getPrototypeOf(value)
   // What every object has is of no class.
   return parent && Object.getPrototypeOf(parent) ? [...names, ...membersOf(parent)] : names
 }

@@ -132,9 +132,9 @@ export function oneNamed<Schema extends v.UnionSchema<v.UnionOptions, undefined>
     '~run': (...[dataset, config]: Parameters<typeof run>) => {
       const { value } = dataset
       if (typeof value !== 'object' || value === null) return run(dataset, config)
-      const given = names.filter((name) => (value as Record<string, unknown>)[name] !== undefined)
-      if (given.length === 1) return schema.options[names.indexOf(given[0]!)]!['~run'](dataset, config)
-      const message = `must have ${given.length === 0 ? 'one' : 'only one'} of ${names.join(', ')}`
+      const present = names.filter((name) => (value as Record<string, unknown>)[name] !== undefined)
+      if (present.length === 1) return schema.options[names.indexOf(present[0]!)]!['~run'](dataset, config)
+      const message = `must have ${present.length === 0 ? 'one' : 'only one'} of ${names.join(', ')}`
       const issue = { kind: 'validation', type: 'one_named', input: value, expected: null, received: '', message }
       return { ...dataset, typed: false, issues: [issue] } as unknown as ReturnType<typeof run>
     },

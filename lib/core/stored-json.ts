@@ -33,7 +33,7 @@ function accessorOf(field: string): PropertyDescriptor {
     enumerable: true,
     configurable: true,
     get() {
-      const json = storedJsonOf(this, field)!
+      const json = getStoredJson(this, field)!
       if (inserts) {
         inserts.push(json)
         return MARK
@@ -51,7 +51,7 @@ function accessorOf(field: string): PropertyDescriptor {
 }
 
 /** The JSON from which a field of this object was set. */
-export function storedJsonOf(target: object, field: string): string | undefined {
+export function getStoredJson(target: object, field: string): string | undefined {
   return (target as WithStored)[STORED]?.[field]
 }
 

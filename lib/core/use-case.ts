@@ -110,16 +110,16 @@ export function bind<U extends AnyUseCase>(ctx: Context, useCase: U): Bound<U> {
 export function invoke(
   ctx: Context,
   useCase: AnyUseCase,
-  taken: unknown[],
+  scope: unknown[],
   given: unknown,
   parse: typeof parseInput = parseInput,
 ): unknown {
   const { takes, input, run, anytime, frees } = useCase
   try {
     if (!anytime) assertStarted(ctx)
-    assertArguments(takes, taken)
-    taken.forEach(assertMeasured)
-    return run(frees ? withReserve(ctx, frees) : ctx, ...(taken as never[]), ...(input ? [parse(input, given)] : []))
+    assertArguments(takes, scope)
+    scope.forEach(assertMeasured)
+    return run(frees ? withReserve(ctx, frees) : ctx, ...(scope as never[]), ...(input ? [parse(input, given)] : []))
   } catch (error) {
     return Promise.reject(error)
   }
@@ -130,7 +130,7 @@ export function bindAll<F extends Record<string, AnyUseCase>>(
   ctx: Context,
   useCases: F,
 ): { [Name in keyof F]: Bound<F[Name]> } {
-  return Object.fromEntries(Object.entries(useCases).map(([name, each]) => [name, bind(ctx, each)])) as never
+  return Object.fromEntries(Object.entries(useCases).map(([name, value]) => [name, bind(ctx, value)])) as never
 }
 
 /** Binds a function with the context as its first argument, for calls within the process. */
@@ -214,7 +214,7 @@ function parseWithout<S extends v.GenericSchema>(unknown: UnknownName[], schema:
   const parsed = v.safeParse(schema, input, { abortPipeEarly: true, message: wording })
   if (parsed.success && unknown.length === 0) return parsed.output
   const invalid = (parsed.issues ?? []).map((issue) => ({ path: pathOf(issue), message: issue.message }))
-  const others = invalid.filter(({ path }) => !unknown.some((each) => each.path === path))
+  const others = invalid.filter(({ path }) => !unknown.some((issue) => issue.path === path))
   throw new ChatError('validation_failed', { errors: [...toErrors(unknown), ...others] })
 }
 
@@ -252,7 +252,7 @@ const TYPES: Record<string, string> = {
 /** @param expected a type, or alternatives: `("on" | "off")` */
 function inWords(expected: string): string {
   const alternatives = expected.replace(/^\((.*)\)$/, '$1').split(' | ')
-  return alternatives.map((each) => TYPES[each] ?? each).join(' or ')
+  return alternatives.map((type) => TYPES[type] ?? type).join(' or ')
 }
 
 function pathOf(issue: v.BaseIssue<unknown>): string {

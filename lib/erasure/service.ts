@@ -1,9 +1,9 @@
 import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
 import { findPerson } from '../accounts/identities/host-person.ts'
-import { deleteInvitesTo, deleteJoinsOf } from '../accounts/mails/store.ts'
+import { deleteInvitesTo, deleteMailedJoins } from '../accounts/mails/store.ts'
 import { endMeans } from '../accounts/means/ending.ts'
-import { revokeNewcomersOf } from '../accounts/sign-ups/revocation.ts'
+import { revokeNewcomers } from '../accounts/sign-ups/revocation.ts'
 import { Erasure } from '../accounts/users/schema.ts'
 import { deleteUser, findUser, lockUsers } from '../accounts/users/store.ts'
 import { updateUser } from '../accounts/users/store-changes.ts'
@@ -13,7 +13,7 @@ import { eraseUploads } from '../chat/attachments/erasure.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import { listMemberships } from '../chat/memberships/store.ts'
-import { forgetPairsOf } from '../chat/memberships/store-direct.ts'
+import { forgetPairs } from '../chat/memberships/store-direct.ts'
 import { createAuthorEraser } from '../chat/messages/erase-author.ts'
 import { eraseMentions } from '../chat/messages/erase-mentions.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
@@ -27,7 +27,7 @@ import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
 import { useCase } from '../core/use-case.ts'
-import { deleteMailsOf } from '../mail/store.ts'
+import { deleteMailsToUsers } from '../mail/store.ts'
 import { inBatches, inPages, rowsAtOnce } from '../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import { deleteErasedAuthor, findErasedAuthor, insertErasedAuthor } from './store.ts'
@@ -118,7 +118,7 @@ async function removeData(ctx: Context, userId: string): Promise<void> {
     for (const { conversation_id } of await listMemberships(ctx.db, userId)) {
       await ctx.write((tx) => removeErasedUser(ctx, tx, conversation_id, userId))
     }
-    await inPages(ctx.db, PAIRS_BATCH, (limit) => ctx.write((tx) => forgetPairsOf(tx, userId, limit)))
+    await inPages(ctx.db, PAIRS_BATCH, (limit) => ctx.write((tx) => forgetPairs(tx, userId, limit)))
     await endAnswers(ctx, userId)
     await inPages(ctx.db, KEYS_BATCH, (limit) => ctx.write((tx) => deleteKeysOf(tx, userId, limit)))
     await eraseReasons(ctx, userId)
@@ -155,10 +155,10 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     if ((await listMemberships(tx, userId)).length > 0) return false
     // A call that began before the account was locked may have created another invite.
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
-    await deleteMailsOf(tx, userId)
+    await deleteMailsToUsers(tx, userId)
     await deleteInvitesTo(tx, uniqueKey(user.email))
-    await deleteJoinsOf(tx, userId, uniqueKey(user.email))
-    await revokeNewcomersOf(tx, userId)
+    await deleteMailedJoins(tx, userId, uniqueKey(user.email))
+    await revokeNewcomers(tx, userId)
     await deleteUser(tx, userId)
     tx.recheckStreams({ user_id: userId })
     return true

@@ -1,6 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 import type { FileStore } from './file-store.ts'
-import { listBlobs, listBlobsOf, listFilesOf, type StoredBlob } from './store.ts'
+import { listBlobs, listFilesWithBlob, listStoredBlobs, type StoredBlob } from './store.ts'
 
 /** The number of rows of one step. */
 const BATCH = 500
@@ -51,7 +51,7 @@ export async function copyFiles(
       if (isThere) copied.files += Number(blob.files)
       else if (Number(blob.files) > 0) {
         copied.missing += Number(blob.files)
-        copied.missing_ids.push(...(await listFilesOf(db, blob.id, MAX_EXAMPLES - copied.missing_ids.length)))
+        copied.missing_ids.push(...(await listFilesWithBlob(db, blob.id, MAX_EXAMPLES - copied.missing_ids.length)))
       }
       onProgress?.(copied)
     }
@@ -61,7 +61,7 @@ export async function copyFiles(
 
 async function* pagesOf(db: Queries, ids: readonly string[] | undefined): AsyncGenerator<StoredBlob[]> {
   if (ids) {
-    for (let at = 0; at < ids.length; at += BATCH) yield listBlobsOf(db, ids.slice(at, at + BATCH))
+    for (let at = 0; at < ids.length; at += BATCH) yield listStoredBlobs(db, ids.slice(at, at + BATCH))
     return
   }
   for (
@@ -80,15 +80,15 @@ async function copyBlob(
   { from, to }: { from: FileStore; to: FileStore },
   copied: CopiedFiles,
 ): Promise<boolean> {
-  const [sizes, known] = [await from.sizes(id), await to.sizes(id)]
+  const [sizes, existing] = [await from.sizes(id), await to.sizes(id)]
   for (const [n, size] of sizes) {
-    if (known.get(n) === size) continue
+    if (existing.get(n) === size) continue
     const bytes = await from.get(`${id}/${n}`)
     if (!bytes) continue
     await to.put(`${id}/${n}`, bytes)
-    known.set(n, bytes.length)
+    existing.set(n, bytes.length)
     copied.parts++
     copied.bytes += bytes.length
   }
-  return known.size >= Number(parts)
+  return existing.size >= Number(parts)
 }

@@ -8,7 +8,7 @@ const SHORT = 3
  *
  * @param segment its content, without marker and length
  */
-export function orientationOf(segment: Buffer): number | undefined {
+export function findOrientation(segment: Buffer): number | undefined {
   if (segment.toString('latin1', 0, EXIF.length) !== EXIF) return undefined
   const tiff = segment.subarray(EXIF.length)
   const order = tiff.toString('latin1', 0, 2)

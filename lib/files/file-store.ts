@@ -2,7 +2,7 @@ import { ChatError } from '../core/errors.ts'
 import { createFolder } from '../storage/objects/fs.ts'
 import type { Objects } from '../storage/objects/objects.ts'
 import { createBucket } from '../storage/objects/s3.ts'
-import { createObjectsOf, type FilesLike } from '../storage/objects/unstorage.ts'
+import { createUnstorageObjects, type FilesLike } from '../storage/objects/unstorage.ts'
 import type { Space } from '../storage/space.ts'
 import { toBucket } from './bucket-url.ts'
 import { createDiskPacer } from './disk-pacer.ts'
@@ -82,7 +82,7 @@ export function openFileStoreIn(objects: Objects): FileStore {
 }
 
 function openPlace(target: string | FilesLike, env: NodeJS.ProcessEnv): Objects {
-  if (typeof target !== 'string') return createObjectsOf(target)
+  if (typeof target !== 'string') return createUnstorageObjects(target)
   if (target.startsWith('s3://')) return createBucket(toBucket(target, env))
   const folder = /^fs:(.+)$/s.exec(target)?.[1]
   if (folder === undefined) throw new Error(`${target} is no place for files: it begins with fs: or s3://`)

@@ -58,8 +58,8 @@ function createPlaceMonitor({ db, open, log }: PlaceDeps) {
 
   const inspect = singleFlight(async (): Promise<PlaceCheck> => {
     const store = await open()
-    const found = await examine(db, store)
-    const next = found.state === 'unmarked' ? await claim(db, store) : found
+    const findings = await examine(db, store)
+    const next = findings.state === 'unmarked' ? await claim(db, store) : findings
     report(log, { before: seen, next, place: store.place })
     seen = next
     return next

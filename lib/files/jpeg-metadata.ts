@@ -1,4 +1,4 @@
-import { EXIF_BYTES, exifWith, orientationOf } from './exif.ts'
+import { EXIF_BYTES, exifWith, findOrientation } from './exif.ts'
 import { END_OF_PICTURE, MAX_SEGMENTS, nextMarker } from './jpeg-segments.ts'
 
 /** Where the end of a part has cut a JPEG; opaque: the caller passes it to the next part. */
@@ -110,7 +110,7 @@ function cleanSegment(
     return until
   }
   const orientation =
-    marker === EXIF_SEGMENT && !state.oriented ? orientationOf(bytes.subarray(start, until)) : undefined
+    marker === EXIF_SEGMENT && !state.oriented ? findOrientation(bytes.subarray(start, until)) : undefined
   bytes.fill(0, start, until)
   if (marker === COMMENT && isWhole) bytes[marked + 1] = NO_APPLICATION
   if (orientation !== undefined && isWhole && until - start >= EXIF_BYTES) {

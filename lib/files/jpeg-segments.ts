@@ -36,7 +36,7 @@ export function nextMarker(bytes: Buffer, from: number): number {
  * The segments before the first scan. What is between segments is passed over, as decoders do, so a broken file ends
  * nothing but the list.
  */
-export function* segmentsOf(bytes: Buffer): Generator<Segment, void> {
+export function* readSegments(bytes: Buffer): Generator<Segment, void> {
   for (let at = 0, looked = 0; looked < MAX_SEGMENTS; looked++) {
     const marked = nextMarker(bytes, at)
     if (marked === -1 || marked + 4 > bytes.length) return

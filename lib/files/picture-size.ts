@@ -1,6 +1,6 @@
 import { sizeOfAvif } from './avif-size.ts'
-import { orientationOf } from './exif.ts'
-import { segmentsOf } from './jpeg-segments.ts'
+import { findOrientation } from './exif.ts'
+import { readSegments } from './jpeg-segments.ts'
 import { sniff } from './sniff.ts'
 
 /** The size of a picture in pixels. */
@@ -52,8 +52,9 @@ const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 
 
 function sizeOfJpeg(bytes: Buffer): PictureSize | undefined {
   let orientation = 1
-  for (const { marker, start, end } of segmentsOf(bytes)) {
-    if (marker === 0xe1) orientation = orientationOf(bytes.subarray(start, Math.min(end, bytes.length))) ?? orientation
+  for (const { marker, start, end } of readSegments(bytes)) {
+    if (marker === 0xe1)
+      orientation = findOrientation(bytes.subarray(start, Math.min(end, bytes.length))) ?? orientation
     if (!isFrame(marker)) continue
     if (bytes.length < start + 5 || end < start + 5) return undefined
     const [height, width] = [bytes.readUInt16BE(start + 1), bytes.readUInt16BE(start + 3)]

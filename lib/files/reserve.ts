@@ -7,6 +7,6 @@ const MAX_RESERVE_BYTES = 512 * 1024 * 1024
  *
  * @param configured holds as it is
  */
-export function reserveOf(configured: number | undefined, { total }: Pick<Space, 'total'>): number {
+export function reservedBytes(configured: number | undefined, { total }: Pick<Space, 'total'>): number {
   return configured ?? Math.min(MAX_RESERVE_BYTES, Math.floor(total / 20))
 }

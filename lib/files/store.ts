@@ -19,12 +19,12 @@ export function listBlobs(db: Queries, after: string, limit: number): Promise<St
 }
 
 /** The blobs among these that are stored. By primary key. */
-export function listBlobsOf(db: Queries, ids: readonly string[]): Promise<StoredBlob[]> {
+export function listStoredBlobs(db: Queries, ids: readonly string[]): Promise<StoredBlob[]> {
   return db.all(sql`SELECT ${STORED_COLUMNS} FROM blobs WHERE id ${among(db, ids)} ORDER BY id`)
 }
 
 /** Up to `limit` files whose bytes a blob is. By (blob_id). */
-export async function listFilesOf(db: Queries, blobId: string, limit: number): Promise<string[]> {
+export async function listFilesWithBlob(db: Queries, blobId: string, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     sql`SELECT id FROM attachments WHERE blob_id = ${blobId} AND status IN ('scanning', 'ready') ORDER BY id
           LIMIT ${limit}`,

@@ -4,7 +4,7 @@ import { addPosts } from '../chat/messages/posting.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { assertStarted } from '../core/lifecycle.ts'
-import { featuresOf } from '../features.ts'
+import { bindFeatures } from '../features.ts'
 import type { Commit } from '../live/transaction/commits.ts'
 import { createPending } from '../live/transaction/pending.ts'
 import { createWrite } from '../live/transaction/transaction.ts'
@@ -73,7 +73,7 @@ export function createSharedTransactions(ctx: Context) {
 }
 
 function sharedChat(ctx: Context, db: Database, afterwards: (() => unknown)[], written: Written): SharedChat {
-  const features = featuresOf(sharedContext(ctx, db, afterwards, written))
+  const features = bindFeatures(sharedContext(ctx, db, afterwards, written))
   const chat = Object.fromEntries(SHARED.map((name) => [name, features[name]]))
   const refused = Object.keys(features).filter((name) => !Object.hasOwn(chat, name))
   const refuse = (name: string) => () => {

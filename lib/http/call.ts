@@ -74,7 +74,7 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 
 const NO_RESULT = { result: undefined }
 
-async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, found: Performed): Promise<unknown> {
+async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, performed: Performed): Promise<unknown> {
   const { config } = contextOf(chat)
   // What no limit counts answers at any time: probes, metrics, and what is fixed.
   if (isLimited(route)) assertStarted(contextOf(chat))
@@ -87,8 +87,8 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, foun
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
-  found.actor = caller?.actor
-  found.set_cookie = caller?.set_cookie
+  performed.actor = caller?.actor
+  performed.set_cookie = caller?.set_cookie
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
@@ -96,14 +96,14 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, foun
   // A page of another site can send a cookie, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
-  found.limit_result = await takeFromLimits(chat, route, {
+  performed.limit_result = await takeFromLimits(chat, route, {
     user_id: caller?.actor.user_id,
     ip: client.ip,
     limits_version: caller?.limits_version,
   })
-  assertAllowed(found.limit_result)
+  assertAllowed(performed.limit_result)
 
-  const body = limits ? await readJson(request.body, { ...limits, seconds: secondsOf(config) }) : undefined
+  const body = limits ? await readJson(request.body, { ...limits, seconds: bodyTimeout(config) }) : undefined
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({
@@ -163,7 +163,7 @@ function withTexts(schemas: NonNullable<AnyRoute['params']>, params: Record<stri
 }
 
 /** How long a body of JSON or of a form may take, where Node's own limit is that of parts of files. */
-export function secondsOf({ attachments, server }: Config): number | undefined {
+export function bodyTimeout({ attachments, server }: Config): number | undefined {
   return attachments.enabled ? server.request_timeout_seconds : undefined
 }
 

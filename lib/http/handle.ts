@@ -17,13 +17,13 @@ import { limitHeaders } from './request/rate-limit.ts'
 import type { ChunkStreams } from './response/chunk-streams.ts'
 import { PROBLEM } from './response/error-shapes.ts'
 import { type BegunFile, beginFile, fileHeaders, sendFile } from './response/files.ts'
-import { type CommonHeaders, type HeaderPair, requestIdOf } from './response/headers.ts'
+import { type CommonHeaders, type HeaderPair, toRequestId } from './response/headers.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './response/redirect.ts'
 import { type RequestLog, untilEnd } from './response/request-log.ts'
 import { openStream, send } from './response/send.ts'
 import { deadCookies, type Reply, serialize, toChatError, toFailure } from './response/serialize.ts'
 import { streamHeaders } from './response/sse.ts'
-import { type StallWatch, turnOf } from './response/stalls.ts'
+import { type StallWatch, waitForTurn } from './response/stalls.ts'
 
 /** The routes of one path, by method; without a route, another part of the service responds to that method. */
 export type Resource = Partial<Record<Method, CountedRoute | undefined>>
@@ -70,7 +70,7 @@ export async function handle(service: Service, path: string, resource: Resource,
   const group = apiGroupOf(path)
   const isServed = group.isServed?.(contextOf(service.chat).config) ?? true
   const exchange = begin(service, path, group, resource, event)
-  const turn = turnOf(responseOf(event))
+  const turn = waitForTurn(responseOf(event))
   // As proxies log a request whose client has closed the connection: nothing is done for it.
   if (turn && !(await turn)) return end(exchange, { status: 499, headers: [], body: null })
   contextOf(service.chat).load.arrived()
@@ -124,7 +124,7 @@ function responseOf({ runtime }: H3Event): ServerResponse | undefined {
 function begin(service: Service, path: string, group: ApiGroup, resource: Resource, event: H3Event): Exchange {
   const started = performance.now()
   const { method, headers } = event.req
-  const request_id = requestIdOf(headers)
+  const request_id = toRequestId(headers)
   const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   // The path of an unknown route is not logged as it was sent.
   const route = Object.keys(resource).length > 0 ? path : undefined
@@ -230,11 +230,11 @@ function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatE
  * @throws ChatError `not_found`, `method_not_allowed`
  */
 function withoutRoute(service: Service, resource: Resource, { event, headers }: Exchange): Reply {
-  const { method, headers: asked } = event.req
+  const { method, headers: requestHeaders } = event.req
   const methods = Object.keys(resource)
   if (methods.length === 0) throw new ChatError('not_found')
-  if (method === 'OPTIONS' && asked.has('access-control-request-method'))
-    headers.push(...service.headers.preflight(asked.get('origin'), methods))
+  if (method === 'OPTIONS' && requestHeaders.has('access-control-request-method'))
+    headers.push(...service.headers.preflight(requestHeaders.get('origin'), methods))
   if (methods.includes('GET')) methods.push('HEAD')
   headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
   if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')

@@ -3,7 +3,7 @@ import { contextOf } from '../core/context-of.ts'
 import { handle, type Resource, type Service } from './handle.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './request/malformed.ts'
 import { PROBLEM } from './response/error-shapes.ts'
-import { requestIdOf } from './response/headers.ts'
+import { toRequestId } from './response/headers.ts'
 import { send } from './response/send.ts'
 import { type Reply, toChatError, toFailure } from './response/serialize.ts'
 import type { WebPage } from './web-page.ts'
@@ -26,7 +26,7 @@ async function answer(service: Service, page: WebPage, route: string, event: H3E
   // What is no file of the page is an unknown path of the service.
   const unknown = () => handle(service, '/**', {}, event)
   if (statusOfMalformedEvent(event) || !isPlainlySpelled(event, route === '/')) return unknown()
-  const request_id = requestIdOf(headers)
+  const request_id = toRequestId(headers)
   const reply = await replyOf(page, event).catch((error) => failure(service, request_id, error))
   if (reply.status === 404) return unknown()
   if (reply.status === 405) return handle(service, route, READ_ONLY, event)

@@ -3,7 +3,7 @@ import { ChatError } from '../core/errors.ts'
 import { SECOND } from '../core/units.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
-import { networkOf, type Rate } from './rules.ts'
+import { type Rate, toNetwork } from './rules.ts'
 
 /** A call that needs authentication. */
 export interface AuthAttempt {
@@ -36,7 +36,7 @@ const MAX_NETWORKS = 100_000
 const MAX_GOOD_CREDENTIALS = 10_000
 
 /** This process's part of the failures of a network: the workers of a service together permit what one process would. */
-export function authFailuresOf({ rate_limits, cluster: { workers } }: Config): number {
+export function maxAuthFailures({ rate_limits, cluster: { workers } }: Config): number {
   return Math.ceil(rate_limits.auth_failures_per_ip_per_min / workers)
 }
 
@@ -68,13 +68,13 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
   return {
     check({ ip = '', credential }) {
       const at = instant()
-      const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), at, rate())
+      const { allowed, retry_after_seconds = 1 } = networks.peek(toNetwork(ip), at, rate())
       if (allowed || (credential !== undefined && good.has(credential))) return
       throw new ChatError('rate_limited', { retry_after_seconds })
     },
     failed({ ip = '' }) {
       const at = instant()
-      networks.take(networkOf(ip), at, rate())
+      networks.take(toNetwork(ip), at, rate())
     },
     forget({ credential }) {
       if (credential !== undefined) good.delete(credential)

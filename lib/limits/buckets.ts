@@ -1,21 +1,21 @@
 import type { Cutoff } from '../core/clock.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type Micros, sql } from '../storage/sql.ts'
-import { CLOCK_SKEW, type Decision, networkOf, type Rate, spend, toDecision, windowAt } from './rules.ts'
+import { CLOCK_SKEW, type Decision, type Rate, spend, toDecision, toNetwork, windowAt } from './rules.ts'
 
 /** A caller as buckets name it: a user, or the network of an address. */
-export function callerOf({ user_id, ip }: { user_id?: string | undefined; ip?: string | undefined }): string {
+export function toCallerKey({ user_id, ip }: { user_id?: string | undefined; ip?: string | undefined }): string {
   if (user_id !== undefined) return `user:${user_id}`
-  return ip === undefined ? 'no_address' : `ip:${networkOf(ip)}`
+  return ip === undefined ? 'no_address' : `ip:${toNetwork(ip)}`
 }
 
 /** The bucket of a caller. Under another rate the old count has another meaning: a changed limit starts a new one. */
-export function bucketOf(rule: Rate & { id: string }, caller: string): string {
+export function toBucket(rule: Rate & { id: string }, caller: string): string {
   return `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
 }
 
 /** The rule and the caller of a bucket. */
-export function partsOf(bucket: string): { rule: string; caller: string } {
+export function parseBucket(bucket: string): { rule: string; caller: string } {
   const [, rule = '', caller = ''] = /^([^:]*):[^:/]*\/[^:]*:(.*)$/s.exec(bucket) ?? []
   return { rule, caller }
 }

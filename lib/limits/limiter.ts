@@ -2,7 +2,7 @@ import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { bucketOf, callerOf, createLocalBuckets, takeShared } from './buckets.ts'
+import { createLocalBuckets, takeShared, toBucket, toCallerKey } from './buckets.ts'
 import { type Decision, type Endpoint, mostSpecific, type Rate } from './rules.ts'
 import { findLimitsVersion, type LimitRule, type LimitsVersion, listLimitRules } from './store.ts'
 
@@ -39,43 +39,43 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
     () => shareOf(config),
   )
   const local = createLocalBuckets(MAX_LOCAL_BUCKETS)
-  let known = { version: null as LimitsVersion, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
+  let cached = { version: null as LimitsVersion, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
 
-  let asked: Promise<LimitsVersion> | undefined
+  let reading: Promise<LimitsVersion> | undefined
 
   /** Read once for all calls of this turn of the event loop, so they share one state. */
   function currentVersion(): Promise<LimitsVersion> {
-    if (asked) return asked
+    if (reading) return reading
     setImmediate(() => {
-      asked = undefined
+      reading = undefined
     })
-    asked = findLimitsVersion(db)
-    return asked
+    reading = findLimitsVersion(db)
+    return reading
   }
 
   function findRule({ method, path }: LimitedCall): LimitRule | undefined {
-    if (known.rules.length === 0) return undefined
+    if (cached.rules.length === 0) return undefined
     const name = `${method} ${path}`
-    const found = known.byRoute.get(name) ?? { rule: mostSpecific(known.rules, { method, path }) }
-    known.byRoute.set(name, found)
-    return found.rule
+    const entry = cached.byRoute.get(name) ?? { rule: mostSpecific(cached.rules, { method, path }) }
+    cached.byRoute.set(name, entry)
+    return entry.rule
   }
 
   return {
     async take(call) {
       const version = call.limits_version === undefined ? await currentVersion() : call.limits_version
-      if (version !== known.version) known = { version, rules: await listLimitRules(db), byRoute: new Map() }
+      if (version !== cached.version) cached = { version, rules: await listLimitRules(db), byRoute: new Map() }
       const rule = findRule(call)
-      const address = callerOf({ ip: call.ip })
-      const caller = callerOf(call)
+      const address = toCallerKey({ ip: call.ip })
+      const caller = toCallerKey(call)
       if (call.is_sign_in) {
-        const signIns = signInsOf(config)
-        const decision = await takeShared(db, bucketOf(signIns, address), now(), signIns)
+        const signIns = signInLimit(config)
+        const decision = await takeShared(db, toBucket(signIns, address), now(), signIns)
         // A profile applies in addition: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }
       if (rule) {
-        return { profile: rule.profile, ...(await takeShared(db, bucketOf(rule, caller), now(), rule)) }
+        return { profile: rule.profile, ...(await takeShared(db, toBucket(rule, caller), now(), rule)) }
       }
       if (config.rate_limits.default_rps === 0) return undefined
       return { profile: 'default', ...local.take(caller, now(), shareOfDefault()) }
@@ -84,7 +84,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
 }
 
 /** The limit of sign-in attempts from one address. */
-export function signInsOf({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate & { id: string } {
+export function signInLimit({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate & { id: string } {
   return { id: 'sign_in', requests_per_second: burst / 60, burst }
 }
 

@@ -117,7 +117,7 @@ function compare(a: number[], b: number[]): number {
 }
 
 /** The unit an address is counted as: an IPv6 /64 network is one household, and can have any number of addresses. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
   const front = head ? head.split(':') : []

@@ -70,10 +70,10 @@ export const updateProfile = useCase({
     assertAdmin(actor)
     return ctx.write(async (tx) => {
       await ctx.accounts.assertStillAdmin(tx, actor)
-      const found = await store.lockProfile(tx, id)
-      if (!found) throw new ChatError('not_found')
-      const described = description === undefined ? found.description : description || null
-      const row = { ...found, ...params, description: described, updated_at: ctx.now() }
+      const profile = await store.lockProfile(tx, id)
+      if (!profile) throw new ChatError('not_found')
+      const described = description === undefined ? profile.description : description || null
+      const row = { ...profile, ...params, description: described, updated_at: ctx.now() }
       await store.updateProfile(tx, row)
       await store.setLimitsVersion(tx, ctx.id())
       record(tx, actor, 'limit_profile.changed', id, { name: row.name, ...params })
@@ -90,10 +90,10 @@ export const deleteProfile = useCase({
     assertAdmin(actor)
     await ctx.write(async (tx) => {
       await ctx.accounts.assertStillAdmin(tx, actor)
-      const found = await store.lockProfile(tx, id)
-      if (!found) throw new ChatError('not_found')
+      const profile = await store.lockProfile(tx, id)
+      if (!profile) throw new ChatError('not_found')
       if (!(await store.deleteProfile(tx, id))) throw new ChatError('profile_in_use')
-      record(tx, actor, 'limit_profile.deleted', id, { name: found.name })
+      record(tx, actor, 'limit_profile.deleted', id, { name: profile.name })
     })
   },
 })
@@ -121,11 +121,11 @@ export const createAssignment = useCase({
   errors: ['not_found', 'conflict'],
   run: async (ctx, actor, endpoints, { profile_id, method, path }): Promise<LimitAssignment> => {
     assertAdmin(actor)
-    if (!endpoints.some((each) => covers({ method: '*', path_pattern: path }, each)))
+    if (!endpoints.some((rule) => covers({ method: '*', path_pattern: path }, rule)))
       throw new ChatError('validation_failed', {
         errors: [{ path: 'path', message: 'must be the path of a route, or the beginning of one and *' }],
       })
-    if (!endpoints.some((each) => covers({ method, path_pattern: path }, each))) throw new ChatError('not_found')
+    if (!endpoints.some((rule) => covers({ method, path_pattern: path }, rule))) throw new ChatError('not_found')
     return ctx.write(async (tx) => {
       await ctx.accounts.assertStillAdmin(tx, actor)
       await assertRoom(tx, 'assignments')
@@ -149,10 +149,10 @@ export const deleteAssignment = useCase({
     assertAdmin(actor)
     await ctx.write(async (tx) => {
       await ctx.accounts.assertStillAdmin(tx, actor)
-      const found = await store.deleteAssignment(tx, id)
-      if (!found) throw new ChatError('not_found')
+      const assignment = await store.deleteAssignment(tx, id)
+      if (!assignment) throw new ChatError('not_found')
       await store.setLimitsVersion(tx, ctx.id())
-      record(tx, actor, 'limit_assignment.deleted', id, { method: found.method, path: found.path_pattern })
+      record(tx, actor, 'limit_assignment.deleted', id, { method: assignment.method, path: assignment.path_pattern })
     })
   },
 })

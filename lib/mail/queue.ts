@@ -12,7 +12,7 @@ import type { TaskHandler, TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import type { TaskDetail } from '../tasks/schema.ts'
 import { type Deliver, deliverByHost, type Message } from './delivery.ts'
 import { takeTime } from './pace.ts'
-import { isOutdated, mailIdOf, mailKey, reasonText, userOf, waitSeconds } from './rules.ts'
+import { isOutdated, mailKey, mailUser, reasonText, toMailId, waitSeconds } from './rules.ts'
 import type { MailKind } from './schema.ts'
 import { loadSmtp } from './smtp.ts'
 import { countMails, deleteOldestFailed } from './store.ts'
@@ -163,7 +163,7 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   const age = deps.isTrusted() ? (deps.now() - queued_at) / SECOND : 0
   if (isOutdated(age)) return giveUp(deps, run, String(detail.cause ?? 'It has waited for too long'))
   const addressed = await deps.addresser(order, {
-    mail_id: mailIdOf(key),
+    mail_id: toMailId(key),
     first: tries === 0 && detail.not_before === undefined,
   })
   if (!addressed) return { done: true }
@@ -176,7 +176,7 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   const pause = Math.ceil((not_before - deps.now()) / SECOND)
   if (pause > 0) return { done: false, detail: { ...detail, not_before }, delay_seconds: pause }
   const result = await deliver(
-    () => compose(texts[order.mail], { id: mailIdOf(key), kind: order.mail }, addressed),
+    () => compose(texts[order.mail], { id: toMailId(key), kind: order.mail }, addressed),
     signal,
   )
   if (result.status === 'sent' || result.status === 'dropped') return { done: true }
@@ -225,6 +225,6 @@ async function giveUp({ db, metrics, log }: OutboxDeps, run: TaskRun, cause: str
 }
 
 function about({ key, detail }: TaskRun, cause: string) {
-  const user_id = userOf(key, detail)
-  return { subject_id: mailIdOf(key), ...(user_id && { user_id }), reason: detail.mail, cause }
+  const user_id = mailUser(key, detail)
+  return { subject_id: toMailId(key), ...(user_id && { user_id }), reason: detail.mail, cause }
 }

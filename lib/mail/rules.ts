@@ -33,12 +33,12 @@ export function mailKey(userId: string, mailId: string): string {
 }
 
 /** The id of the mail of a task. */
-export function mailIdOf(key: string): string {
+export function toMailId(key: string): string {
   return key.slice(key.indexOf('.') + 1)
 }
 
 /** The user of the task of a mail, if it has one: an invited person may have no account. */
-export function userOf(key: string, { mail }: { mail?: unknown }): string | undefined {
+export function mailUser(key: string, { mail }: { mail?: unknown }): string | undefined {
   return mail === 'invite' || mail === 'conversation_invite' ? undefined : key.slice(0, key.indexOf('.')) || undefined
 }
 

@@ -1,7 +1,7 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 import { among, databaseNow, type Micros, type Sql, sql } from '../storage/sql.ts'
-import { mailIdOf, mailKey, userOf } from './rules.ts'
+import { mailKey, mailUser, toMailId } from './rules.ts'
 import type { MailKind, MailRecord } from './schema.ts'
 
 /** A mail as it is stored: a task. */
@@ -19,10 +19,10 @@ const KINDS = sql`('mail.send', 'mail.failed')`
 /** A row as an administrator reads it. */
 export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow): MailRecord {
   const { mail, tries, queued_at, cause } = JSON.parse(detail) as Record<string, string | number>
-  const user_id = userOf(key, { mail })
+  const user_id = mailUser(key, { mail })
   const waiting = is_running ? ('sending' as const) : ('waiting' as const)
   return {
-    id: mailIdOf(key),
+    id: toMailId(key),
     kind: String(mail),
     ...(user_id && { user_id }),
     status: kind === 'mail.failed' ? 'failed' : waiting,
@@ -58,7 +58,7 @@ export async function deleteOldestFailed(tx: Queries, keep: number): Promise<voi
 }
 
 /** Deletes the mails of users, or of the invites of newcomers. By (kind). @returns the number deleted */
-export function deleteMailsOf(tx: Queries, ...ids: string[]): Promise<number> {
+export function deleteMailsToUsers(tx: Queries, ...ids: string[]): Promise<number> {
   // An id is a UUID, of 36 characters.
   return tx.run(sql`DELETE FROM tasks WHERE kind IN ${KINDS} AND substr(key, 1, 36) ${among(tx, ids)}`)
 }

@@ -19,12 +19,12 @@ const FORM = /^Subject: *([^\r\n]+)\r?\n\r?\n([\s\S]*\S[\s\S]*)$/
 export async function loadTexts(folder: string | undefined): Promise<Record<MailKind, MailText>> {
   if (folder === undefined) return TEXTS
   const texts = { ...TEXTS }
-  const found = await readdir(folder).catch((cause) => {
+  const files = await readdir(folder).catch((cause) => {
     throw new Error(`mail.templates: ${folder} cannot be read (${(cause as NodeJS.ErrnoException).code})`, { cause })
   })
-  const names = found.filter((name) => name.endsWith('.txt')).sort()
+  const names = files.filter((name) => name.endsWith('.txt')).sort()
   for (const name of names) {
-    const kind = MailKind.options.find((each) => `${each}.txt` === name)
+    const kind = MailKind.options.find((kind) => `${kind}.txt` === name)
     const path = join(folder, name)
     if (!kind)
       throw new Error(`mail.templates: ${path} is no mail: the names are ${MailKind.options.join('.txt, ')}.txt`)
@@ -41,10 +41,10 @@ function parseText(content: string, kind: MailKind, path: string): MailText {
     throw new Error(`mail.templates: ${path} must begin with "Subject: …", an empty line, and then the text`)
   if (subject.length > MAX_SUBJECT_LENGTH)
     throw new Error(`mail.templates: the subject of ${path} has more than ${MAX_SUBJECT_LENGTH} characters`)
-  const known: readonly string[] = kind === 'notification' ? OF_NOTIFICATION : PLACEHOLDERS
-  const unknown = [...`${subject}${text}`.matchAll(/\{(\w+)\}/g)].find(([, name]) => !known.includes(name!))
+  const placeholders: readonly string[] = kind === 'notification' ? OF_NOTIFICATION : PLACEHOLDERS
+  const unknown = [...`${subject}${text}`.matchAll(/\{(\w+)\}/g)].find(([, name]) => !placeholders.includes(name!))
   if (unknown) {
-    const names = known
+    const names = placeholders
       .map((name) => `{${name}}`)
       .join(', ')
       .replace(/, ([^,]+)$/, ' and $1')

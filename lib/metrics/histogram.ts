@@ -27,8 +27,8 @@ export function createHistogram<Label extends string>(
   const all = new Map<string, Series>()
   const toSamples = ({ labels, counts, sum }: Series) => {
     let count = 0
-    const bars = counts.map((each, index) => {
-      count += each
+    const bars = counts.map((observed, index) => {
+      count += observed
       return { suffix: '_bucket', labels: { ...labels, le: String(buckets[index] ?? '+Inf') }, value: count }
     })
     return [...bars, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: count }]

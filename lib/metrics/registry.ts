@@ -285,7 +285,7 @@ function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {
     together: 'max',
     read: () =>
       (tasks ? kinds : []).map((kind) => {
-        const level = tasks?.find((each) => each.kind === kind)
+        const level = tasks?.find((metric) => metric.kind === kind)
         return { labels: { kind }, value: level ? read(level) : 0 }
       }),
   })

@@ -2,7 +2,7 @@ import { sumOfFiles } from '../chat/attachments/store-checking.ts'
 import { withDeadline } from '../core/scheduling/deadline.ts'
 import { type DatabaseLevels, NO_POOL } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { bytesOf } from '../storage/size.ts'
+import { measureBytes } from '../storage/size.ts'
 import { sql } from '../storage/sql.ts'
 import { walBytes } from '../storage/sqlite/file.ts'
 
@@ -40,7 +40,7 @@ export function createDatabaseLevels(db: Database, options: { files: boolean }):
 }
 
 async function readSizes(db: Queries): Promise<{ bytes: number; wal_bytes: number }> {
-  return { bytes: await bytesOf(db), wal_bytes: await walBytes(db) }
+  return { bytes: await measureBytes(db), wal_bytes: await walBytes(db) }
 }
 
 async function countRows(db: Queries): Promise<NonNullable<DatabaseLevels['rows']>> {

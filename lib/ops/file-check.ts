@@ -64,8 +64,8 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
   const { read = false, repair = false, accept_loss } = options
   const files = await ctx.files.place.unguarded()
   const lookAway = async () => {
-    const found = await examine(ctx.db, files)
-    return found.state === 'missing' ? found : undefined
+    const findings = await examine(ctx.db, files)
+    return findings.state === 'missing' ? findings : undefined
   }
   const wasAway = await lookAway()
   const recovered = repair ? (await recoverFiles(ctx)).recovered : 0
@@ -83,7 +83,7 @@ export async function fsckFiles(ctx: Context, options: FileCheckOptions = {}): P
   const lost = away ? AWAY : repair ? MANY : LOST
   const findings = [
     ...(away && !isRepaired ? findingOf(files, away) : []),
-    ...checked.findings.flatMap((each) => each.finding(isRepaired, lost)),
+    ...checked.findings.flatMap((finding) => finding.finding(isRepaired, lost)),
     ...uploads.finding(false, UPLOADS),
     ...unknown.finding(false, GARBAGE, true),
   ]

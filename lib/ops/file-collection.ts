@@ -1,5 +1,5 @@
 import { countFiles, type FileTotals } from '../chat/attachments/store-checking.ts'
-import { graceOf, sweepFiles } from '../chat/attachments/sweep.ts'
+import { gracePeriod, sweepFiles } from '../chat/attachments/sweep.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { assertKnown } from '../core/use-case.ts'
@@ -37,7 +37,7 @@ export async function collectFiles(
 ): Promise<CollectedFiles> {
   assertKnown(options, { dry_run: 0, now: 0, onProgress: 0 })
   const { dry_run = false, now = false, onProgress } = options
-  const grace = now ? 0 : graceOf(ctx)
+  const grace = now ? 0 : gracePeriod(ctx)
   const files = await ctx.files.open()
   const isOwned = await ctx.files.place.mayDelete()
   ctx.files.place.assertThere()
@@ -94,5 +94,5 @@ async function sweepAll(ctx: Context, grace: number): Promise<SweptFiles> {
 /** Counts of files, and of the bytes that they take. */
 export function fileTotals(ctx: Context): Promise<FileTotals> {
   const now = ctx.now()
-  return countFiles(ctx.db, now, now - graceOf(ctx))
+  return countFiles(ctx.db, now, now - gracePeriod(ctx))
 }

@@ -4,7 +4,7 @@ import { assertKnown } from '../core/use-case.ts'
 import { withVisible } from '../storage/archive/visible.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
-import { fileOf } from '../storage/place.ts'
+import { findDatabaseFile } from '../storage/place.ts'
 import { MIGRATIONS } from '../storage/schema/migrations.ts'
 import { shapeAfter } from '../storage/schema/shape.ts'
 import { listChanges } from '../storage/schema/verify.ts'
@@ -89,8 +89,8 @@ export async function fsck(
   if (!options.repair || !found.some(({ name }) => repairs.has(name))) return { checked: all.length, findings: found }
   // All of them: counts that are computed from each other may agree although both are wrong.
   for (const repair of repairs.values()) await mend(db, repair)
-  const findings = found.map((each) =>
-    repairs.has(each.name) ? { ...each, remedy: 'Nothing: it is repaired.', repaired: true as const } : each,
+  const findings = found.map((finding) =>
+    repairs.has(finding.name) ? { ...finding, remedy: 'Nothing: it is repaired.', repaired: true as const } : finding,
   )
   return { checked: all.length, findings }
 }
@@ -104,8 +104,8 @@ interface Checking {
 
 /** Checks the file, the schema, the references and the invariants. */
 async function findAll(db: Database, { all, partitions, begin }: Checking): Promise<Finding[]> {
-  const found: Finding[] = []
-  const file = db.dialect === 'sqlite' ? await fileOf(db) : ''
+  const findings: Finding[] = []
+  const file = db.dialect === 'sqlite' ? await findDatabaseFile(db) : ''
   const apart = isLarge(file) ? all.filter((invariant) => invariant.apart) : []
   let checkable: Invariant[] = []
   const checkAll = async (queries: Queries) => {
@@ -114,14 +114,14 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
            true)`)
     begin(SCHEMA.name)
     const changes = await listChanges(queries)
-    found.push(...finding(SCHEMA, changes))
+    findings.push(...finding(SCHEMA, changes))
     // A missing table cannot be checked.
     if (changes.some((change) => change.startsWith('no '))) return
     begin('references')
-    found.push(...(await checkReferences(queries)))
+    findings.push(...(await checkReferences(queries)))
     begin(JSON_STORED.name)
     const broken = await listBrokenJson(queries)
-    found.push(...finding(JSON_STORED, broken))
+    findings.push(...finding(JSON_STORED, broken))
     // A statement that parses broken JSON fails.
     checkable = all.filter(({ find }) => broken.length === 0 || !/json/i.test(find))
     const scope = await scopeOf(queries)
@@ -130,7 +130,7 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
       begin(invariant.name)
       const isLeftOut = apart.includes(invariant) || !checkable.includes(invariant)
       if (isLeftOut || (invariant.where && areMessagesRight)) continue
-      found.push(...(await check(queries, invariant, scope)))
+      findings.push(...(await check(queries, invariant, scope)))
     }
   }
   begin(FILE.name)
@@ -141,14 +141,14 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
   ])
   if (first.status === 'rejected') throw first.reason
   const { lines, ids } = first.value
-  found.unshift(...finding(FILE, lines))
+  findings.unshift(...finding(FILE, lines))
   // A damaged file is checked as far as it can be read.
-  if (rest.status === 'rejected' && (found.length === 0 || !isDamage(rest.reason.cause))) throw rest.reason
-  for (const invariant of apart.filter((each) => checkable.includes(each))) {
+  if (rest.status === 'rejected' && (findings.length === 0 || !isDamage(rest.reason.cause))) throw rest.reason
+  for (const invariant of apart.filter((name) => checkable.includes(name))) {
     const known = ids.get(invariant.name)
-    found.push(...(known ? toFindings(invariant, known) : await check(db, invariant, await scopeOf(db))))
+    findings.push(...(known ? toFindings(invariant, known) : await check(db, invariant, await scopeOf(db))))
   }
-  return found
+  return findings
 }
 
 /** What the checks read: a conversation that is being removed is incomplete. */

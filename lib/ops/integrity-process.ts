@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { tableOf } from '../chat/search/store-fts5.ts'
+import { partitionTable } from '../chat/search/store-fts5.ts'
 import { withVisible } from '../storage/archive/visible.ts'
 import type { Database } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
@@ -15,7 +15,7 @@ export const IS_REMOVING = sql`SELECT 1 AS found FROM conversations WHERE delete
 
 /** FTS5 looks for what another process has merged only in a query: the check alone would miss parts that were merged. */
 const queriesOf = (partitions: readonly number[]) =>
-  partitions.map((partition) => `SELECT rowid FROM ${tableOf(partition)}('any')`)
+  partitions.map((partition) => `SELECT rowid FROM ${partitionTable(partition)}('any')`)
 
 /** Mapping the file saves the system calls. Where the disk cannot read a part, that ends this process, and no other one. */
 const CHECK = `

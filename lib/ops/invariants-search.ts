@@ -1,5 +1,5 @@
-import { docOf, PARTITION } from '../chat/search/rules.ts'
-import { tableOf } from '../chat/search/store-fts5.ts'
+import { PARTITION, toDoc } from '../chat/search/rules.ts'
+import { partitionTable } from '../chat/search/store-fts5.ts'
 import type { Dialect } from '../storage/database.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
@@ -22,15 +22,16 @@ const ON_POSTGRES: Indexed = {
 
 /** The index of SQLite: FTS5 has one row for each message in a partition. */
 function onSqlite(partitions: readonly number[]): Indexed {
-  const rows = (partition: number) => `${tableOf(partition)}_docsize i`
-  const base = (partition: number) => docOf(partition, 0)
+  const rows = (partition: number) => `${partitionTable(partition)}_docsize i`
+  const base = (partition: number) => toDoc(partition, 0)
   const has = (doc: string) =>
     partitions.map(
-      (each) => `WHEN ${each} THEN EXISTS (SELECT 1 FROM ${rows(each)} WHERE i.id = ${base(each)} - ${doc})`,
+      (partition) =>
+        `WHEN ${partition} THEN EXISTS (SELECT 1 FROM ${rows(partition)} WHERE i.id = ${base(partition)} - ${doc})`,
     )
   return {
     has: (doc) => (partitions.length > 0 ? `CASE ${doc} / ${PARTITION} ${has(doc).join(' ')} ELSE 0 END` : '0'),
-    docs: partitions.map((each) => ({ doc: `${base(each)} - i.id`, from: `FROM ${rows(each)}` })),
+    docs: partitions.map((partition) => ({ doc: `${base(partition)} - i.id`, from: `FROM ${rows(partition)}` })),
   }
 }
 

@@ -58,7 +58,7 @@ export function valueInvariants(dialect: Dialect): Invariant[] {
     Object.entries(columns).map(([column, set]) => ({ table, column, set })),
   )
   const others = closed.filter(
-    ({ table, column }) => table !== 'messages' && !(table === 'attachments' && TYPES.some((each) => each === column)),
+    ({ table, column }) => table !== 'messages' && !(table === 'attachments' && TYPES.some((name) => name === column)),
   )
   const ofMessages = closed.filter(({ table }) => table === 'messages')
   const labels = Object.entries(LABELS).flatMap(([table, columns]) =>

@@ -9,8 +9,8 @@ import { withDeadline } from '../core/scheduling/deadline.ts'
 import { parseSchedule } from '../core/scheduling/schedule.ts'
 import { SECOND } from '../core/units.ts'
 import type { Levels } from '../metrics/registry.ts'
-import { fileOf } from '../storage/place.ts'
-import { type Space, spaceOf } from '../storage/space.ts'
+import { findDatabaseFile } from '../storage/place.ts'
+import { readSpace, type Space } from '../storage/space.ts'
 import { countDueTasks } from '../tasks/store.ts'
 import { FAILURES } from './readiness.ts'
 
@@ -47,22 +47,22 @@ async function readReady(ctx: Context): Promise<Record<string, boolean>> {
 async function readDisks({ db, config, files }: Context): Promise<Record<string, number>> {
   const { target } = config.backup
   const spaces = {
-    database: db.dialect === 'sqlite' ? fileOf(db).then(spaceOfFile) : undefined,
+    database: db.dialect === 'sqlite' ? findDatabaseFile(db).then(spaceOfFile) : undefined,
     files: config.attachments.enabled ? files.open().then((store) => store.space()) : undefined,
     backups: target === undefined ? undefined : openTarget(config).space?.(),
   }
-  const found = await Promise.all(
+  const disks = await Promise.all(
     Object.entries(spaces).map(async ([of, space]) => {
       const free = (await withDeadline(Promise.resolve(space), DATABASE_TIMEOUT_MS, undefined).catch(() => undefined))
         ?.free
       return free === undefined ? [] : [[of, free] as const]
     }),
   )
-  return Object.fromEntries(found.flat())
+  return Object.fromEntries(disks.flat())
 }
 
 async function spaceOfFile(file: string): Promise<Space | undefined> {
-  return file === '' ? undefined : spaceOf(dirname(file))
+  return file === '' ? undefined : readSpace(dirname(file))
 }
 
 /** The values that are read for a page of metrics; those that cannot be read in time are `undefined`. */

@@ -4,7 +4,7 @@ import { listOfMessage, lockAttachment, setList, toAttachment } from '../chat/at
 import { letGo, lockDigest, lockLiveBlob, releaseUnused, takeBack } from '../chat/attachments/store-blobs.ts'
 import { listWithBlob, markBlobLost, type WholeBlob } from '../chat/attachments/store-checking.ts'
 import { type ComingFile, listComing, listLostBlobs, markBack } from '../chat/attachments/store-lost.ts'
-import { graceOf } from '../chat/attachments/sweep.ts'
+import { gracePeriod } from '../chat/attachments/sweep.ts'
 import { lockConversation } from '../chat/memberships/store-locks.ts'
 import type { Context } from '../context.ts'
 import { DAY, SECOND } from '../core/units.ts'
@@ -22,7 +22,7 @@ const KEPT = 30 * DAY
 export async function markLost(ctx: Context, blobId: string): Promise<void> {
   const lost = await listWithBlob(ctx.db, blobId)
   const now = ctx.now()
-  const at = Math.max(now, now + KEPT - graceOf(ctx))
+  const at = Math.max(now, now + KEPT - gracePeriod(ctx))
   await ctx.write(async (tx) => {
     await lockConversations(tx, lost)
     await markBlobLost(tx, blobId, now)
@@ -71,7 +71,7 @@ export async function hasLost(ctx: Context, files: FileStore): Promise<boolean> 
 /** A blob whose time is nearly over is left to the sweep, which may be deleting its bytes. */
 function timesOf(ctx: Context) {
   const now = ctx.now()
-  return { now, due: now - graceOf(ctx) + 3_600 * SECOND }
+  return { now, due: now - gracePeriod(ctx) + 3_600 * SECOND }
 }
 
 /** @returns the number of files */
@@ -83,8 +83,8 @@ async function bringBack(ctx: Context, { id, digest, size }: Omit<WholeBlob, 'fi
     await lockDigest(tx, digest!)
     const twin = await lockLiveBlob(tx, digest!, Number(size))
     const coming = await listComing(tx, id, timesOf(ctx))
-    const known = new Set(before.map((row) => row.conversation_id))
-    const rows = coming.filter((row) => known.has(row.conversation_id))
+    const hidden = new Set(before.map((row) => row.conversation_id))
+    const rows = coming.filter((row) => hidden.has(row.conversation_id))
     if (rows.length === 0) return 0
     // Equal bytes are stored once: as uploaded since, if they were.
     if (twin === undefined && !(await takeBack(tx, id))) return 0

@@ -59,7 +59,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
   const now = ctx.now()
   const name = `doctor-${user_id}`
   const until = now + LIFETIME_SECONDS * SECOND
-  const made = await ctx.write(async (tx) => {
+  const result = await ctx.write(async (tx) => {
     if (!(await hasUsers(tx))) return false
     const before = ctx.clock.before(0)
     if (before !== undefined) await deleteLeftovers(tx, before, MANY)
@@ -100,7 +100,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
     tx.audit({ act: 'doctor.probed', ...byActor(actor), subject_id: user_id })
     return true
   }, TEST)
-  if (!made) return undefined
+  if (!result) return undefined
   return {
     conversation_id,
     token,

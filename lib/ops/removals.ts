@@ -14,8 +14,8 @@ export async function resumeRemovals({ db, write }: Pick<Context, 'db' | 'write'
   for (const [kind, hidden] of HIDDEN) {
     const ids = (await db.all<{ id: string }>(hidden)).map((row) => row.id)
     if (ids.length === 0) continue
-    const known = await listKeysWithTask(db, kind, ids)
-    const missing = ids.filter((id) => !known.has(id))
+    const keys = await listKeysWithTask(db, kind, ids)
+    const missing = ids.filter((id) => !keys.has(id))
     if (missing.length > 0)
       await write(async (tx) => {
         for (const key of missing) tx.enqueue({ kind, key })

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { bearerOf } from '../core/headers.ts'
+import { parseBearer } from '../core/headers.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import { useCase } from '../core/use-case.ts'
 import { readLevels } from './levels.ts'
@@ -57,8 +57,8 @@ export const readiness = useCase({
 export async function metrics(ctx: Context, authorization: string | null): Promise<string> {
   const { token, previous_tokens } = ctx.config.metrics
   if (token) {
-    const given = digest(bearerOf(authorization) ?? '')
-    if (![token, ...previous_tokens].some((each) => sameDigest(given, digest(each))))
+    const given = digest(parseBearer(authorization) ?? '')
+    if (![token, ...previous_tokens].some((candidate) => sameDigest(given, digest(candidate))))
       throw new ChatError('unauthenticated')
   }
   return ctx.metrics.render(() => readLevels(ctx))

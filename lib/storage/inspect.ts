@@ -63,7 +63,7 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
 async function findDistributed(db: Queries): Promise<DatabaseFacts | undefined> {
   const { version } = (await db.get<{ version: string }>('SELECT version() AS version'))!
   const isCitus = await db.get("SELECT 1 AS found FROM pg_extension WHERE extname = 'citus'")
-  const distributed = distributedOf(version, isCitus !== undefined)
+  const distributed = detectDistributed(version, isCitus !== undefined)
   return distributed && { version, distributed, settings: {}, read_only: false }
 }
 
@@ -72,7 +72,7 @@ async function findDistributed(db: Queries): Promise<DatabaseFacts | undefined> 
  *
  * @param version what `version()` returns: `CockroachDB CCL v24.1.0 (…)`, `PostgreSQL 15.2-YB-2.25.0.0-b0 on …`
  */
-export function distributedOf(version: string, hasCitus: boolean): DatabaseFacts['distributed'] {
+export function detectDistributed(version: string, hasCitus: boolean): DatabaseFacts['distributed'] {
   if (/cockroach/i.test(version)) return 'CockroachDB'
   if (/-YB-|yugabyte/i.test(version)) return 'YugabyteDB'
   return hasCitus ? 'Citus' : undefined
@@ -84,10 +84,10 @@ export function distributedOf(version: string, hasCitus: boolean): DatabaseFacts
  */
 export async function countNodes(db: Queries): Promise<number | undefined> {
   if (!(await hasTable(db, 'nodes'))) return undefined
-  const found = await db.get<{ count: number }>(
+  const row = await db.get<{ count: number }>(
     'SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000',
   )
-  return found!.count
+  return row!.count
 }
 
 /** The default of the role or of the database: connections of the service set another one. */

@@ -39,7 +39,7 @@ export function inMemory(now: () => number): KvLike {
     async setItem(key, entry) {
       const expired = expiries.set(key, entry)
       const loaded = await load()
-      await Promise.all([loaded.setItem(key, entry), ...expired.map((each) => loaded.removeItem(each))])
+      await Promise.all([loaded.setItem(key, entry), ...expired.map((key) => loaded.removeItem(key))])
     },
     async removeItem(key) {
       expiries.delete(key)
@@ -106,12 +106,12 @@ export function createKv(storage: KvLike, now: () => number): Kv {
     async getAll<T>(keys: readonly string[]) {
       const names = keys.map(nameOf)
       const items = await listItems(names)
-      const found = new Map<string, T>()
+      const values = new Map<string, T>()
       for (const [index, key] of keys.entries()) {
         const value = await unpack<T>(names[index]!, items[index])
-        if (value !== undefined) found.set(key, value)
+        if (value !== undefined) values.set(key, value)
       }
-      return found
+      return values
     },
     set: (key, value, ttlSeconds) =>
       storage.setItem(nameOf(key), { value, expires_at: now() + ttlSeconds * 1000 } as never),

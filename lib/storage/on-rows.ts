@@ -63,10 +63,10 @@ export function together<Rows extends { [Name in keyof Rows]: readonly object[] 
       await Promise.all(names.map((name) => statements[name].run(tx, rows[name])))
       return
     }
-    const given = names.filter((name) => rows[name].length > 0)
-    if (given.length === 0) return
-    const steps = given.map((name) => `${name}_changed AS (${statements[name].many})`)
-    const params = given.map((name) => JSON.stringify(rows[name]))
+    const present = names.filter((name) => rows[name].length > 0)
+    if (present.length === 0) return
+    const steps = present.map((name) => `${name}_changed AS (${statements[name].many})`)
+    const params = present.map((name) => JSON.stringify(rows[name]))
     await tx.run(statement(`WITH ${steps.join(', ')} SELECT 1`, params))
   }
 }

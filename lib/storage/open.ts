@@ -15,11 +15,11 @@ import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { createNames, type Names, type Placement } from './names/names.ts'
 import type { FilesLike } from './objects/unstorage.ts'
 import { assertOptions } from './options.ts'
-import { fileOf } from './place.ts'
+import { findDatabaseFile } from './place.ts'
 import type { PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
 import type { HostHandle } from './shared/client.ts'
-import { diskOf } from './space.ts'
+import { readDisk } from './space.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
 import { hasWal, prepareFile, sqlitePath } from './sqlite/file.ts'
 import type { Durability } from './sqlite/pragmas.ts'
@@ -182,7 +182,7 @@ const ROOM_TO_OPEN = 1024 * 1024
 
 /** SQLite's own errors do not name the file, nor a full disk. */
 function withPath(path: string, cause: Error): Error {
-  if (existsSync(path) && diskOf(path).free < ROOM_TO_OPEN)
+  if (existsSync(path) && readDisk(path).free < ROOM_TO_OPEN)
     return new Error(
       `${path} cannot be opened, as its disk is full: even a read needs room beside it. Free a MiB there, or copy it and its -wal file to another disk`,
       { cause },
@@ -209,7 +209,7 @@ function withoutHandle(database: string | Db0Like | HostHandle): string | Db0Lik
 /** The file for signals, if the database is a file of SQLite. Services with other prefixes have others. */
 async function signalsOf(db: Database, names: Names | undefined): Promise<SignalsFile | undefined> {
   if (db.dialect !== 'sqlite') return undefined
-  const file = await fileOf(db)
+  const file = await findDatabaseFile(db)
   return file ? createSignalsFile(`${file}-${names?.prefix ?? ''}signals`, openHandle) : undefined
 }
 

@@ -11,8 +11,8 @@ export async function readSecret(db: Queries): Promise<Uint8Array | undefined> {
  * The secret of the service: 32 random bytes, made when they are needed first, and kept in the database.
  */
 export async function findSecret(db: Database): Promise<Uint8Array> {
-  const known = await readSecret(db)
-  if (known !== undefined) return known
+  const secret = await readSecret(db)
+  if (secret !== undefined) return secret
   await db.write((tx) =>
     // Another process may make one at the same time: the first one stays.
     tx.run(

@@ -1,7 +1,7 @@
 import type { Queries } from './database.ts'
 
 /** The size of a database on its disk, in bytes, without a WAL. */
-export async function bytesOf(db: Queries): Promise<number> {
+export async function measureBytes(db: Queries): Promise<number> {
   const sql =
     db.dialect === 'sqlite'
       ? 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'

@@ -10,15 +10,15 @@ export interface Space {
 }
 
 /** The disk of a folder, or of the one above where it will be created. */
-export async function spaceOf(folder: string): Promise<Space> {
+export async function readSpace(folder: string): Promise<Space> {
   const found = await statfs(folder).catch(ifMissing)
-  if (!found && dirname(folder) !== folder) return spaceOf(dirname(folder))
+  if (!found && dirname(folder) !== folder) return readSpace(dirname(folder))
   const { bavail, blocks, bsize } = found!
   return { free: bavail * bsize, total: blocks * bsize }
 }
 
 /** The disk that a file is on, and the number of its file system on Linux (statfs(2)). */
-export function diskOf(file: string): Pick<Space, 'free'> & { type: number } {
+export function readDisk(file: string): Pick<Space, 'free'> & { type: number } {
   const { bavail, bsize, type } = statfsSync(dirname(file))
   return { free: bavail * bsize, type }
 }

@@ -74,7 +74,7 @@ export function findForeignValue(table: string, row: Row): string | undefined {
     const value = row[column]
     if (value === null || value === undefined) continue
     const all = is_list ? String(value).split(',') : [String(value)]
-    if (!all.every((each) => values.includes(each)))
+    if (!all.every((value) => values.includes(value)))
       return `${table}.${column} is ${JSON.stringify(String(value).slice(0, 60))}; it can be ${values.join(', ')}`
   }
   for (const column of LABELS[table] ?? [])

@@ -30,14 +30,14 @@ const MAX_NAME_BYTES = 190
 /**
  * The name of a file, or a folder, until it is complete. It names this process, so that others know when it has died.
  */
-export function temporaryOf(path: string): string {
+export function toTemporaryPath(path: string): string {
   const name = Buffer.from(basename(path)).subarray(0, MAX_NAME_BYTES).toString()
   const by = `${machine()}-${process.pid}-${startOf(process.pid)?.start ?? 0}-${randomBytes(4).toString('hex')}`
   return join(dirname(path), `${name}.${by}.partial`)
 }
 
 /** The path that a temporary file gets when it is complete. Other paths are returned as they are. */
-export function targetOf(path: string): string {
+export function toTargetPath(path: string): string {
   return path.replace(TEMPORARY, '')
 }
 
@@ -63,7 +63,7 @@ export async function withTemporary<T>(
   { mode = 0o600 }: { mode?: number } = {},
 ): Promise<T> {
   await removeAbandoned(dirname(path))
-  const temporary = temporaryOf(path)
+  const temporary = toTemporaryPath(path)
   closeSync(openSync(temporary, 'wx', mode))
   return holdTemporary(temporary, use)
 }
@@ -91,7 +91,7 @@ export async function removeAbandoned(folder: string): Promise<void> {
 export async function listAbandoned(folder: string): Promise<Abandoned[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => TEMPORARY.test(name) || OUTDATED.test(name))
   const all = await Promise.all(names.map((name) => inspect(join(folder, name))))
-  return all.filter((each) => each !== undefined)
+  return all.filter((folder) => folder !== undefined)
 }
 
 async function inspect(path: string): Promise<Abandoned | undefined> {
@@ -100,8 +100,8 @@ async function inspect(path: string): Promise<Abandoned | undefined> {
   if (!found || found.isSymbolicLink() || found.uid !== (process.geteuid?.() ?? found.uid)) return undefined
   const names = found.isDirectory() ? await readdir(path).catch(() => []) : []
   const stats = await Promise.all(names.map((name) => statOf(join(path, name))))
-  const all = [found, ...stats.filter((each) => each !== undefined)]
-  const bytes = all.reduce((sum, each) => sum + (each.isFile() ? each.size : 0), 0)
+  const all = [found, ...stats.filter((entry) => entry !== undefined)]
+  const bytes = all.reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0)
   return isAbandoned(path, Math.max(...all.map(({ mtimeMs }) => mtimeMs))) ? { path, bytes } : undefined
 }
 

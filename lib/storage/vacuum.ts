@@ -15,7 +15,7 @@ export interface DatabaseSize {
 }
 
 /** Reads the sizes of a database; of PostgreSQL's rows it is an estimate. */
-export async function sizeOf(db: Queries): Promise<DatabaseSize> {
+export async function readDatabaseSize(db: Queries): Promise<DatabaseSize> {
   const sql =
     db.dialect === 'sqlite'
       ? `SELECT page_count * page_size AS bytes, (page_count - freelist_count) * page_size AS used_bytes, 0 AS dead_rows

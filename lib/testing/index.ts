@@ -99,9 +99,9 @@ export async function createTestChat(options: TestChatOptions = {}): Promise<Tes
     ...ports,
     ...(assistant !== undefined && { assistant: toAssistant(assistant) }),
     ...(identity && {
-      identity(asked) {
-        const person = requests.get(asked.request)
-        return person ? toPerson(person) : identity(asked)
+      identity(request) {
+        const person = requests.get(request.request)
+        return person ? toPerson(person) : identity(request)
       },
     }),
     now: clock.micros,
@@ -138,7 +138,7 @@ export async function createTestChat(options: TestChatOptions = {}): Promise<Tes
       if (username === undefined) return withFetch(sendAs(undefined))
       const caller = actor(username)
       if (!identity) return withFetch(signedInFetch(chat, caller, sendAs(undefined)))
-      return withFetch(sendAs(people.find((each) => each.username === username)))
+      return withFetch(sendAs(people.find((person) => person.username === username)))
     },
     clock,
     close: () => chat.close(),
@@ -167,9 +167,9 @@ function toAssistant(assistant: Assistant | string): Assistant {
 }
 
 /** The options over the defaults, section by section. */
-function withDefaults(defaults: object, given: object): ConfigInput {
-  if (!isTable(given)) return given as ConfigInput
-  const merged = Object.entries(given).map(([key, value]) => {
+function withDefaults(defaults: object, values: object): ConfigInput {
+  if (!isTable(values)) return values as ConfigInput
+  const merged = Object.entries(values).map(([key, value]) => {
     const known: unknown = (defaults as Record<string, unknown>)[key]
     return [key, isTable(known) && isTable(value) ? withDefaults(known, value) : value]
   })

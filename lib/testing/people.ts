@@ -17,7 +17,7 @@ export interface TestUser {
 /** The users of a test chat, each with an address. */
 export function toUsers(users: readonly (string | TestUser)[] = []): TestUser[] {
   if (!Array.isArray(users)) throw new TypeError('createTestChat: "users" must be a list')
-  return users.map((each) => (typeof each === 'string' ? { username: each } : each))
+  return users.map((person) => (typeof person === 'string' ? { username: person } : person))
 }
 
 /** What the host of a test knows of a user; the person that it identifies. */

@@ -11,7 +11,7 @@ export interface Place {
 const DEFAULT_NAME = 'Chat'
 
 /** @throws TypeError */
-export function baseOf(base: string): string {
+export function parseBase(base: string): string {
   const path = base.replace(/\/+$/, '')
   if (!/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:@%-]+)*$/.test(path))
     throw new TypeError('base must be a path such as /chat, or be left out')
@@ -19,7 +19,7 @@ export function baseOf(base: string): string {
 }
 
 /** The URL of the service, without a slash at its end. @throws TypeError */
-export function apiOf(api: string): string {
+export function parseApi(api: string): string {
   const isAddress = /^https?:\/\//i.test(api) && URL.canParse(api) && !/[?#\s]/.test(api)
   if (!isAddress && !/^(?:\/(?![/\\])[^?#\s\\]*)?$/.test(api))
     throw new TypeError('api must be a path such as /chat, or an http:// or https:// address, without ? and #')
@@ -38,7 +38,7 @@ export function fillHtml(template: string, { base, api, brand }: Place): string 
 }
 
 /** What a browser needs to install the page. */
-export function manifestOf({ base, brand: { name = DEFAULT_NAME } }: Place): string {
+export function webManifest({ base, brand: { name = DEFAULT_NAME } }: Place): string {
   return JSON.stringify({
     name,
     short_name: Array.from(name).slice(0, 12).join('').trim(),

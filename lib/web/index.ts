@@ -1,6 +1,6 @@
 import { type NamesOf, refuseUnknown } from '../core/known-names.ts'
 import { assertBrand, BRAND, type WebBrand } from './brand.ts'
-import { apiOf, baseOf, contentPolicy } from './document.ts'
+import { contentPolicy, parseApi, parseBase } from './document.ts'
 import { answer, type Resources, readResources } from './resources.ts'
 
 export type { WebBrand, WebColors } from './brand.ts'
@@ -49,7 +49,7 @@ const PATHS = [
 export function createWebChat(options: WebChatOptions = {}): WebChat {
   refuseUnknown('createWebChat', options, WEB_CHAT_OPTIONS)
   const { base = '', api = base, brand = {} } = options
-  const place = { base: baseOf(base), api: apiOf(api), brand: assertBrand(brand) }
+  const place = { base: parseBase(base), api: parseApi(api), brand: assertBrand(brand) }
   const security = { 'content-security-policy': contentPolicy(place.api) }
   let resources: Promise<Resources> | undefined
   return {

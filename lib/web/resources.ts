@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliDecompress, gzip as compress } from 'node:zlib'
-import { fillHtml, manifestOf, type Place } from './document.ts'
+import { fillHtml, type Place, webManifest } from './document.ts'
 import { type BuiltFile, loadPage } from './page.ts'
 
 /** The forms in which a file can be sent, the smallest first. */
@@ -33,7 +33,7 @@ export async function readResources(place: Place): Promise<Resources> {
   return new Map([
     ['/', textOf(fillHtml(html, place), 'text/html; charset=utf-8')],
     ['/docs', textOf(fillHtml(docs, place), 'text/html; charset=utf-8')],
-    ['/manifest.webmanifest', textOf(manifestOf(place), 'application/manifest+json')],
+    ['/manifest.webmanifest', textOf(webManifest(place), 'application/manifest+json')],
     ...Object.entries(files).map(([path, file]): [string, Resource] => [path, fileOf(path, file)]),
   ])
 }
@@ -41,7 +41,7 @@ export async function readResources(place: Place): Promise<Resources> {
 /** The response to a request for it; 404 without it. `headers` are those of every response. */
 export async function answer(
   resource: Resource | undefined,
-  { method, headers: asked }: Request,
+  { method, headers: requestHeaders }: Request,
   headers: Record<string, string>,
 ): Promise<Response> {
   const always = { ...headers, ...SECURITY }
@@ -51,8 +51,10 @@ export async function answer(
   }
   const { type, cache, etag, bodies } = resource
   const common = { ...always, 'cache-control': cache, etag, vary: 'accept-encoding' }
-  if (matches(asked.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: common })
-  const encoding = ENCODINGS.find((each) => bodies[each] && accepts(asked.get('accept-encoding'), each))
+  if (matches(requestHeaders.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: common })
+  const encoding = ENCODINGS.find(
+    (encoding) => bodies[encoding] && accepts(requestHeaders.get('accept-encoding'), encoding),
+  )
   const body = await bodies[encoding ?? 'identity']!()
   return new Response(method === 'HEAD' ? null : body, {
     headers: {
@@ -96,15 +98,15 @@ function etagOf(bytes: Uint8Array): string {
   return `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
 }
 
-function matches(asked: string | null, etag: string): boolean {
-  return (asked ?? '').split(',').some((each) => ['*', etag].includes(each.trim()))
+function matches(header: string | null, etag: string): boolean {
+  return (header ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim()))
 }
 
 /** Whether a client takes an encoding; `q=0` refuses it. */
-function accepts(asked: string | null, encoding: string): boolean {
-  return (asked ?? '').split(',').some((each) => {
+function accepts(header: string | null, encoding: string): boolean {
+  return (header ?? '').split(',').some((entry) => {
     // By a plain text: an expression with the spaces takes the square of their number.
-    const [name, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
+    const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase())
     return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
   })
 }

@@ -12,7 +12,7 @@ export const get = useCase({
   anytime: true,
   errors: ['not_found'],
   run: ({ config }, path): WellKnownEntry => {
-    const entry = config.well_known.entries.find((each) => each.path === path)
+    const entry = config.well_known.entries.find((document) => document.path === path)
     if (!entry) throw new ChatError('not_found')
     return entry
   },

@@ -15,7 +15,7 @@ import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBackups } from '../../lib/backups/backups.ts'
 import { wasMissing } from '../../lib/backups/place.ts'
-import { describeWriter, nameOf, outdated, overdueFor } from '../../lib/backups/rules.ts'
+import { backupName, describeWriter, outdated, overdueFor } from '../../lib/backups/rules.ts'
 import { writeTo } from '../../lib/backups/source.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
@@ -364,7 +364,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
       expect(namesIn(target)).toContain(name)
       expect(deleted.length).toBe(hours === 2 ? 1 : 0)
     }
-    const ahead = [1000, 1001].map((hours) => nameOf('', now + hours * HOUR, ends).slice('chat-server--'.length))
+    const ahead = [1000, 1001].map((hours) => backupName('', now + hours * HOUR, ends).slice('chat-server--'.length))
     expect(namesIn(target).map((name) => name.split('-').at(-1))).toEqual([
       `20261122T110000Z${ends}`,
       `20261122T120000Z${ends}`,

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { digestOf, findDigest, hashed, toDigestLine } from '../../lib/backups/digest.ts'
+import { digestBytes, findDigest, hashed, toDigestLine } from '../../lib/backups/digest.ts'
 import type { Keys } from '../../lib/backups/packing.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
 import { readDigest, writeBackup } from '../../lib/backups/write.ts'
@@ -18,7 +18,7 @@ async function* pieces(...all: (string | Buffer)[]) {
 
 it('a stream is hashed and measured while it is read', async () => {
   const read = hashed(pieces('ab', 'c'))
-  expect(await digestOf(read.bytes)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  expect(await digestBytes(read.bytes)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   expect([read.sha256(), read.size()]).toEqual(['ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 3])
 })
 
@@ -66,7 +66,7 @@ it('a digest is that of the file beside it, or is not there', async () => {
   expect(second.sha256).not.toBe(first.sha256)
   expect(readDigest(file)).toBe(second.sha256)
   await write({ force: true })
-  expect(readDigest(file)).toBe(await digestOf(pieces(readFileSync(file))))
+  expect(readDigest(file)).toBe(await digestBytes(pieces(readFileSync(file))))
   const other = join(folder, 'other.db')
   writeFileSync(`${other}.sha256`, 'notes')
   await expect(write({}, other)).rejects.toThrow('other.db.sha256 already exists; --force replaces it')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { judgeFiles } from '../../cli/doctor/backups.ts'
-import { filesKeyOf, toIdentity } from '../../lib/backups/files-key.ts'
+import { deriveFilesKey, toIdentity } from '../../lib/backups/files-key.ts'
 import { sealed } from '../../lib/backups/sealed.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { sweepFiles } from '../../lib/chat/attachments/sweep.ts'
@@ -91,7 +91,7 @@ describe('the files of encrypted backups', () => {
 
   it.each([0, 1, 65_535, 65_536, 65_537, 200_000, 4 * 1024 * 1024])('have their size: %i bytes', async (size) => {
     const { path, objects } = place()
-    const key = (await filesKeyOf({ passphrase: 'a long random text' }, 'owner'))!
+    const key = (await deriveFilesKey({ passphrase: 'a long random text' }, 'owner'))!
     const files = openFileStoreIn(sealed(objects, key))
     const content = bytesOf(size, 'the secret of a file')
     await files.put(`${id}/1`, content)
@@ -105,16 +105,16 @@ describe('the files of encrypted backups', () => {
   it('are read with the key of the backup only, and are as age makes them', async () => {
     const identity = await generateX25519Identity()
     const recipient = await identityToRecipient(identity)
-    const writing = (await filesKeyOf({ recipient }, 'owner'))!
+    const writing = (await deriveFilesKey({ recipient }, 'owner'))!
     const { path, objects } = place()
     await openFileStoreIn(sealed(objects, writing)).put(`${id}/1`, Buffer.from('hello'))
-    const reading = (await filesKeyOf({ identity }, 'another'))!
+    const reading = (await deriveFilesKey({ identity }, 'another'))!
     expect([writing.identity, reading.fingerprint]).toEqual([undefined, writing.fingerprint])
     expect(await openFileStoreIn(sealed(objects, reading)).get(`${id}/1`)).toEqual(new Uint8Array(Buffer.from('hello')))
     const decrypter = new Decrypter()
     decrypter.addIdentity(identity)
     expect(await decrypter.decrypt(new Uint8Array(stored(path, `${id}/1`)), 'text')).toBe('hello')
-    const other = (await filesKeyOf({ identity: await generateX25519Identity() }, 'owner'))!
+    const other = (await deriveFilesKey({ identity: await generateX25519Identity() }, 'owner'))!
     await expect(openFileStoreIn(sealed(objects, other)).get(`${id}/1`)).rejects.toMatchObject({
       cause: { message: expect.stringContaining('another passphrase or key') },
     })
@@ -122,7 +122,7 @@ describe('the files of encrypted backups', () => {
   })
 
   it('have a key of their owner and passphrase, which age takes', async () => {
-    const keyOf = (passphrase: string, owner: string) => filesKeyOf({ passphrase }, owner)
+    const keyOf = (passphrase: string, owner: string) => deriveFilesKey({ passphrase }, owner)
     const [one, same, other, elsewhere] = await Promise.all([
       keyOf('a long random text', 'owner'),
       keyOf('a long random text', 'owner'),
@@ -131,7 +131,7 @@ describe('the files of encrypted backups', () => {
     ])
     expect(one).toEqual(same)
     expect(new Set([one, other, elsewhere].map((key) => key!.fingerprint)).size).toBe(3)
-    expect(await filesKeyOf({}, 'owner')).toBeUndefined()
+    expect(await deriveFilesKey({}, 'owner')).toBeUndefined()
     for (const secret of [Buffer.alloc(32), Buffer.alloc(32, 255), Buffer.from('0123456789abcdef0123456789abcdef')])
       expect(await identityToRecipient(toIdentity(secret))).toMatch(/^age1/)
   })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
-import { removeAbandoned, temporaryOf } from '../../lib/storage/temporary.ts'
+import { removeAbandoned, toTemporaryPath } from '../../lib/storage/temporary.ts'
 import { revertLast } from '../support/revert-last.ts'
 import { finished, folder, run, start } from './process.ts'
 import { serve } from './serving.ts'
@@ -131,7 +131,7 @@ it('a copy that a killed command has left is found by doctor, and deleted by the
   // While the copy is checked.
   const { cwd, env } = prepare('SIGKILL', 3)
   // One in progress: its process is that of this test.
-  const running = temporaryOf(join(cwd, 'data', 'chat.db'))
+  const running = toTemporaryPath(join(cwd, 'data', 'chat.db'))
   writeFileSync(running, '')
   const left = () => readdirSync(join(cwd, 'data')).filter((name) => /partial/.test(name) && !running.endsWith(name))
   const calm = { cwd, env: { TMPDIR: env.TMPDIR! } }

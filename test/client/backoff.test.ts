@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createBackoff, retryAfterOf } from '../../lib/client/backoff.ts'
+import { createBackoff, parseRetryAfter } from '../../lib/client/backoff.ts'
 import { times } from '../support/service.ts'
 
 afterEach(() => void vi.restoreAllMocks())
@@ -61,5 +61,5 @@ it.each<[header: string | null, seconds: number | undefined]>([
   ['Fri, 20 Nov 2026 10:00:30 GMT', 30],
   ['Fri, 20 Nov 2026 09:59:30 GMT', 0],
 ])('reads a Retry-After of %j as %j', (header, seconds) => {
-  expect(retryAfterOf(header, Date.UTC(2026, 10, 20, 10))).toBe(seconds)
+  expect(parseRetryAfter(header, Date.UTC(2026, 10, 20, 10))).toBe(seconds)
 })

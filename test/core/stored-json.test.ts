@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { setStoredJson, storedJsonOf, toJson as toBytes } from '../../lib/core/stored-json.ts'
+import { getStoredJson, setStoredJson, toJson as toBytes } from '../../lib/core/stored-json.ts'
 
 const toJson = (value: object) => Buffer.from(toBytes(value)).toString()
 
@@ -14,8 +14,8 @@ function withList(json = LIST): { id: string; list?: unknown } {
 
 it('is sent as it is stored', () => {
   expect(toJson({ messages: [{ id: '0' }, withList()] })).toBe(`{"messages":[{"id":"0"},{"id":"1","list":${LIST}}]}`)
-  expect(storedJsonOf(withList(), 'list')).toBe(LIST)
-  expect(storedJsonOf({}, 'list')).toBeUndefined()
+  expect(getStoredJson(withList(), 'list')).toBe(LIST)
+  expect(getStoredJson({}, 'list')).toBeUndefined()
 })
 
 it('is a value like any other for a reader', () => {

@@ -6,7 +6,7 @@ import express from 'express'
 import { H3 } from 'h3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { basePathOf, publicUrlOf } from '../../lib/config/base-path.ts'
-import { linkOf } from '../../lib/config/links.ts'
+import { toLink } from '../../lib/config/links.ts'
 import { oauthProviders } from '../../lib/config/oauth.ts'
 import { createChatApp, createNodeHandler } from '../../lib/http/app.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
@@ -46,7 +46,7 @@ it('is in mailed links, in the callbacks of providers and in the description', a
     server: { public_url: 'https://x.test', base_path: BASE },
     oauth: { own: credentials },
   })
-  expect(linkOf(config, 'reset_password', 't')).toBe(`https://x.test${BASE}/account/reset-password#token=t`)
+  expect(toLink(config, 'reset_password', 't')).toBe(`https://x.test${BASE}/account/reset-password#token=t`)
   expect(oauthProviders(config)[0]?.redirect_uri).toBe(`https://x.test${BASE}/api/oauth/own/callback`)
 })
 

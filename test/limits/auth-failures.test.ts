@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
 import { type ChatError, parseConfig } from '../../lib/index.ts'
-import { authFailuresOf, createAuthFailures } from '../../lib/limits/auth-failures.ts'
+import { createAuthFailures, maxAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
@@ -74,7 +74,7 @@ describe('failed authentication', () => {
 
 it('counts a part of the failures in each worker of a service', () => {
   const of = (workers: number, auth_failures_per_ip_per_min: number) =>
-    authFailuresOf(parseConfig({ cluster: { workers }, rate_limits: { auth_failures_per_ip_per_min } }))
+    maxAuthFailures(parseConfig({ cluster: { workers }, rate_limits: { auth_failures_per_ip_per_min } }))
   expect([of(1, 600), of(4, 600), of(64, 1)]).toEqual([600, 150, 1])
 })
 

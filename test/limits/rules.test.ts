@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
 import { createLocalBuckets } from '../../lib/limits/buckets.ts'
-import { type Decision, mostSpecific, networkOf, type Rate, spend } from '../../lib/limits/rules.ts'
+import { type Decision, mostSpecific, type Rate, spend, toNetwork } from '../../lib/limits/rules.ts'
 
 const START = 1_800_000_000 * SECOND
 
@@ -121,7 +121,7 @@ it.each([
   ['fe80::', 'fe80:0:0:0::/64'],
   ['', ''],
 ])('the network of %j is %j', (address, network) => {
-  expect(networkOf(address)).toBe(network)
+  expect(toNetwork(address)).toBe(network)
 })
 
 describe('buckets in memory', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { newId } from '../../lib/core/ids.ts'
 import type { Database } from '../../lib/storage/database.ts'
 import { openStorage } from '../../lib/storage/open.ts'
-import { checksumOf } from '../../lib/storage/schema/migrate.ts'
+import { toChecksum } from '../../lib/storage/schema/migrate.ts'
 import { COLUMN_TYPES, MAJOR, MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { MIGRATIONS_TABLE } from '../../lib/storage/schema/shape.ts'
 import { type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
@@ -205,7 +205,7 @@ async function apply(db: Database, from: number, to: number): Promise<void> {
         'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, 0)',
         index + 1,
         migration.name,
-        checksumOf(migration, db.dialect),
+        toChecksum(migration, db.dialect),
       )
     }
   })

@@ -16,12 +16,12 @@ import {
   isAbandoned,
   listAbandoned,
   removeAbandoned,
-  targetOf,
-  temporaryOf,
+  toTargetPath,
+  toTemporaryPath,
   withTemporary,
 } from '../../lib/storage/temporary.ts'
 
-const OWN = temporaryOf('chat.db')
+const OWN = toTemporaryPath('chat.db')
 const HOURS_AGO = Date.now() - 2 * 3_600_000
 
 /** The number of a process that has ended. */
@@ -90,7 +90,7 @@ it('two at once in one folder do not delete each other, and a long name has one,
     expect(readdirSync(path)).toEqual([basename(one)])
   })
   expect(readdirSync(path)).toEqual([])
-  expect(targetOf(temporaryOf('/a/chat.db'))).toBe('/a/chat.db')
+  expect(toTargetPath(toTemporaryPath('/a/chat.db'))).toBe('/a/chat.db')
 })
 
 /** What of node:fs creates or fills a file or folder. */

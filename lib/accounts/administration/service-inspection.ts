@@ -3,7 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
-import { accountOf, clearFailures, findPauseEnd, passwordAccountOf } from '../passwords/store.ts'
+import { clearFailures, findPauseEnd, toAttemptKey, toPasswordKey } from '../passwords/store.ts'
 import { toAccount } from '../users/accounts.ts'
 import type { AccountFacts } from '../users/schema.ts'
 import { countBelongings, findUser } from '../users/store.ts'
@@ -23,7 +23,7 @@ export const describe = useCase({
       const user = await findUser(db, userId)
       if (!user) throw new ChatError('not_found')
       const now = ctx.now()
-      const accounts = [accountOf(user.email, undefined), passwordAccountOf(userId)]
+      const accounts = [toAttemptKey(user.email, undefined), toPasswordKey(userId)]
       const ends = accounts.map((each) => findPauseEnd(db, each, now))
       const locked = Math.max(...(await Promise.all(ends)).map((end) => end ?? 0))
       return {
@@ -49,8 +49,8 @@ export const unlock = useCase({
     refuseKeys(actor)
     await ctx.write(async (tx) => {
       const user = await takeAccount(tx, actor, userId, { resigns: false })
-      await clearFailures(tx, accountOf(user.email, undefined))
-      await clearFailures(tx, passwordAccountOf(userId))
+      await clearFailures(tx, toAttemptKey(user.email, undefined))
+      await clearFailures(tx, toPasswordKey(userId))
       tx.audit({ act: 'user.unlocked', ...byActor(actor), subject_id: userId })
     })
   },

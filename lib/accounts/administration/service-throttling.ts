@@ -4,8 +4,8 @@ import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
-import { bucketOf, callerOf, partsOf } from '../../limits/buckets.ts'
-import { signInsOf } from '../../limits/limiter.ts'
+import { parseBucket, toBucket, toCallerKey } from '../../limits/buckets.ts'
+import { signInLimit } from '../../limits/limiter.ts'
 import { CLOCK_SKEW, type Rate, spend } from '../../limits/rules.ts'
 import { LimitResetInput, type LimitStatus, LimitStatusQuery, type Throttled } from '../../limits/schema.ts'
 import { type BucketRow, deleteBuckets, findBuckets, listFullBuckets, listLimitRules } from '../../limits/store.ts'
@@ -49,7 +49,7 @@ export const status = useCase({
       const buckets =
         user_id === undefined
           ? await listFullBuckets(db, now, MAX_BUCKETS)
-          : await findBuckets(db, namesOf(limits, callerOf({ user_id })))
+          : await findBuckets(db, namesOf(limits, toCallerKey({ user_id })))
       const throttled = buckets.flatMap((bucket) => throttledIn(bucket, limits, now))
       const shown = throttled.sort((a, b) => (a.until < b.until ? 1 : -1)).slice(0, MAX_SHOWN)
       const sign_ins = await countSignIns(db, now)
@@ -77,7 +77,7 @@ export const reset = useCase({
     refuseKeys(actor)
     const limits = await limitsOf(ctx, ctx.db)
     const [user_id, address] = 'user_id' in input ? [input.user_id] : [undefined, input.address]
-    const caller = callerOf({ user_id, ip: address?.replace(/\/64$/, '') })
+    const caller = toCallerKey({ user_id, ip: address?.replace(/\/64$/, '') })
     return ctx.write(async (tx) => {
       await ctx.accounts.assertStillAdmin(tx, actor)
       const reset = await deleteBuckets(tx, namesOf(limits, caller))
@@ -89,19 +89,19 @@ export const reset = useCase({
 })
 
 async function limitsOf(ctx: Context, db: Queries): Promise<Map<string, Limit>> {
-  const signIn = { ...signInsOf(ctx.config), profile: 'sign_in' }
+  const signIn = { ...signInLimit(ctx.config), profile: 'sign_in' }
   return new Map([signIn, ...(await listLimitRules(db))].map((limit) => [limit.id, limit]))
 }
 
 function namesOf(limits: Map<string, Limit>, caller: string): string[] {
-  return [...limits.values()].map((limit) => bucketOf(limit, caller))
+  return [...limits.values()].map((limit) => toBucket(limit, caller))
 }
 
 /** The caller of a bucket that would be refused now. A bucket of a limit that has changed since has no effect. */
 function throttledIn({ bucket, tat }: BucketRow, limits: Map<string, Limit>, now: number): Throttled[] {
-  const { rule, caller } = partsOf(bucket)
+  const { rule, caller } = parseBucket(bucket)
   const limit = limits.get(rule)
-  if (!limit || bucketOf(limit, caller) !== bucket) return []
+  if (!limit || toBucket(limit, caller) !== bucket) return []
   const { allowed, retry_after_seconds = 0 } = spend(tat, now, limit, CLOCK_SKEW)
   if (allowed) return []
   const [, kind, name] = /^(user|ip):(.*)$/s.exec(caller) ?? []

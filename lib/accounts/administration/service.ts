@@ -9,7 +9,7 @@ import { byActor } from '../audit/rules.ts'
 import { notify } from '../mails/notices.ts'
 import { endMeans } from '../means/ending.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
-import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
+import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { toAccount } from '../users/accounts.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
@@ -52,7 +52,7 @@ export const change = useCase({
       if (user.email !== after.email) await notify(ctx, tx, userId, 'email_changed', user)
       await endWhatMust(ctx, tx, actor, { ...plan, before: user })
       if (!mayWrite(splitRoles(after.roles))) await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
-      else if (!administers(after)) await revokeNewcomersOf(tx, userId, byActor(actor))
+      else if (!administers(after)) await revokeNewcomers(tx, userId, byActor(actor))
       for (const entry of acts) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: await toAccount(tx, after) }
     })

@@ -1,7 +1,7 @@
 import type { Context, IdentityRequest } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { bearerOf, readCookies } from '../../core/headers.ts'
+import { parseBearer, readCookies } from '../../core/headers.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import { assertKnown } from '../../core/use-case.ts'
@@ -10,7 +10,7 @@ import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
 import { recordExpiry, recordUse } from '../sessions/record-use.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
-import { useOf } from '../sessions/service.ts'
+import { toSessionUse } from '../sessions/service.ts'
 import { touchSession } from '../sessions/store.ts'
 
 /** The minimum time between two stored uses of a session. */
@@ -77,7 +77,7 @@ export function tokensIn(
   headers: Headers,
   cookies: ReadonlyMap<string, string> = readCookies(headers.get('cookie')),
 ): CallerTokens {
-  const api_key = bearerOf(headers.get('authorization'))
+  const api_key = parseBearer(headers.get('authorization'))
   const token = api_key ?? cookies.get(config.session.session_cookie_name)
   return { api_key, token_hash: token ? digest(token) : undefined }
 }
@@ -119,7 +119,7 @@ async function resume(ctx: Context, { headers, ip }: Client, token_hash: string 
   const user_agent = headers.get('user-agent') ?? undefined
   const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
   if (now - session.last_seen_at >= rest * SECOND)
-    await recordUse(ctx, 'session', (tx) => touchSession(tx, session.id, useOf(ctx, { ip, user_agent }, now)))
+    await recordUse(ctx, 'session', (tx) => touchSession(tx, session.id, toSessionUse(ctx, { ip, user_agent }, now)))
   const actor = { user_id: session.user_id, roles: splitRoles(session.roles), session_id: session.id }
   return { actor, csrf_hash: session.csrf_hash, limits_version: session.limits_version }
 }

@@ -1,4 +1,4 @@
-import { linkOf } from '../../config/links.ts'
+import { toLink } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { digest, newToken } from '../../core/ids.ts'
@@ -37,6 +37,6 @@ export async function addressVerification(
         return token
       })
     },
-    linkOf: (token) => linkOf(ctx.config, 'verify_email', token),
+    linkOf: (token) => toLink(ctx.config, 'verify_email', token),
   }
 }

@@ -10,7 +10,7 @@ import { takeMail } from '../mails/limit.ts'
 import { worthless } from '../mails/link-error.ts'
 import { notify } from '../mails/notices.ts'
 import {
-  deleteChangesOf,
+  deleteEmailChanges,
   deleteRequest,
   type EmailRequestRow,
   findRequestByToken,
@@ -54,7 +54,7 @@ export const requestChange = useCase({
       await lockUser(tx, user_id)
       await requireConfirmation(ctx, tx, actor)
       if (!(await findUser(tx, user_id))) throw new ChatError('unauthenticated')
-      await deleteChangesOf(tx, user_id)
+      await deleteEmailChanges(tx, user_id)
       const request = newRequest(ctx, { kind: 'change', user_id, email: email.trim(), seconds: CONFIRM_SECONDS })
       await insertRequest(tx, request)
       if (!(await outbox.add(tx, { mail: 'change_email', user_id, request: request.id })))
@@ -108,14 +108,14 @@ export const undoChange = useCase({
 
 /** Uses a request up: of several callers one gets it. */
 async function takeRequest(ctx: Context, tx: Tx, token: string, kind: 'change' | 'undo') {
-  const found = await findRequestByToken(tx, digest(token), kind, ctx.now())
-  if (!found) throw worthless()
-  await lockUser(tx, found.user_id!)
-  const user = await findUser(tx, found.user_id!)
-  const holder = await findUserByEmail(tx, found.email)
+  const request = await findRequestByToken(tx, digest(token), kind, ctx.now())
+  if (!request) throw worthless()
+  await lockUser(tx, request.user_id!)
+  const user = await findUser(tx, request.user_id!)
+  const holder = await findUserByEmail(tx, request.email)
   if (!user || user.disabled_at !== null || (holder && holder.id !== user.id)) throw worthless()
-  if (!(await deleteRequest(tx, found.id, kind))) throw worthless()
-  return { user, request: found }
+  if (!(await deleteRequest(tx, request.id, kind))) throw worthless()
+  return { user, request: request }
 }
 
 /** Sets a proven address. */

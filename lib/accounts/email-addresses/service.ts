@@ -51,13 +51,13 @@ export const verify = useCase({
   errors: ['not_found'],
   run: async (ctx, client, { token }): Promise<void> => {
     const token_hash = digest(token)
-    const found = await findVerification(ctx.db, token_hash, ctx.now())
-    if (!found) throw worthless()
+    const verification = await findVerification(ctx.db, token_hash, ctx.now())
+    if (!verification) throw worthless()
     await ctx.write(async (tx) => {
-      await lockUser(tx, found.user_id)
+      await lockUser(tx, verification.user_id)
       // Read again under the lock: another call may have used it, or the address may have changed.
       const valid = await findVerification(tx, token_hash, ctx.now())
-      const user = await findUser(tx, found.user_id)
+      const user = await findUser(tx, verification.user_id)
       if (!valid || !user || user.disabled_at !== null || uniqueKey(user.email) !== valid.email_key) throw worthless()
       await markEmailVerified(tx, user.id, ctx.now())
       await deleteVerifications(tx, user.id)

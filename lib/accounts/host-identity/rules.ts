@@ -1,15 +1,15 @@
 import { joinRoles } from '../../core/actor.ts'
 import type { HostIdentity } from '../identities/schema.ts'
-import { PLACEHOLDER_DOMAINS, usernameOf } from '../users/rules.ts'
+import { defaultUsername, PLACEHOLDER_DOMAINS } from '../users/rules.ts'
 
 /** The fields of a user that the host sets, as they are stored. */
 export function toProfile({ username, email, display_name, roles }: HostIdentity) {
-  const known = roles?.filter((role) => role !== undefined)
+  const definedRoles = roles?.filter((role) => role !== undefined)
   return {
     ...(username !== undefined && { username: username.normalize('NFC') }),
     ...(email !== undefined && { email: email.trim() }),
     ...(display_name !== undefined && { display_name }),
-    ...(known && { roles: joinRoles(known) || 'member' }),
+    ...(definedRoles && { roles: joinRoles(definedRoles) || 'member' }),
   }
 }
 
@@ -18,7 +18,7 @@ export function toProfile({ username, email, display_name, roles }: HostIdentity
  * cannot exist (RFC 2606).
  */
 export function placeholderUser(id: string, { username, email }: Pick<HostIdentity, 'username' | 'email'>) {
-  const name = username ?? (email === undefined ? 'user' : usernameOf(email))
+  const name = username ?? (email === undefined ? 'user' : defaultUsername(email))
   return {
     id,
     email: `${id}@${PLACEHOLDER_DOMAINS.host}`,

@@ -13,7 +13,7 @@ import type { AuditEntry } from '../audit/store.ts'
 import { HostIdentity } from '../identities/schema.ts'
 import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../identities/store.ts'
 import { endMeans } from '../means/ending.ts'
-import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
+import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -43,15 +43,15 @@ const MAX_ATTEMPTS = 5
  */
 export async function identify(ctx: Context, request: IdentityRequest): Promise<Identified> {
   const at = ctx.now()
-  const given = await ctx.host.identity?.(request)
-  if (!given) throw new ChatError('unauthenticated')
-  const [unknown] = unknownNames(given, namesIn(HostIdentity))
+  const hostIdentity = await ctx.host.identity?.(request)
+  if (!hostIdentity) throw new ChatError('unauthenticated')
+  const [unknown] = unknownNames(hostIdentity, namesIn(HostIdentity))
   if (unknown) {
     // A misspelt name would be ignored, and with it the roles, or the address.
     ctx.log.error(`ports.identity: an identity has no "${unknown.path}"${unknown.hint}`)
     throw new ChatError('unauthenticated', { message: 'The login of the host gave an unknown field.' })
   }
-  const { success, output: identity } = v.safeParse(HostIdentity, given, { abortPipeEarly: true })
+  const { success, output: identity } = v.safeParse(HostIdentity, hostIdentity, { abortPipeEarly: true })
   if (!success) {
     // If it were stored, two users could become one: a database may cut a text off, or change what it cannot store.
     ctx.log.error(`ports.identity: ${NO_SUBJECT}`)
@@ -77,8 +77,8 @@ const NO_SUBJECT =
 
 /** The user of a person of the host's, created or updated if that is necessary: the same one at every call. */
 export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
-  const known = await findIdentity(ctx.db, hostKey(identity.subject))
-  if (known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))) return known
+  const existing = await findIdentity(ctx.db, hostKey(identity.subject))
+  if (existing && isSame(existing, await profileOf(ctx.db, identity, existing, ctx.now()))) return existing
   for (let left = MAX_ATTEMPTS - 1; ; left--) {
     try {
       return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, by))
@@ -91,21 +91,21 @@ export async function upsertHostUser(ctx: Context, identity: HostIdentity, by: B
 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
 async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
-  const known = await findLocked(tx, hostKey(identity.subject))
-  const profile = await profileOf(tx, identity, known ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
-  if (known) {
+  const existing = await findLocked(tx, hostKey(identity.subject))
+  const profile = await profileOf(tx, identity, existing ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
+  if (existing) {
     await updateProfile(tx, profile, ctx.now())
-    if (uniqueKey(profile.email) !== uniqueKey(known.email))
-      await endMeans(ctx, tx, { user_id: known.id }, 'new_address', { by })
+    if (uniqueKey(profile.email) !== uniqueKey(existing.email))
+      await endMeans(ctx, tx, { user_id: existing.id }, 'new_address', { by })
     const roles = splitRoles(profile.roles)
-    if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, known.id)
-    else if (!roles.includes('admin')) await revokeNewcomersOf(tx, known.id)
-    tx.audit({ act: 'user.changed', ...by, subject_id: known.id, detail: { by: 'host', roles: profile.roles } })
-    return { ...known, ...profile }
+    if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, existing.id)
+    else if (!roles.includes('admin')) await revokeNewcomers(tx, existing.id)
+    tx.audit({ act: 'user.changed', ...by, subject_id: existing.id, detail: { by: 'host', roles: profile.roles } })
+    return { ...existing, ...profile }
   }
   const row: UserRow = { ...profile, password_hash: null, disabled_at: null, created_at: ctx.now() }
-  const taken = await insertUser(tx, row)
-  if (taken) throw new ChatError(taken)
+  const conflict = await insertUser(tx, row)
+  if (conflict) throw new ChatError(conflict)
   const linked = { ...hostKey(identity.subject), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
   tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
@@ -114,9 +114,9 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
 
 /** Read again under the lock, so that concurrent changes are not overwritten. */
 async function findLocked(tx: Tx, key: IdentityKey): Promise<HostUser | undefined> {
-  const found = await findIdentity(tx, key)
-  if (!found) return undefined
-  await lockUser(tx, found.id)
+  const row = await findIdentity(tx, key)
+  if (!row) return undefined
+  await lockUser(tx, row.id)
   return findIdentity(tx, key)
 }
 

@@ -51,8 +51,8 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
     disabled_at: null,
     created_at: ctx.now(),
   }
-  const taken = await insertUser(tx, row)
-  if (taken) throw new ChatError(taken)
+  const conflict = await insertUser(tx, row)
+  if (conflict) throw new ChatError(conflict)
   await nameSystemUser(tx, id, name)
   tx.audit({ act: 'user.created', subject_id: id, detail: { by: 'host', roles: row.roles } })
 }

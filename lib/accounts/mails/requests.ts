@@ -1,4 +1,4 @@
-import { type LinkName, linkOf } from '../../config/links.ts'
+import { type LinkName, toLink } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
@@ -11,16 +11,16 @@ export async function addressRequest(
   { request }: MailOrder,
   link: LinkName,
 ): Promise<Addressed | undefined> {
-  const found = request === undefined ? undefined : await findRequest(ctx.db, request, ctx.now())
-  if (!found) return undefined
-  const user = found.user_id === null ? undefined : await findUser(ctx.db, found.user_id)
-  const holder = found.kind === 'change' ? await findUserByEmail(ctx.db, found.email) : undefined
+  const row = request === undefined ? undefined : await findRequest(ctx.db, request, ctx.now())
+  if (!row) return undefined
+  const user = row.user_id === null ? undefined : await findUser(ctx.db, row.user_id)
+  const holder = row.kind === 'change' ? await findUserByEmail(ctx.db, row.email) : undefined
   if (holder && holder.id !== user?.id) return undefined
   return {
-    to: found.email,
+    to: row.email,
     username: user?.username ?? '',
-    makeToken: () => makeRequestToken(ctx, found.id),
-    linkOf: (token) => linkOf(ctx.config, link, token),
+    makeToken: () => makeRequestToken(ctx, row.id),
+    linkOf: (token) => toLink(ctx.config, link, token),
   }
 }
 

@@ -69,7 +69,7 @@ export async function hasRequest(db: Queries, userId: string, kind: 'change' | '
 }
 
 /** Deletes the requests of a user to change the address. By email_requests_of_user. */
-export async function deleteChangesOf(tx: Queries, userId: string): Promise<void> {
+export async function deleteEmailChanges(tx: Queries, userId: string): Promise<void> {
   await tx.run(sql`DELETE FROM email_requests WHERE user_id = ${userId} AND kind = 'change'`)
 }
 
@@ -79,7 +79,7 @@ export async function deleteInvitesTo(tx: Queries, emailKey: string): Promise<vo
 }
 
 /** Deletes the addresses of mailed invites to conversations that a user has made, and of those to the user's address. */
-export async function deleteJoinsOf(tx: Queries, userId: string, emailKey: string): Promise<void> {
+export async function deleteMailedJoins(tx: Queries, userId: string, emailKey: string): Promise<void> {
   await tx.run(sql`DELETE FROM email_requests WHERE kind = 'join' AND (created_by = ${userId}
          OR email_key = ${emailKey})`)
 }

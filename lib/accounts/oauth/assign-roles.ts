@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { joinRoles, mayWrite, type Role, splitRoles } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
+import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { administers, isLastAdmin } from '../users/rules.ts'
 import { lockUsers, type UserRow } from '../users/store.ts'
 import { updateUser } from '../users/store-changes.ts'
@@ -18,8 +18,8 @@ export async function assignRoles(
   user: UserRow,
   { provider, roles }: { provider: string; roles: Role[] },
 ): Promise<UserRow> {
-  const given = joinRoles(roles)
-  if (given === user.roles) return user
+  const value = joinRoles(roles)
+  if (value === user.roles) return user
   const resigns = splitRoles(user.roles).includes('admin') && !roles.includes('admin')
   const rows = await lockUsers(tx, [user.id], { admins: resigns })
   if (resigns && isLastAdmin(rows, user.id)) {
@@ -28,10 +28,10 @@ export async function assignRoles(
     })
     return user
   }
-  const changed = { ...rows.find(({ id }) => id === user.id)!, roles: given }
+  const changed = { ...rows.find(({ id }) => id === user.id)!, roles: value }
   await updateUser(tx, changed, ctx.now())
   if (!mayWrite(roles)) await ctx.accounts.revokeInvites(tx, user.id)
-  else if (!administers(changed)) await revokeNewcomersOf(tx, user.id)
+  else if (!administers(changed)) await revokeNewcomers(tx, user.id)
   tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: provider, changed: ['roles'], roles } })
   return changed
 }

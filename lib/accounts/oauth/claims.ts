@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi'
 import type { ProviderSettings } from '../../config/oauth.ts'
 import { githubClaims } from './person.ts'
 import { type Options, RequestFailure } from './request.ts'
-import { claimOf } from './rules-admission.ts'
+import { findClaim } from './rules-admission.ts'
 
 /** The response of the token endpoint. */
 export interface TokenExchange {
@@ -28,7 +28,7 @@ export async function openIdClaims(
   await oauth.validateApplicationLevelSignature(server, response, options)
   const claims = oauth.getValidatedIdTokenClaims(tokens)!
   const hasAddress = claims.email !== undefined
-  const isComplete = hasAddress && decisive.every((name) => claimOf(claims, name) !== undefined)
+  const isComplete = hasAddress && decisive.every((name) => findClaim(claims, name) !== undefined)
   if (isComplete || !server.userinfo_endpoint) return claims
   const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options)
   const told = await oauth.processUserInfoResponse(server, client, claims.sub, answer)

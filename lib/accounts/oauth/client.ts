@@ -88,28 +88,28 @@ function explicit(settings: ProviderSettings): oauth.AuthorizationServer {
 /** Discovery (OpenID Connect Discovery 1.0); configured URLs override the discovered ones. */
 function createDiscovery(settings: ProviderSettings, address: string, now: () => Micros) {
   const issuer = new URL(address)
-  let known: { server: oauth.AuthorizationServer; at: Micros } | undefined
+  let cached: { server: oauth.AuthorizationServer; at: Micros } | undefined
   return async (options: Options): Promise<oauth.AuthorizationServer> => {
     // Also behind a step of the clock, by however much, it is read again.
-    if (known && Math.abs(now() - known.at) < DISCOVERY_SECONDS * SECOND) return known.server
+    if (cached && Math.abs(now() - cached.at) < DISCOVERY_SECONDS * SECOND) return cached.server
     const response = await oauth.discoveryRequest(issuer, options)
     const { authorization_url, token_url, userinfo_url } = settings
-    const found = await oauth.processDiscoveryResponse(issuer, response)
-    assertEndpoints(issuer, withoutConfigured(found, settings), settings.token_hosts)
+    const metadata = await oauth.processDiscoveryResponse(issuer, response)
+    assertEndpoints(issuer, withoutConfigured(metadata, settings), settings.token_hosts)
     const server = {
-      ...found,
+      ...metadata,
       ...(authorization_url && { authorization_endpoint: authorization_url }),
       ...(token_url && { token_endpoint: token_url }),
       ...(userinfo_url && { userinfo_endpoint: userinfo_url }),
     }
-    known = { server, at: now() }
+    cached = { server, at: now() }
     return server
   }
 }
 
 /** The discovered URLs that no configured URL overrides: the operator is responsible for those. */
-function withoutConfigured(found: oauth.AuthorizationServer, settings: ProviderSettings): oauth.AuthorizationServer {
-  const { authorization_endpoint, token_endpoint, userinfo_endpoint, ...rest } = found
+function withoutConfigured(metadata: oauth.AuthorizationServer, settings: ProviderSettings): oauth.AuthorizationServer {
+  const { authorization_endpoint, token_endpoint, userinfo_endpoint, ...rest } = metadata
   return {
     ...rest,
     ...(!settings.authorization_url && authorization_endpoint !== undefined && { authorization_endpoint }),

@@ -25,13 +25,13 @@ const PRIVATE = toBlockList([
  * @param tokenHosts hosts that may receive the client secret besides the issuer's
  * @throws RequestFailure
  */
-export function assertEndpoints(issuer: URL, found: AuthorizationServer, tokenHosts: readonly string[] = []): void {
+export function assertEndpoints(issuer: URL, metadata: AuthorizationServer, tokenHosts: readonly string[] = []): void {
   for (const name of ENDPOINTS) {
-    const host = hostOf(found[name])
+    const host = hostOf(metadata[name])
     if (host !== undefined && host !== issuer.hostname && reachOf(host) < reachOf(issuer.hostname))
       throw new RequestFailure(`its ${name} is an address of this machine or of its network`)
   }
-  const host = hostOf(found.token_endpoint)
+  const host = hostOf(metadata.token_endpoint)
   const allowed = [...tokenHosts, ...(TOKEN_HOSTS[issuer.href.replace(/\/$/, '')] ?? [])]
   if (host !== undefined && !isOfSite(host, issuer.hostname) && !allowed.includes(host))
     throw new RequestFailure(`its token_endpoint is on ${host.slice(0, 253)}, which is not listed in token_hosts`)

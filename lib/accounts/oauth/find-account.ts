@@ -38,15 +38,15 @@ export async function findOrCreateAccount(
   person: ProviderUser,
   linkTo?: string | null,
 ): Promise<FoundAccount> {
-  const known = (await findIdentity(tx, person))?.id
+  const userId = (await findIdentity(tx, person))?.id
   if (linkTo) {
-    if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
-    if (!known) return link(ctx, tx, person, await getEnabledUser(tx, linkTo))
+    if (userId && userId !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
+    if (!userId) return link(ctx, tx, person, await getEnabledUser(tx, linkTo))
   }
-  if (known) {
-    const user = await getEnabledUser(tx, known)
+  if (userId) {
+    const user = await getEnabledUser(tx, userId)
     // Removed since, by its owner or by a lockdown: it can no longer sign in.
-    if ((await findIdentity(tx, person))?.id !== known) throw new ChatError('oauth_state_invalid')
+    if ((await findIdentity(tx, person))?.id !== userId) throw new ChatError('oauth_state_invalid')
     return { user: await withProof(ctx, tx, person, user), act: 'oauth.signed_in' }
   }
   try {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { IdentityKey } from '../identities/store.ts'
-import { type Admission, type AdmissionSettings, admissionOf } from './rules-admission.ts'
+import { type Admission, type AdmissionSettings, decideAdmission } from './rules-admission.ts'
 import { ProviderProfile } from './schema.ts'
 
 /** A user of a provider. */
@@ -48,7 +48,7 @@ export function toPerson(settings: PersonSettings, issuer: string, claims: Recor
     issuer,
     subject: String(subject),
     ...address,
-    admission: admissionOf(settings, address, claims),
+    admission: decideAdmission(settings, address, claims),
     ...(display_name && { display_name }),
     names: names.filter((name) => name !== undefined),
   }
@@ -57,6 +57,6 @@ export function toPerson(settings: PersonSettings, issuer: string, claims: Recor
 /** Converts GitHub's response to claims: the primary address is in another response. */
 export function githubClaims(user: Record<string, unknown>, emails: unknown): Record<string, unknown> {
   const parsed = v.safeParse(GithubEmails, emails)
-  const primary = parsed.success ? parsed.output.find((each) => each.primary && each.verified) : undefined
+  const primary = parsed.success ? parsed.output.find((email) => email.primary && email.verified) : undefined
   return { id: user.id, login: user.login, name: user.name, email: primary?.email, email_verified: Boolean(primary) }
 }

@@ -54,13 +54,15 @@ export function createProvider(settings: ProviderSettings, tools: ProviderTools)
 
 /** The providers by name, as configured now. One whose settings are the same stays, with what it knows of its issuer. */
 export function createProviders(config: Config, tools: ProviderTools): () => ReadonlyMap<string, Provider> {
-  let known = new Map<string, Provider>()
+  let providers = new Map<string, Provider>()
   return derived(
     () => config.oauth,
     () => {
-      const wanted = oauthProviders(config).map((settings) => [settings, JSON.stringify(settings)] as const)
-      known = new Map(wanted.map(([settings, text]) => [text, known.get(text) ?? createProvider(settings, tools)]))
-      return new Map(wanted.map(([{ name }, text]) => [name, known.get(text)!]))
+      const settingsList = oauthProviders(config).map((settings) => [settings, JSON.stringify(settings)] as const)
+      providers = new Map(
+        settingsList.map(([settings, text]) => [text, providers.get(text) ?? createProvider(settings, tools)]),
+      )
+      return new Map(settingsList.map(([{ name }, text]) => [name, providers.get(text)!]))
     },
   )
 }

@@ -23,7 +23,7 @@ export type AdmissionSettings = Partial<
 type RoleRules = NonNullable<AdmissionSettings['role_claims']>
 
 /** Whether a person may sign in through a provider, and with which roles: decided again at every sign-in. */
-export function admissionOf(
+export function decideAdmission(
   settings: AdmissionSettings,
   person: Pick<ProviderUser, 'email' | 'email_verified'>,
   claims: Record<string, unknown>,
@@ -44,7 +44,7 @@ export function decisiveClaims({ required_claims = {}, role_claims = {} }: Admis
 }
 
 /** The value of a claim: of the name itself, or of the path that its dots describe. */
-export function claimOf(claims: Record<string, unknown>, name: string): unknown {
+export function findClaim(claims: Record<string, unknown>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims
   for (const part of name.split('.', MAX_DEPTH)) {
@@ -79,12 +79,12 @@ function rolesOf(rules: RoleRules, claims: Record<string, unknown>): Role[] {
 
 function matches(rule: ClaimRule, claims: Record<string, unknown>): boolean {
   return Object.entries(rule).every(([name, wanted]) => {
-    const values = textsOf(claimOf(claims, name))
+    const values = textsOf(findClaim(claims, name))
     return textsOf(wanted).some((value) => values.includes(value))
   })
 }
 
 function textsOf(value: unknown): string[] {
   const list = Array.isArray(value) ? value : [value]
-  return list.filter((each) => ['string', 'number', 'boolean'].includes(typeof each)).map(String)
+  return list.filter((item) => ['string', 'number', 'boolean'].includes(typeof item)).map(String)
 }

@@ -59,7 +59,7 @@ export const begin = useCase({
     'oauth_provider_error',
   ],
   run: async (ctx, actor, client, provider, input): Promise<OauthBegun & { binding: string }> => {
-    const there = getProvider(ctx, provider)
+    const signInProvider = getProvider(ctx, provider)
     if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     if (input.link) {
       if (actor) refuseKeys(actor)
@@ -69,7 +69,7 @@ export const begin = useCase({
     // Attempts in several tabs of a browser share a cookie and are independent.
     const secret = readBinding(client.binding)?.secret ?? newToken()
     const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }
-    const auth_url = await there.authorizationUrl(attempt)
+    const auth_url = await signInProvider.authorizationUrl(attempt)
     await ctx.write((tx) =>
       insertState(tx, {
         state_hash: digest(attempt.state),
@@ -105,7 +105,7 @@ export const finish = useCase({
     'storage_full',
   ],
   run: async (ctx, actor, client, provider, input): Promise<{ signed_in: SignedIn; redirect_to: string }> => {
-    const there = getProvider(ctx, provider)
+    const signInProvider = getProvider(ctx, provider)
     const { code, state, iss, error } = input
     if (state !== undefined && code === undefined && error === undefined)
       throw new ChatError('validation_failed', { errors: [{ path: 'code', message: 'must be there' }] })
@@ -114,7 +114,7 @@ export const finish = useCase({
     const signed_in = await recorded(ctx, { actor, client, provider, attempt }, (admitted) => {
       if (error !== undefined || code === undefined)
         throw new ChatError(error === 'access_denied' ? 'oauth_denied' : 'oauth_provider_error')
-      return signIn(ctx, admitted, there, { code, iss })
+      return signIn(ctx, admitted, signInProvider, { code, iss })
     })
     return { signed_in, redirect_to: attempt.redirect_to ?? '/' }
   },
@@ -132,12 +132,12 @@ export const exchangeCode = useCase({
   errors: ['not_found', 'setup_required', 'oauth_state_invalid', 'oauth_provider_error', ...ADMISSION_ERRORS],
   run: async (ctx, actor, client, provider, { auth_code, state }): Promise<SignedIn> => {
     if (!ctx.config.oauth.manual_enabled) throw new ChatError('not_found')
-    const there = getProvider(ctx, provider)
+    const signInProvider = getProvider(ctx, provider)
     if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     const attempt = await take(ctx, client, provider, state ?? readBinding(client.binding)?.state)
     if (state !== undefined && !attempt) throw new ChatError('oauth_state_invalid')
     return recorded(ctx, { actor, client, provider, attempt }, (admitted) =>
-      signIn(ctx, admitted, there, { code: auth_code, by_hand: true }),
+      signIn(ctx, admitted, signInProvider, { code: auth_code, by_hand: true }),
     )
   },
 })
@@ -178,9 +178,9 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   }
   return ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
-    const found = await findOrCreateAccount(ctx, tx, person, linkTo)
-    const { act } = found
-    const user = roles ? await assignRoles(ctx, tx, found.user, { provider: from.provider, roles }) : found.user
+    const account = await findOrCreateAccount(ctx, tx, person, linkTo)
+    const { act } = account
+    const user = roles ? await assignRoles(ctx, tx, account.user, { provider: from.provider, roles }) : account.user
     tx.audit({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
     if (act === 'oauth.linked') await notify(ctx, tx, user.id, 'identity_linked')
     return openSession(ctx, tx, user, client)

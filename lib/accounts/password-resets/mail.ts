@@ -1,4 +1,4 @@
-import { linkOf } from '../../config/links.ts'
+import { toLink } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { digest, newToken } from '../../core/ids.ts'
@@ -38,7 +38,7 @@ export async function addressReset(
         return kept === undefined ? undefined : token
       })
     },
-    linkOf: (token) => linkOf(ctx.config, 'reset_password', token),
+    linkOf: (token) => toLink(ctx.config, 'reset_password', token),
   }
 }
 

@@ -1,4 +1,4 @@
-import { linkOf } from '../../config/links.ts'
+import { toLink } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -61,6 +61,6 @@ async function issueTo(ctx: Context, actor: Actor, { id, email, disabled_at }: U
   // Its address was changed since, or it was disabled.
   if (expires_at === undefined)
     throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
-  const url = linkOf(ctx.config, 'reset_password', token)
+  const url = toLink(ctx.config, 'reset_password', token)
   return { token, ...(url !== undefined && { url }), expires_at: toInstant(expires_at) }
 }

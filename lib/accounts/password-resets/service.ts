@@ -7,7 +7,7 @@ import { worthless } from '../mails/link-error.ts'
 import { notify } from '../mails/notices.ts'
 import { endMeans } from '../means/ending.ts'
 import { rememberDevice } from '../passwords/known-devices.ts'
-import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store.ts'
+import { clearFailures, toAttemptKey, toPasswordKey } from '../passwords/store.ts'
 import { findUser, findUserByEmail, lockUser } from '../users/store.ts'
 import { markEmailVerified, updatePasswordHash } from '../users/store-changes.ts'
 import { addressDigest } from './mail.ts'
@@ -70,9 +70,9 @@ export const redeem = useCase({
     const hash = await ctx.accounts.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
     const device = await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
-      const taken = await takeReset(tx, tokenHash, ctx.now())
+      const reset = await takeReset(tx, tokenHash, ctx.now())
       const user = await findUser(tx, user_id)
-      if (!taken || !user || user.disabled_at) throw worthless()
+      if (!reset || !user || user.disabled_at) throw worthless()
       await updatePasswordHash(tx, user_id, hash, ctx.now())
       await markEmailVerified(tx, user_id, ctx.now())
       // With an unverified address, another person may have registered it, and prepared other ways in.
@@ -82,8 +82,8 @@ export const redeem = useCase({
         by: { ip: client.ip },
         keep: cause === 'takeover' || !input.keep_keys ? [] : ['keys'],
       })
-      await clearFailures(tx, accountOf(user.email, undefined))
-      await clearFailures(tx, passwordAccountOf(user_id))
+      await clearFailures(tx, toAttemptKey(user.email, undefined))
+      await clearFailures(tx, toPasswordKey(user_id))
       const device = await rememberDevice(tx, user_id, undefined, ctx.now())
       tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
       await notify(ctx, tx, user_id, 'password_changed')

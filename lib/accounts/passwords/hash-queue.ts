@@ -1,6 +1,6 @@
 import { ChatError } from '../../core/errors.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
-import { networkOf } from '../../limits/rules.ts'
+import { toNetwork } from '../../limits/rules.ts'
 
 /** The caller that a password is hashed for. */
 export interface HashCaller {
@@ -48,7 +48,7 @@ export function createHashQueue(max: number) {
   })
 
   return <T>({ user, ip, is_known = false }: HashCaller, job: () => Promise<T>): Promise<T> => {
-    const network = networkOf(ip ?? '')
+    const network = toNetwork(ip ?? '')
     return slots.run(user ?? network, job, { line: network, isPrivileged: is_known })
   }
 }

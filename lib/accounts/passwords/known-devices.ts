@@ -31,16 +31,16 @@ export async function findDevice(
 /**
  * Remembers a browser in which the user has just signed in.
  *
- * @param known its token, if the user has signed in there before
+ * @param deviceToken its token, if the user has signed in there before
  * @returns the token of the browser
  */
 export async function rememberDevice(
   tx: Queries,
   userId: string,
-  known: string | undefined,
+  deviceToken: string | undefined,
   now: Micros,
 ): Promise<string> {
-  const token = known ?? newToken()
+  const token = deviceToken ?? newToken()
   await tx.run(
     sql`INSERT INTO known_devices (token_hash, user_id, expires_at)
           VALUES (${digest(token)}, ${userId}, ${now + DEVICE_SECONDS * SECOND})

@@ -28,12 +28,12 @@ export interface Reservation {
  *
  * @param device a browser in which the user has signed in before, which is counted separately
  */
-export function accountOf(email: string, device: string | undefined): string {
+export function toAttemptKey(email: string, device: string | undefined): string {
   return digest(`${uniqueKey(email)}\n${device ?? ''}`)
 }
 
 /** The key for wrong current passwords of a signed-in user. */
-export function passwordAccountOf(userId: string): string {
+export function toPasswordKey(userId: string): string {
   return digest(`password\n${userId}`)
 }
 

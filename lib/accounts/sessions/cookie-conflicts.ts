@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { placeOf } from '../../storage/place.ts'
+import { findDatabasePlace } from '../../storage/place.ts'
 
 /** A service that runs in this process. */
 interface Running {
@@ -25,7 +25,7 @@ export async function joinProcess({ db, config, host: { identity } }: Context): 
   if (identity) return () => {}
   const { session, security } = config
   const own: Running = {
-    place: await placeOf(db),
+    place: await findDatabasePlace(db),
     tables: db.names?.inStatement('') ?? '',
     cookies: [session.session_cookie_name, security.csrf.cookie_name],
   }

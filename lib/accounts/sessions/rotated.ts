@@ -58,10 +58,10 @@ async function nthLatest(tx: Queries, sessionId: string, n: number): Promise<Mic
  * costs one look-up and has no effect.
  */
 export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string | undefined): Promise<void> {
-  const found = await findRotated(ctx.db, tokenHash)
+  const row = await findRotated(ctx.db, tokenHash)
   const now = ctx.sessionNow()
-  if (!found || now - found.rotated_at <= GRACE_SECONDS * SECOND) return
-  const { session_id, user_id } = found
+  if (!row || now - row.rotated_at <= GRACE_SECONDS * SECOND) return
+  const { session_id, user_id } = row
   await recordUse(ctx, 'session', async (tx) => {
     if (!(await deleteLiveSession(tx, session_id, user_id, now))) return
     tx.audit({ act: 'session.replayed', subject_id: user_id, ip, detail: { session_id } })

@@ -5,7 +5,7 @@ import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import type { Queries } from '../../storage/database.ts'
-import { passwordAccountOf } from '../passwords/store.ts'
+import { toPasswordKey } from '../passwords/store.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { Confirmation } from './schema.ts'
 import { recordFailure } from './service.ts'
@@ -71,7 +71,7 @@ export async function checkOwnPassword(ctx: Context, actor: Actor, password: str
   const limit = await takeShared(ctx.db, `password:${user_id}`, ctx.now(), ATTEMPTS)
   if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
   const hash = (await findUser(ctx.db, user_id))?.password_hash
-  const account = passwordAccountOf(user_id)
+  const account = toPasswordKey(user_id)
   const { matches, pause_seconds } = await ctx.accounts.attempts.run(account, async (attempt) => {
     const matches = await ctx.accounts.passwords.verify(password, hash, { user: user_id, ip })
     if (matches) await ctx.write(attempt.succeed)

@@ -9,7 +9,7 @@ import type { Micros } from '../../storage/sql.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
-import { accountOf } from '../passwords/store.ts'
+import { toAttemptKey } from '../passwords/store.ts'
 import type { CountedAttempt } from '../passwords/throttle.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, type UserRow } from '../users/store.ts'
 import { updatePasswordHash } from '../users/store-changes.ts'
@@ -69,7 +69,7 @@ export const login = useCase({
   run: async (ctx, client, input): Promise<SignedIn> => {
     const user = await findUserByEmail(ctx.db, input.email)
     const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
-    const account = accountOf(input.email, device)
+    const account = toAttemptKey(input.email, device)
     const hasher: HashCaller = { user: account, ip: client.ip, is_known: device !== undefined }
     const { why, signedIn, pause_seconds } = await ctx.accounts.attempts.run(account, async (attempt) => {
       const { pause_seconds } = attempt
@@ -97,9 +97,9 @@ async function openAfterPassword(
   ctx: Context,
   client: Client,
   { password }: Credentials,
-  known: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: CountedAttempt },
+  account: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: CountedAttempt },
 ): Promise<SignedIn | undefined> {
-  const { user, device, hasher, attempt } = known
+  const { user, device, hasher, attempt } = account
   // A session whose client has disconnected would stay open for days.
   if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
   const newHash = ctx.accounts.passwords.isOutdated(user.password_hash!)
@@ -175,14 +175,14 @@ export const refresh = useCase({
     refuseKeys(actor)
     const tokens = newTokens()
     return ctx.write(async (tx) => {
-      const found = await findSession(tx, actor.session_id ?? '')
-      if (!found || !client.token) throw new ChatError('unauthenticated')
+      const session = await findSession(tx, actor.session_id ?? '')
+      if (!session || !client.token) throw new ChatError('unauthenticated')
       const now = ctx.sessionNow()
-      const rotated = { ...found.session, ...hashesOf(tokens), ...useOf(ctx, client, now) }
+      const rotated = { ...session.session, ...hashesOf(tokens), ...toSessionUse(ctx, client, now) }
       const oldHash = digest(client.token)
       if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')
       await rememberRotated(tx, oldHash, rotated.id, now)
-      return toSignedIn(found.user, rotated, tokens)
+      return toSignedIn(session.user, rotated, tokens)
     })
   },
 })
@@ -210,9 +210,9 @@ export const me = useCase({
       if (!user) throw new ChatError('unauthenticated')
       return { user: toUser(user), receipts: user.receipts === 1 }
     }
-    const found = await findSession(ctx.db, actor.session_id)
-    if (!found) throw new ChatError('unauthenticated')
-    return { user: toUser(found.user), session: toSession(found.session), receipts: found.user.receipts === 1 }
+    const session = await findSession(ctx.db, actor.session_id)
+    if (!session) throw new ChatError('unauthenticated')
+    return { user: toUser(session.user), session: toSession(session.session), receipts: session.user.receipts === 1 }
   },
 })
 
@@ -225,7 +225,11 @@ function hashesOf(tokens: { token: string; csrf_token: string }) {
 }
 
 /** The use of a session at `now`: time, address, and the new idle deadline. */
-export function useOf(ctx: Context, { ip, user_agent }: Pick<Client, 'ip' | 'user_agent'>, now: Micros): SessionUse {
+export function toSessionUse(
+  ctx: Context,
+  { ip, user_agent }: Pick<Client, 'ip' | 'user_agent'>,
+  now: Micros,
+): SessionUse {
   return {
     last_seen_at: now,
     idle_expires_at: now + ctx.config.session.idle_seconds * SECOND,
@@ -247,7 +251,7 @@ function newSession(
     ...hashesOf(tokens),
     issued_at: now,
     confirmed_at: now,
-    ...useOf(ctx, client, now),
+    ...toSessionUse(ctx, client, now),
     absolute_expires_at: now + ctx.config.session.absolute_seconds * SECOND,
   }
 }

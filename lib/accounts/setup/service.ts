@@ -3,7 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest, sameDigest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Client } from '../sessions/service.ts'
-import { usernameOf } from '../users/rules.ts'
+import { defaultUsername } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
 import { hasUsers, toUser } from '../users/store.ts'
 import { AdministratorInput, type SetupDone, SetupInput, type SetupStatus } from './schema.ts'
@@ -61,7 +61,7 @@ async function createFirst(ctx: Context, client: Client, input: AdministratorInp
   const password_hash = await ctx.accounts.passwords.hash(input.password, { ip: client.ip })
   return ctx.write(async (tx) => {
     if (!(await claimSetup(tx, ctx.now())) || (await hasUsers(tx))) throw new ChatError('already_set_up')
-    const username = input.username ?? usernameOf(input.email)
+    const username = input.username ?? defaultUsername(input.email)
     const row = await addUser(ctx, tx, {
       ...input,
       email_verified: true,

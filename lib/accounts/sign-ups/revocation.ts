@@ -1,5 +1,5 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
-import { deleteMailsOf } from '../../mail/store.ts'
+import { deleteMailsToUsers } from '../../mail/store.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { deleteInvitesBy } from '../mails/store.ts'
 
@@ -10,7 +10,7 @@ import { deleteInvitesBy } from '../mails/store.ts'
  * @returns the number of invites
  * @param by the actor that took the right away, as in an audit entry
  */
-export async function revokeNewcomersOf(
+export async function revokeNewcomers(
   tx: Tx,
   userId: string,
   by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
@@ -18,7 +18,7 @@ export async function revokeNewcomersOf(
   const revoked = await deleteInvitesBy(tx, userId)
   if (revoked.length === 0) return 0
   // The key of their mails has the invite in place of a user.
-  await deleteMailsOf(tx, ...revoked)
+  await deleteMailsToUsers(tx, ...revoked)
   tx.audit({ act: 'newcomer.revoked', ...by, subject_id: userId, detail: { count: revoked.length } })
   return revoked.length
 }

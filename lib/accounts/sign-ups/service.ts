@@ -1,4 +1,4 @@
-import { linkOf } from '../../config/links.ts'
+import { toLink } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
@@ -7,7 +7,7 @@ import { digest, newToken } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import { SECOND } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
-import { deleteMailsOf } from '../../mail/store.ts'
+import { deleteMailsToUsers } from '../../mail/store.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
 import { worthless } from '../mails/link-error.ts'
@@ -69,7 +69,7 @@ export const invite = useCase({
         throw new ChatError('unavailable')
       tx.audit({ act: 'newcomer.invited', ...byActor(actor), subject_id: row.id, detail: { roles: input.roles } })
     })
-    const url = token && linkOf(ctx.config, 'invite', token)
+    const url = token && toLink(ctx.config, 'invite', token)
     return { ...toNewcomer(row), mailed: input.mail, ...(token && { token }), ...(url && { url }) }
   },
 })
@@ -97,7 +97,7 @@ export const revoke = useCase({
     await ctx.write(async (tx) => {
       await ctx.accounts.assertStillAdmin(tx, actor)
       if (!(await deleteRequest(tx, inviteId, 'invite'))) throw new ChatError('not_found')
-      await deleteMailsOf(tx, inviteId)
+      await deleteMailsToUsers(tx, inviteId)
       tx.audit({ act: 'newcomer.revoked', ...byActor(actor), subject_id: inviteId })
     })
   },
@@ -130,13 +130,13 @@ export const signUp = useCase({
 
 async function openInvite(ctx: Context, db: Queries, token: string): Promise<EmailRequestRow> {
   if (!ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
-  const found = await findRequestByToken(db, digest(token), 'invite', ctx.now())
-  if (!found) throw worthless()
+  const request = await findRequestByToken(db, digest(token), 'invite', ctx.now())
+  if (!request) throw worthless()
   // An invite lives by the rights of its maker; the operator's has none.
-  if (found.created_by === null) return found
-  const maker = await findUser(db, found.created_by)
+  if (request.created_by === null) return request
+  const maker = await findUser(db, request.created_by)
   if (!maker || !administers(maker)) throw worthless()
-  return found
+  return request
 }
 
 function newRequest(ctx: Context, actorId: string, { email, roles, ttl_seconds }: NewcomerInput): EmailRequestRow {

@@ -3,7 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 
 /** The default username: the part of the address before the @, also of an @ in a compatibility form. */
-export function usernameOf(email: string): string {
+export function defaultUsername(email: string): string {
   return email.trim().slice(0, MAX_LENGTH.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
 }
 

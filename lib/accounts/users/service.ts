@@ -129,7 +129,7 @@ export async function addUser(
     disabled_at: null,
     created_at: ctx.now(),
   }
-  const taken = await insertUser(tx, row)
-  if (taken) throw new ChatError(taken)
+  const conflict = await insertUser(tx, row)
+  if (conflict) throw new ChatError(conflict)
   return row
 }

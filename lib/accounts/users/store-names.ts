@@ -18,10 +18,10 @@ export async function listUsersCalled(db: Queries, name: string, limit: number):
 
 /** Both databases ignore the case of ASCII letters only; of others, the usual ways to write a name are tried. */
 async function listUsersDisplayed(db: Queries, name: string, limit: number): Promise<{ id: string }[]> {
-  const given = name.trim().normalize('NFC')
-  const small = given.toLowerCase()
+  const normalized = name.trim().normalize('NFC')
+  const small = normalized.toLowerCase()
   const capitalised = small.replaceAll(/(?<![\p{L}\p{M}])\p{L}/gu, (first) => first.toUpperCase())
-  const keys = [given, small, capitalised, given.toUpperCase()].map(asciiLower)
+  const keys = [normalized, small, capitalised, normalized.toUpperCase()].map(asciiLower)
   return db.all<{ id: string }>(
     sql`SELECT id FROM users WHERE ${DISPLAY_NAME_KEY[db.dialect]} ${among(db, new Set(keys))} ORDER BY id
           LIMIT ${limit}`,

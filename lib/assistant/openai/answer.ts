@@ -62,10 +62,10 @@ export async function readAnswer(
   return answer
 }
 
-function toPiece(given: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
-  const piece = v.safeParse(Piece, given)
+function toPiece(value: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
+  const piece = v.safeParse(Piece, value)
   // An array would otherwise pass as an object without keys.
-  if (!piece.success || Array.isArray(given)) throw new AnswerFailure('invalid_answer', 'not a chunk of an answer')
+  if (!piece.success || Array.isArray(value)) throw new AnswerFailure('invalid_answer', 'not a chunk of an answer')
   return typeof piece.output === 'string' ? { delta: piece.output } : piece.output
 }
 

@@ -34,7 +34,7 @@ const CODE = /^[a-z][\w.-]{1,39}$/i
 export function createSummary(quote: (said: string) => string): (said: string) => string {
   return (said) => {
     const { code, type } = errorIn(said)
-    const names = [code, type].flatMap((each) => (typeof each === 'number' ? String(each) : each))
+    const names = [code, type].flatMap((part) => (typeof part === 'number' ? String(part) : part))
     const codes = names.filter((name) => typeof name === 'string' && (CODE.test(name) || /^\d{1,5}$/.test(name)))
     const shown = [...new Set(codes as string[])].filter((name) => quote(name) === name)
     return shown.join(', ') || `${said.length} characters without a code`

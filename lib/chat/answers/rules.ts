@@ -23,7 +23,7 @@ export interface Ancestor {
  *   system prompt never
  */
 export function toTurns(path: Ancestor[], options: { system_prompt?: string | undefined; bytes: number }): Turn[] {
-  const all = path.filter((each) => !each.deleted_at).flatMap(turnsOf)
+  const all = path.filter((message) => !message.deleted_at).flatMap(turnsOf)
   let room = options.bytes
   const kept: Turn[] = []
   for (const turn of all.toReversed()) {
@@ -36,10 +36,10 @@ export function toTurns(path: Ancestor[], options: { system_prompt?: string | un
 
 function turnsOf({ role, posted_by, content, prompt, attachment_list }: Ancestor): Turn[] {
   const by = posted_by ? { user_id: posted_by } : {}
-  const asked: Turn[] = prompt === null ? [] : [{ role: 'user', content: prompt, ...by }]
+  const question: Turn[] = prompt === null ? [] : [{ role: 'user', content: prompt, ...by }]
   const said: Turn = role === 'assistant' ? { role, content } : { role: role as TurnRole, content, ...by }
   if (attachment_list) said.attachments = filesOf(attachment_list)
-  return said.content || said.attachments ? [...asked, said] : asked
+  return said.content || said.attachments ? [...question, said] : question
 }
 
 /** What an assistant gets to know of files. */

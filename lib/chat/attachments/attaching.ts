@@ -91,9 +91,9 @@ export async function replaceFiles(
   { config, now }: AttachingContext,
   tx: Tx,
   { id, conversation_id, attachment_list = null }: Edited,
-  given: { user_id: string; ids: readonly string[] },
+  replacement: { user_id: string; ids: readonly string[] },
 ): Promise<void> {
-  const { user_id, ids } = given
+  const { user_id, ids } = replacement
   if (ids.length > 0 && !config.attachments.enabled) throw new ChatError('not_found')
   const rows = ids.length > 0 ? await lockAttachments(tx, ids) : []
   const to = { user_id, conversation_id, message_id: id, now: now(), scan: config.attachments.scan }

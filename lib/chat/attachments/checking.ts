@@ -9,7 +9,7 @@ import type { FileToCheck, ScanVerdict, Thumbnail } from '../../ports.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { lockAsSystem } from '../memberships/access.ts'
 import { piecesOf } from './content.ts'
-import { sourceOf } from './reading.ts'
+import { openSource } from './reading.ts'
 import { keyOfPart, toList } from './rules.ts'
 import { PART_BYTES } from './schema.ts'
 import { type AttachmentRow, findAttachment, listOfMessage, lockAttachment, setList, toAttachment } from './store.ts'
@@ -82,7 +82,7 @@ export async function checkFile(ctx: Context, { key, detail, signal }: TaskRun):
 async function areFramesSmall(ctx: Context, row: AttachmentRow, signal: AbortSignal): Promise<boolean> {
   if (row.sniffed !== 'image/gif') return true
   const most = ctx.config.attachments.thumbnail_pixels
-  const pieces = unlessAborted(piecesOf(await sourceOf(ctx), row.blob_id!, { start: 0, end: row.size }), signal)
+  const pieces = unlessAborted(piecesOf(await openSource(ctx), row.blob_id!, { start: 0, end: row.size }), signal)
   return (await largestFrame(pieces, most)) <= most
 }
 
@@ -110,7 +110,7 @@ async function ask<T>(
   stop: AbortSignal,
   call: (file: FileToCheck) => T | Promise<T>,
 ): Promise<T> {
-  const source = await sourceOf(ctx)
+  const source = await openSource(ctx)
   const late = new AbortController()
   const signal = AbortSignal.any([stop, late.signal])
   let failure: unknown
@@ -159,10 +159,14 @@ async function decide(
  * Stores a thumbnail: the row of its bytes, the bytes, and then that the file has them. What is left of it, if the file is gone
  * or this process dies, is a row that nothing refers to: the sweep deletes it, with the bytes.
  */
-async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: Thumbnail | undefined): Promise<void> {
-  if (made === undefined) return
-  assertThumbnail(made)
-  const { bytes, type } = made
+async function keep(
+  ctx: Context,
+  { id, conversation_id }: AttachmentRow,
+  thumbnail: Thumbnail | undefined,
+): Promise<void> {
+  if (thumbnail === undefined) return
+  assertThumbnail(thumbnail)
+  const { bytes, type } = thumbnail
   const blob_id = ctx.id()
   await ctx.write((tx) =>
     insertBlob(tx, { id: blob_id, size: bytes.length, parts: 1, created_at: ctx.now(), uploaded_by: null }),
@@ -182,7 +186,7 @@ async function keep(ctx: Context, { id, conversation_id }: AttachmentRow, made: 
 function assertThumbnail({ bytes, type, width, height }: Thumbnail): void {
   const isSmall = [width, height].every((pixels) => pixels >= 1 && pixels <= 512)
   if (!isSmall || bytes.length > PART_BYTES) throw new Error('A thumbnail has at most 512 × 512 pixels and 4 MiB')
-  if (!THUMBNAIL_TYPES.some((each) => each === type) || sniff(bytes) !== type)
+  if (!THUMBNAIL_TYPES.some((candidate) => candidate === type) || sniff(bytes) !== type)
     throw new Error(`The thumbnail is no ${type}`)
 }
 

@@ -4,7 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import { cleanJpeg, type JpegState } from '../../files/jpeg-metadata.ts'
 import { createEventLoopQueue } from '../../live/hub/event-loop-queue.ts'
-import { keyOfPart, partsOf } from './rules.ts'
+import { countParts, keyOfPart } from './rules.ts'
 import { assertSpace } from './space.ts'
 import type { AttachmentRow } from './store.ts'
 import { insertBlob } from './store-blobs.ts'
@@ -33,7 +33,7 @@ export function mayNeedCleaning(
   { config }: Pick<Context, 'config'>,
   { sniffed, size }: Pick<AttachmentRow, 'sniffed' | 'size'>,
 ): boolean {
-  return config.attachments.strip_metadata && sniffed === 'image/jpeg' && partsOf(size) > 1
+  return config.attachments.strip_metadata && sniffed === 'image/jpeg' && countParts(size) > 1
 }
 
 /**
@@ -51,11 +51,11 @@ async function clean(
   { blob_id, name, size, uploaded_by }: AttachmentRow,
 ): Promise<CleanedBlob | undefined> {
   const files = await ctx.files.open()
-  const parts = partsOf(size)
+  const parts = countParts(size)
   const digests: Buffer[] = []
   let isClean = true
-  for await (const { given, bytes } of cleanedParts(files, blob_id!, parts)) {
-    isClean &&= bytes.equals(given)
+  for await (const { given: original, bytes } of cleanedParts(files, blob_id!, parts)) {
+    isClean &&= bytes.equals(original)
     digests.push(hash('sha256', bytes, 'buffer'))
   }
   if (isClean) return undefined
@@ -77,10 +77,10 @@ async function* cleanedParts(
 ): AsyncGenerator<{ given: Uint8Array; bytes: Buffer }> {
   let state: JpegState | undefined
   for (let n = 1; n <= parts; n++) {
-    const given = await files.get(keyOfPart(blobId, n))
-    if (!given) throw new ChatError('unavailable', { cause: new Error(`${keyOfPart(blobId, n)} is missing`) })
-    const cleaned = cleanJpeg(given, state)
+    const original = await files.get(keyOfPart(blobId, n))
+    if (!original) throw new ChatError('unavailable', { cause: new Error(`${keyOfPart(blobId, n)} is missing`) })
+    const cleaned = cleanJpeg(original, state)
     state = cleaned.state
-    yield { given, bytes: cleaned.bytes }
+    yield { given: original, bytes: cleaned.bytes }
   }
 }

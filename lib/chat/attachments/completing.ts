@@ -5,7 +5,7 @@ import { SECOND } from '../../core/units.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { checkLater, statusOfComplete } from './checking.ts'
 import { type CleanedBlob, storeCleaned } from './cleaning.ts'
-import { partsOf } from './rules.ts'
+import { countParts } from './rules.ts'
 import type { Attachment } from './schema.ts'
 import { UPLOAD_SECONDS } from './service.ts'
 import { type AttachmentRow, lockAttachment, markComplete, toAttachment } from './store.ts'
@@ -65,6 +65,6 @@ export async function cleanAndComplete(
   })
   if (completed === 'removed') throw new ChatError('not_found')
   if (completed !== 'swept') return completed
-  await removeBytes(ctx, { id: cleaned!.blob_id, parts: partsOf(row.size) })
+  await removeBytes(ctx, { id: cleaned!.blob_id, parts: countParts(row.size) })
   throw new ChatError('unavailable', { retry_after_seconds: 1 })
 }

@@ -58,11 +58,11 @@ export interface Source {
  *
  * @throws ChatError `range_not_satisfiable`
  */
-export function answerWith(source: Source, file: Readable, wanted: Wanted): FileAnswer {
-  const headers = headersOf(file, wanted)
+export function answerWith(source: Source, file: Readable, request: Wanted): FileAnswer {
+  const headers = headersOf(file, request)
   const etag = headers.etag!
-  if (namesIt(wanted.headers.get('if-none-match'), etag)) return { status: 304, headers, length: 0, bytes: none() }
-  const range = rangeOf(file, etag, wanted.headers)
+  if (namesIt(request.headers.get('if-none-match'), etag)) return { status: 304, headers, length: 0, bytes: none() }
+  const range = rangeOf(file, etag, request.headers)
   if (range === 'unsatisfiable') throw new ChatError('range_not_satisfiable', { content_range: `bytes */${file.size}` })
   const { start, end } = range === 'whole' ? { start: 0, end: file.size } : range
   if (range !== 'whole') headers['content-range'] = `bytes ${start}-${end - 1}/${file.size}`
@@ -86,7 +86,7 @@ function headersOf({ name, type, digest, modified }: Readable, { inline, is_shar
 
 /** Whether `If-None-Match` has the tag, or `*`; weak tags are compared, too. */
 function namesIt(header: string | null, etag: string): boolean {
-  return (header ?? '').split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag)
+  return (header ?? '').split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
 }
 
 /** A part is returned only of the bytes that the caller has the rest of. */

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import type { Queries } from '../../storage/database.ts'
 import { inPages } from '../../tasks/batches.ts'
 import { blobsOf, forgetOwner, releaseUnused } from './store-blobs.ts'
-import { takeOfMessages, takeUnattachedOf } from './store-releasing.ts'
+import { takeOfMessages, takeUnattached } from './store-releasing.ts'
 
 /** The number of uploads deleted at a time. */
 const BATCH = 100
@@ -11,7 +11,7 @@ const BATCH = 100
 const NEXT_SWEEP = 0
 
 /** Deletes the files of messages that are being erased. */
-export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<void> {
+export async function eraseFiles(tx: Queries, messageIds: string[]): Promise<void> {
   await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), NEXT_SWEEP)
 }
 
@@ -19,7 +19,7 @@ export async function eraseFilesOf(tx: Queries, messageIds: string[]): Promise<v
 export async function eraseUploads(ctx: Context, userId: string): Promise<void> {
   const deleteSome = (limit: number) =>
     ctx.write(async (tx) => {
-      const taken = await takeUnattachedOf(tx, userId, limit)
+      const taken = await takeUnattached(tx, userId, limit)
       await releaseUnused(tx, blobsOf(taken), NEXT_SWEEP)
       return taken.length
     })

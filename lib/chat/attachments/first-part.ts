@@ -21,15 +21,15 @@ export interface StoredPart {
  */
 export function toStoredPart(
   { types, strip_metadata }: Config['attachments'],
-  given: Uint8Array,
+  original: Uint8Array,
   { name, n }: { name: string; n: number },
 ): StoredPart {
-  if (n > 1) return { bytes: given }
-  const sniffed = sniff(given)
+  if (n > 1) return { bytes: original }
+  const sniffed = sniff(original)
   if (types.length > 0 && !types.includes(sniffed))
     throw new ChatError('unsupported_media_type', {
       message: `${quoted(name)} is of the type ${sniffed}, which is not allowed here.`,
     })
-  const bytes = sniffed === 'image/jpeg' && strip_metadata ? cleanJpeg(given).bytes : given
-  return { bytes, sniffed, ...pictureSize(given) }
+  const bytes = sniffed === 'image/jpeg' && strip_metadata ? cleanJpeg(original).bytes : original
+  return { bytes, sniffed, ...pictureSize(original) }
 }

@@ -9,7 +9,7 @@ import { requireAttachment, requireUploader } from './access.ts'
 import { mayNeedCleaning } from './cleaning.ts'
 import { cleanAndComplete, complete } from './completing.ts'
 import { toStoredPart } from './first-part.ts'
-import { digestIn, keyOfPart, lengthOfPart, partsOf } from './rules.ts'
+import { countParts, digestIn, keyOfPart, lengthOfPart } from './rules.ts'
 import type { Attachment } from './schema.ts'
 import { assertSpace } from './space.ts'
 import { type AttachmentRow, lockAttachment, setSniffed } from './store.ts'
@@ -87,10 +87,14 @@ async function take(
   ctx: Context,
   row: AttachmentRow,
   n: number,
-  { bytes: given, content_digest, length }: { bytes: Uint8Array; length: number } & Pick<PartInput, 'content_digest'>,
+  {
+    bytes: original,
+    content_digest,
+    length,
+  }: { bytes: Uint8Array; length: number } & Pick<PartInput, 'content_digest'>,
 ): Promise<{ attachment: Attachment } | undefined> {
-  assertWhole(given, length, content_digest)
-  const { bytes, ...seen } = toStoredPart(ctx.config.attachments, given, { name: row.name, n })
+  assertWhole(original, length, content_digest)
+  const { bytes, ...seen } = toStoredPart(ctx.config.attachments, original, { name: row.name, n })
   await assertSpace(ctx, row, length)
   const digest = digestOf(bytes)
   const noted =
@@ -159,5 +163,5 @@ async function store(
 }
 
 async function isWhole(db: Queries, { id, size }: AttachmentRow): Promise<boolean> {
-  return (await countStored(db, id)) === partsOf(size)
+  return (await countStored(db, id)) === countParts(size)
 }

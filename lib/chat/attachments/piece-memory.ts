@@ -13,8 +13,8 @@ export function createPieceMemory(max: () => number, others: () => number = () =
   let used = 0
   return {
     /** The best size of the next piece: `wanted`, if there is memory for it. */
-    pieceBytes: (wanted: number): number =>
-      used + others() + wanted <= max() ? wanted : Math.min(wanted, SMALL_PIECE_BYTES),
+    pieceBytes: (bytes: number): number =>
+      used + others() + bytes <= max() ? bytes : Math.min(bytes, SMALL_PIECE_BYTES),
     add(bytes: number): void {
       used += bytes
     },

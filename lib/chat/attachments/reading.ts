@@ -57,7 +57,7 @@ async function read(ctx: ReadContext, actor: Actor, attachmentId: string, option
   const { row } = await requireAttachment(ctx, ctx.db, actor, attachmentId)
   const file = toReadable(row)
   const { inline = false, is_shared = false, headers = NO_HEADERS } = options ?? {}
-  return answerWith(await sourceOf(ctx), file, { inline, is_shared, headers })
+  return answerWith(await openSource(ctx), file, { inline, is_shared, headers })
 }
 
 /**
@@ -100,12 +100,12 @@ export async function openThumbnail(
     digest: blob.id,
   }
   const { headers = NO_HEADERS, is_shared = false } = options ?? {}
-  const answer = await answerWith(await sourceOf(ctx), thumbnail, { inline: true, is_shared, headers })
+  const answer = await answerWith(await openSource(ctx), thumbnail, { inline: true, is_shared, headers })
   return { ...answer, ...ctx.files.thumbnailSlots.hold(actor.user_id, answer.bytes) }
 }
 
 /** Where the bytes of files are read from. @throws ChatError `unavailable` while it is missing */
-export async function sourceOf({ files }: SourceContext): Promise<Source> {
+export async function openSource({ files }: SourceContext): Promise<Source> {
   files.place.assertThere()
   return { files: await files.open(), memory: files.pieceMemory }
 }

@@ -4,13 +4,13 @@ import type { Attachment } from './schema.ts'
 import { PART_BYTES } from './schema.ts'
 
 /** The number of parts of a file. */
-export function partsOf(size: number): number {
+export function countParts(size: number): number {
   return Math.ceil(size / PART_BYTES)
 }
 
 /** The size of a part, from 1; 0 if there is no such part. */
 export function lengthOfPart(size: number, n: number): number {
-  if (!Number.isInteger(n) || n < 1 || n > partsOf(size)) return 0
+  if (!Number.isInteger(n) || n < 1 || n > countParts(size)) return 0
   return Math.min(PART_BYTES, size - (n - 1) * PART_BYTES)
 }
 
@@ -28,7 +28,7 @@ export function keyOfPart(blobId: string, n: number): string {
 
 /** The type of a header: one of a list, whatever a row has. */
 export function servedAs(type: string | null, types: readonly FileType[] = FILE_TYPES): FileType {
-  return types.find((each) => each === type) ?? 'application/octet-stream'
+  return types.find((inlineType) => inlineType === type) ?? 'application/octet-stream'
 }
 
 /** The media type that readers get: what the bytes are, or else what the sender calls them. */
@@ -86,7 +86,7 @@ export interface Attaching {
  */
 export function chooseFiles<Row extends Candidate>(rows: readonly Row[], ids: readonly string[], to: Attaching): Row[] {
   return ids.map((id) => {
-    const row = rows.find((each) => each.id === id)
+    const row = rows.find((file) => file.id === id)
     if (row && row.message_id !== null && row.message_id === to.message_id) return row
     if (!row || !isFree(row, to)) throw new ChatError('not_found')
     if (row.status === 'refused') throw refused(row)

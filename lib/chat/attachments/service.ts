@@ -7,7 +7,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { canModerate } from '../memberships/rules.ts'
 import { assertEnabled, requireAttachment, requireUploader } from './access.ts'
-import { partsOf, quoted } from './rules.ts'
+import { countParts, quoted } from './rules.ts'
 import { type Attachment, AttachmentInput, type AttachmentState, PART_BYTES, type Upload } from './schema.ts'
 import { assertSpace } from './space.ts'
 import {
@@ -58,15 +58,21 @@ export const create = useCase({
         const now = ctx.now()
         const [id, blob_id] = [ctx.id(), ctx.id()]
         const expires_at = now + UPLOAD_SECONDS * SECOND
-        const given = { conversation_id, uploaded_by: actor.user_id, name: name.normalize('NFC'), type, size }
-        await insertBlob(tx, { id: blob_id, size, parts: partsOf(size), created_at: now, uploaded_by: actor.user_id })
-        await insertAttachment(tx, { id, blob_id, created_at: now, expires_at, ...given })
+        const upload = { conversation_id, uploaded_by: actor.user_id, name: name.normalize('NFC'), type, size }
+        await insertBlob(tx, {
+          id: blob_id,
+          size,
+          parts: countParts(size),
+          created_at: now,
+          uploaded_by: actor.user_id,
+        })
+        await insertAttachment(tx, { id, blob_id, created_at: now, expires_at, ...upload })
         return (await lockAttachment(tx, id))!
       },
       { full_disk: 'refused' },
     )
     const upload_expires_at = toInstant(row.expires_at!)
-    return { attachment: toAttachment(row), part_bytes: PART_BYTES, parts: partsOf(size), upload_expires_at }
+    return { attachment: toAttachment(row), part_bytes: PART_BYTES, parts: countParts(size), upload_expires_at }
   },
 })
 

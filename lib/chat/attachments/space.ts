@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import { reserveOf } from '../../files/reserve.ts'
+import { reservedBytes } from '../../files/reserve.ts'
 import { quoted } from './rules.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function assertSpace(
 ): Promise<void> {
   await files.place.confirmThere()
   const space = await (await files.open()).space()
-  if (space && space.free - bytes < reserveOf(config.attachments.reserve_bytes, space))
+  if (space && space.free - bytes < reservedBytes(config.attachments.reserve_bytes, space))
     throw new ChatError('storage_full', {
       message: `There is no room for ${quoted(name)}: the disk of the files is nearly full.`,
     })

@@ -21,7 +21,7 @@ export function takeOfMessages(tx: Queries, messageIds: Iterable<string>): Promi
 }
 
 /** Deletes up to `limit` attachments of a user that no message has. By (uploaded_by). @returns them */
-export function takeUnattachedOf(tx: Queries, userId: string, limit: number): Promise<Released[]> {
+export function takeUnattached(tx: Queries, userId: string, limit: number): Promise<Released[]> {
   return tx.all(
     sql`DELETE FROM attachments WHERE id IN (
        SELECT id FROM attachments WHERE uploaded_by = ${userId} AND message_id IS NULL LIMIT ${limit})

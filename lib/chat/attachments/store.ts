@@ -173,7 +173,7 @@ export async function deleteAttachments(tx: Queries, ids: Iterable<string>): Pro
 }
 
 /** Sets when the files of a deleted message lose their bytes; null for a restored one. By (message_id). */
-export async function setExpiryOf(tx: Queries, messageId: string, expires_at: Micros | null): Promise<void> {
+export async function setExpiry(tx: Queries, messageId: string, expires_at: Micros | null): Promise<void> {
   await tx.run(sql`UPDATE attachments SET expires_at = ${expires_at} WHERE message_id = ${messageId}`)
 }
 

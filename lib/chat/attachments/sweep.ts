@@ -38,7 +38,8 @@ export interface SweepRound {
 }
 
 /** How long the bytes of a released blob are kept. */
-export const graceOf = ({ config }: Pick<Context, 'config'>): Micros => config.attachments.grace_hours * 3_600 * SECOND
+export const gracePeriod = ({ config }: Pick<Context, 'config'>): Micros =>
+  config.attachments.grace_hours * 3_600 * SECOND
 
 /** What a sweep has done. */
 export interface Swept {
@@ -70,7 +71,7 @@ const FAILURES_IN_A_ROW = 10
 export async function sweepFiles(
   ctx: Context,
   round: SweepRound,
-  { grace = graceOf(ctx), measure = false }: { grace?: Micros; measure?: boolean } = {},
+  { grace = gracePeriod(ctx), measure = false }: { grace?: Micros; measure?: boolean } = {},
 ): Promise<Swept> {
   if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   const expired = await sweepExpired(ctx)
@@ -106,9 +107,9 @@ async function dropUploads(ctx: Context, rows: readonly Released[], now: Cutoff)
   const ids = rows.filter((row) => row.message_id === null).map((row) => row.id)
   if (ids.length === 0) return 0
   return ctx.write(async (tx) => {
-    const taken = await takeExpired(tx, ids, now)
-    await releaseUnused(tx, blobsOf(taken), 0)
-    return taken.length
+    const uploads = await takeExpired(tx, ids, now)
+    await releaseUnused(tx, blobsOf(uploads), 0)
+    return uploads.length
   })
 }
 
@@ -138,7 +139,7 @@ async function sweepBlobs(
   for (;;) {
     const blobs = await listReleased(ctx.db, ctx.clock.before(grace) ?? AT_ONCE, {
       after: place,
-      lost_before: ctx.clock.before(graceOf(ctx)) ?? AT_ONCE,
+      lost_before: ctx.clock.before(gracePeriod(ctx)) ?? AT_ONCE,
       limit: BATCH,
     })
     // Its marker may have changed since the last batch.

@@ -9,7 +9,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { reviewJoin } from '../hooks/before.ts'
-import { pairKeyOf } from '../memberships/rules.ts'
+import { toPairKey } from '../memberships/rules.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import { insertConversation } from '../memberships/store-conversations.ts'
 import { findPair, haveCommon } from '../memberships/store-direct.ts'
@@ -36,10 +36,10 @@ export const direct = useCase({
     if (!ctx.config.direct.enabled && !isSystem) throw new ChatError('not_found')
     if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
     const partner = await findPartner(ctx.db, input)
-    const pair_key = pairKeyOf(actor.user_id, partner.id)
-    const known = await findPair(ctx.db, pair_key)
-    const created = known === undefined ? await create(ctx, actor, { partner, pair_key }) : undefined
-    const conversation_id = created ?? known ?? (await findPair(ctx.db, pair_key))
+    const pair_key = toPairKey(actor.user_id, partner.id)
+    const existingId = await findPair(ctx.db, pair_key)
+    const created = existingId === undefined ? await create(ctx, actor, { partner, pair_key }) : undefined
+    const conversation_id = created ?? existingId ?? (await findPair(ctx.db, pair_key))
     if (conversation_id === undefined) throw new ChatError('not_found')
     if (created === undefined && !isSystem) await unarchive(ctx, actor, conversation_id)
     const conversation = await get.run(ctx, actor, conversation_id)

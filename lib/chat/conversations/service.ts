@@ -14,7 +14,7 @@ import { canModerate, refuseDirect } from '../memberships/rules.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import {
   findConversation,
-  findConversationOf,
+  findConversationByRef,
   insertConversation,
   NOT_DIRECT,
   toFields,
@@ -99,7 +99,7 @@ export const ensure = useCase({
   errors: ['forbidden', 'not_found'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
     for (;;) {
-      const conversation_id = await findConversationOf(ctx.db, input.ref)
+      const conversation_id = await findConversationByRef(ctx.db, input.ref)
       if (conversation_id !== undefined)
         return { conversation_id, conversation: await get.run(ctx, actor, conversation_id) }
       try {
@@ -196,8 +196,8 @@ export const rename = useCase({
   input: Rename,
   errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
-    const { title, ref, metadata, policy: given } = input
-    const policy = given && Object.keys(given).length > 0 ? given : undefined
+    const { title, ref, metadata, policy: policyInput } = input
+    const policy = policyInput && Object.keys(policyInput).length > 0 ? policyInput : undefined
     const changes: Parameters<typeof updateConversation>[2] = {
       ...(title !== undefined && { title }),
       ...(ref !== undefined && { ref: ref || null }),

@@ -4,7 +4,7 @@ import type { FileStore } from '../../files/file-store.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Row } from '../../storage/database.ts'
 import { sql } from '../../storage/sql.ts'
-import { keyOfPart, lengthOfPart, partsOf, toList } from '../attachments/rules.ts'
+import { countParts, keyOfPart, lengthOfPart, toList } from '../attachments/rules.ts'
 import { listOfMessage, setList, toAttachment } from '../attachments/store.ts'
 import { insertBlob, lockDigest, lockLiveBlob, releaseUnused, setDigest } from '../attachments/store-blobs.ts'
 import type { CopiedBlob } from './reading.ts'
@@ -73,7 +73,7 @@ const GONE = { status: 'gone', reason: null, width: null, height: null }
 async function readWhole(from: FileStore, blob: CopiedBlob, size: number): Promise<Whole | undefined> {
   if (blob.digest === null || Number(blob.size) !== size) return undefined
   const [whole, digests] = [createHash('sha256'), [] as string[]]
-  for (let n = 1; n <= partsOf(size); n++) {
+  for (let n = 1; n <= countParts(size); n++) {
     const bytes = await from.get(keyOfPart(blob.id, n))
     if (bytes?.length !== lengthOfPart(size, n)) return undefined
     whole.update(hash('sha256', bytes, 'buffer'))
@@ -122,7 +122,7 @@ async function nameBlob(
 ) {
   const id = ctx.id()
   await ctx.write(async (tx) => {
-    await insertBlob(tx, { id, size, parts: partsOf(size), created_at: ctx.now(), uploaded_by })
+    await insertBlob(tx, { id, size, parts: countParts(size), created_at: ctx.now(), uploaded_by })
     await name(tx, id)
   })
   return id

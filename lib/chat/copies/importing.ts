@@ -7,7 +7,7 @@ import { knownColumns } from '../../storage/archive/import.ts'
 import type { Row } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { insertParticipant, updateRole } from '../memberships/store.ts'
-import { findConversationOf } from '../memberships/store-conversations.ts'
+import { findConversationByRef } from '../memberships/store-conversations.ts'
 import { findPair } from '../memberships/store-direct.ts'
 import { composeReactionLists } from '../messages/store-reactions.ts'
 import { createFileImport, type ImportedFiles } from './files.ts'
@@ -212,7 +212,7 @@ async function finish(
       if (!(await cancelRemoval(tx, id)))
         throw new Error('The import was taken for an interrupted one, and is being removed')
       const ref = conversation.ref as string | null
-      const isTakenRef = ref !== null && (await findConversationOf(tx, ref)) !== undefined
+      const isTakenRef = ref !== null && (await findConversationByRef(tx, ref)) !== undefined
       const columns = Object.entries(conversation).filter(([name]) => !BEGAN_WITH.includes(name))
       await show(tx, id, { ...Object.fromEntries(columns), ref: isTakenRef ? null : ref, salt: ctx.id() })
       if (owner_id !== undefined) {

@@ -10,7 +10,7 @@ export interface Mapper {
 
 /** Replaces users of the archive with their stand-ins. */
 export function createMapper(people: readonly Standing[]): Mapper {
-  const standings = new Map(people.map((each) => [each.copied.id, each]))
+  const standings = new Map(people.map((person) => [person.copied.id, person]))
   const toUser = (id: string) => standings.get(id)?.user?.id
   /** The messages of the thread whose texts were erased with their author. */
   const emptied = new Set<unknown>()

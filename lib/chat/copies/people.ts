@@ -27,13 +27,13 @@ export interface Standing {
  * with the same verified address. Others get an account that no user can sign in to. A user stands for only one.
  */
 export async function findPeople(db: Queries, users: readonly CopiedUser[]): Promise<Standing[]> {
-  const taken = new Set<string>()
+  const names = new Set<string>()
   const people: (Standing | CopiedUser)[] = []
   // Users with the same id first, so that none of them is taken for another one.
   for (const copied of users) {
     const erased = await findErasure(db, copied.id)
     const same = erased === undefined ? await findUser(db, copied.id) : undefined
-    if (same) taken.add(same.id)
+    if (same) names.add(same.id)
     people.push(
       erased
         ? { copied, by: 'erased', ...(erased === 'erase' && { erased_texts: true as const }) }
@@ -43,11 +43,11 @@ export async function findPeople(db: Queries, users: readonly CopiedUser[]): Pro
     )
   }
   const found: Standing[] = []
-  for (const each of people) found.push('by' in each ? each : await findOther(db, each, taken))
+  for (const person of people) found.push('by' in person ? person : await findOther(db, person, names))
   return found
 }
 
-async function findOther(db: Queries, copied: CopiedUser, taken: Set<string>): Promise<Standing> {
+async function findOther(db: Queries, copied: CopiedUser, names: Set<string>): Promise<Standing> {
   const { kind, subject, email } = copied
   const findNamed = kind === 'system' ? findBySystemName : findBySubject
   const bySubject = subject === null ? undefined : await findNamed(db, subject)
@@ -56,8 +56,8 @@ async function findOther(db: Queries, copied: CopiedUser, taken: Set<string>): P
     ['subject', bySubject],
     ['email', byEmail],
   ] as const) {
-    if (user === undefined || taken.has(user.id)) continue
-    taken.add(user.id)
+    if (user === undefined || names.has(user.id)) continue
+    names.add(user.id)
     return { copied, by, user }
   }
   return { copied, by: 'placeholder', user: { id: copied.id, username: copied.username } }

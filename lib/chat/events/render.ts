@@ -92,7 +92,7 @@ async function loadBy<K extends string, T extends Record<K, string>>(
   load: (ids: Set<string>) => Promise<T[]>,
 ): Promise<Map<string, T>> {
   const ids = new Set(rows.filter(wanted).map((row) => row[by]!))
-  return new Map((ids.size > 0 ? await load(ids) : []).map((each) => [each[key], each]))
+  return new Map((ids.size > 0 ? await load(ids) : []).map((row) => [row[key], row]))
 }
 
 function toMembership({ conversation_id, user_id, detail }: EventRow): PersistedEvent {
@@ -135,7 +135,7 @@ function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedE
   if (type === 'attachment.changed') {
     const { attachment_id } = JSON.parse(detail!) as { attachment_id: string }
     // Not of a deleted message, and not once an edit has removed it.
-    const attachment = toMessage(row).attachments?.find((each) => each.id === attachment_id)
+    const attachment = toMessage(row).attachments?.find((attachment) => attachment.id === attachment_id)
     return attachment && { type, payload: { message_id, root_id, conversation_id, attachment } }
   }
   const message = type === 'message.new' ? toPostedMessage(row) : toMessage(row)

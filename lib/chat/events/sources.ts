@@ -6,9 +6,9 @@ import { type EventRow, listEvents, listHeads } from '../../live/log/log.ts'
 import type { JoinedConversation, StreamSources } from '../../live/readers/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import { settingsContext } from '../conversations/service-settings.ts'
-import { listMembershipsOf } from '../memberships/store.ts'
+import { listMembershipsOfUsers } from '../memberships/store.ts'
 import { completeInboxEvents } from '../notifications/completing.ts'
-import { countUnreadOf } from '../notifications/store.ts'
+import { countUnreadNotifications } from '../notifications/store.ts'
 import { listSmall } from '../presence/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
@@ -25,8 +25,8 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' 
     db.dialect === 'sqlite'
       ? async (id) => (await listHeads(db, [id])).get(id)
       : createLoader((ids) => listHeads(db, ids))
-  const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOf(db, ids)))
-  const countUnread = createLoader((ids) => countUnreadOf(db, ids))
+  const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOfUsers(db, ids)))
+  const countUnread = createLoader((ids) => countUnreadNotifications(db, ids))
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId, findHead),
     compose: (rows) => compose(db, rows),

@@ -64,8 +64,8 @@ async function resultOf(ctx: Context, name: string, hook: () => unknown): Promis
 }
 
 /** With the host's own ids of the actor, and of the user who joins. */
-async function withSubjects<T extends { actor?: Actor; user_id?: string }>({ db }: Context, given: T): Promise<T> {
-  const { actor, user_id } = given
+async function withSubjects<T extends { actor?: Actor; user_id?: string }>({ db }: Context, input: T): Promise<T> {
+  const { actor, user_id } = input
   const subjects = await findSubjects(
     db,
     [actor?.user_id, user_id].filter((id) => id !== undefined),
@@ -75,17 +75,17 @@ async function withSubjects<T extends { actor?: Actor; user_id?: string }>({ db 
     return subject === undefined ? {} : { subject }
   }
   return {
-    ...given,
+    ...input,
     ...(actor && { actor: { ...actor, ...subjectIn(actor.user_id) } }),
     ...(user_id !== undefined && { user: { user_id, ...subjectIn(user_id) } }),
   }
 }
 
 /** A hook changes nothing by changing what it gets. */
-function copyOf<T extends { actor?: Actor; metadata?: object }>(given: T): T {
-  const { actor, metadata } = given
+function copyOf<T extends { actor?: Actor; metadata?: object }>(input: T): T {
+  const { actor, metadata } = input
   return {
-    ...given,
+    ...input,
     ...(actor && { actor: { ...actor, roles: [...actor.roles] } }),
     ...(metadata && { metadata: JSON.parse(JSON.stringify(metadata)) as object }),
   }

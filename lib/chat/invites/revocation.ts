@@ -14,11 +14,11 @@ import { type MadeBy, revokeOpenInvites } from './store.ts'
 export async function revokeInvitesOf(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
-  made: MadeBy,
+  issuer: MadeBy,
   by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
 ): Promise<number> {
   const counts = new Map<string, { conversation_id: string; role: string; count: number }>()
-  const revoked = await revokeOpenInvites(tx, made, ctx.now())
+  const revoked = await revokeOpenInvites(tx, issuer, ctx.now())
   await forgetJoins(
     tx,
     revoked.map(({ id }) => id),
@@ -29,7 +29,7 @@ export async function revokeInvitesOf(
   }
   for (const detail of counts.values()) {
     const { conversation_id } = detail
-    tx.audit({ act: 'invite.revoked', ...by, subject_id: made.user_id, conversation_id, detail })
+    tx.audit({ act: 'invite.revoked', ...by, subject_id: issuer.user_id, conversation_id, detail })
   }
   return revoked.length
 }

@@ -23,7 +23,7 @@ export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct' |
 }
 
 /** The policy of a conversation. In a direct one, both people see what the other one has read. */
-export function policyOf({ is_direct, policy }: PolicyColumns): ConversationPolicy {
+export function toPolicy({ is_direct, policy }: PolicyColumns): ConversationPolicy {
   const defaults: ConversationPolicy = { mention_all: 'admins', receipts: is_direct === 1 ? 'on' : 'off' }
   return policy === null ? defaults : { ...defaults, ...(JSON.parse(policy) as Partial<ConversationPolicy>) }
 }

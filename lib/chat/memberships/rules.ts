@@ -19,7 +19,7 @@ export function canModerate(role: ParticipantRole): boolean {
 }
 
 /** What identifies the direct conversation of two people, in either order; or of one with themselves. */
-export function pairKeyOf(one: string, other: string): string {
+export function toPairKey(one: string, other: string): string {
   return one < other ? `${one}:${other}` : `${other}:${one}`
 }
 

@@ -2,7 +2,7 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields, Metadata } from '../conversations/schema.ts'
-import { policyOf } from './rules-settings.ts'
+import { toPolicy } from './rules-settings.ts'
 
 /** A row of a conversation. */
 export interface ConversationRow {
@@ -39,7 +39,7 @@ export function toFields(row: ConversationRow): ConversationFields {
     title,
     is_group: row.is_group === 1,
     ...(row.is_direct === 1 && { direct: true as const }),
-    policy: policyOf(row),
+    policy: toPolicy(row),
     ...(ref !== null && { ref }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
     created_at: toInstant(row.created_at),
@@ -68,7 +68,7 @@ export async function isPlace(db: Queries, id: string, systemId: string): Promis
 }
 
 /** The conversation with a ref. By ref. */
-export async function findConversationOf(db: Queries, ref: string): Promise<string | undefined> {
+export async function findConversationByRef(db: Queries, ref: string): Promise<string | undefined> {
   const row = await db.get<{ id: string }>(sql`SELECT id FROM conversations WHERE ref = ${ref} AND deleted_at IS NULL`)
   return row?.id
 }

@@ -47,7 +47,7 @@ export async function forgetPair(tx: Queries, conversationId: string): Promise<v
  *
  * @returns their number
  */
-export function forgetPairsOf(tx: Queries, systemId: string, limit: number): Promise<number> {
+export function forgetPairs(tx: Queries, systemId: string, limit: number): Promise<number> {
   return tx.run(
     sql`UPDATE conversations SET pair_key = NULL WHERE id IN (
        SELECT id FROM conversations WHERE system_id = ${systemId} AND pair_key IS NOT NULL ORDER BY id LIMIT ${limit})`,
@@ -67,7 +67,7 @@ export async function listPartners(
   userId: string,
   conversations: Pick<ConversationRow, 'id' | 'is_direct' | 'pair_key'>[],
 ): Promise<Map<string, DirectPartner>> {
-  const direct = conversations.filter((each) => each.is_direct === 1)
+  const direct = conversations.filter((conversation) => conversation.is_direct === 1)
   if (direct.length === 0) return new Map()
   const ids = direct.map(({ id }) => id)
   const rows = await db.all<NamedRow>(
@@ -80,13 +80,13 @@ export async function listPartners(
       WHERE c.id ${among(db, ids)}`,
   )
   return new Map(
-    direct.flatMap((each) => {
+    direct.flatMap((conversation) => {
       const partner = partnerIn(
-        rows.filter((row) => row.conversation_id === each.id),
+        rows.filter((row) => row.conversation_id === conversation.id),
         userId,
-        each,
+        conversation,
       )
-      return partner ? [[each.id, partner] as const] : []
+      return partner ? [[conversation.id, partner] as const] : []
     }),
   )
 }
@@ -98,7 +98,7 @@ function partnerIn(
   { is_direct, pair_key }: Pick<ConversationRow, 'is_direct' | 'pair_key'>,
 ): DirectPartner | undefined {
   if (is_direct === 0 || pair_key === null) return undefined
-  const row = people.find((each) => each.user_id !== userId) ?? people[0]
+  const row = people.find((participant) => participant.user_id !== userId) ?? people[0]
   if (!row) return undefined
   const { user_id, username, display_name } = row
   return { user_id, username, ...(display_name && { display_name }) }

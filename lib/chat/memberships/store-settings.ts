@@ -71,10 +71,10 @@ export interface SettingsContext {
 }
 
 /** The settings of a participant. */
-export function toSettings(row: SettingsColumns, given: SettingsContext): ConversationSettings {
+export function toSettings(row: SettingsColumns, context: SettingsContext): ConversationSettings {
   return {
-    level: levelOf(row, given.default_level),
-    ...mutedUntil(row.muted_until, given.now),
+    level: levelOf(row, context.default_level),
+    ...mutedUntil(row.muted_until, context.now),
     archived: row.archived === 1,
     receipts: row.receipts === 1,
   }
@@ -83,12 +83,12 @@ export function toSettings(row: SettingsColumns, given: SettingsContext): Conver
 /** The fields of a conversation that only its participant sees. */
 export function toOwnFields(
   row: Omit<SettingsColumns, 'receipts'> & { unread_mentions: number },
-  given: SettingsContext,
+  context: SettingsContext,
 ) {
   return {
     mentions: row.unread_mentions,
-    level: levelOf(row, given.default_level),
-    ...mutedUntil(row.muted_until, given.now),
+    level: levelOf(row, context.default_level),
+    ...mutedUntil(row.muted_until, context.now),
     ...(row.archived === 1 && { archived: true as const }),
   }
 }

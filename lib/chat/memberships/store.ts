@@ -46,7 +46,7 @@ export function listMemberships(
 }
 
 /** The conversations of each of these users. */
-export function listMembershipsOf(
+export function listMembershipsOfUsers(
   db: Queries,
   userIds: Iterable<string>,
 ): Promise<{ user_id: string; conversation_id: string; joined_at: Micros }[]> {

@@ -22,31 +22,33 @@ interface Wanted extends MentionPlace {
  */
 export async function lookUpMentions(db: Queries, posts: MayMention[]): Promise<Map<number, KnownParticipants>> {
   const places = gather(posts)
-  const wanted = [...places.values()]
+  const lookups = [...places.values()]
   const [named, ids, counts] = await Promise.all([
     listNamed(
       db,
-      wanted.flatMap(({ keys, ...place }) =>
+      lookups.flatMap(({ keys, ...place }) =>
         keys.size > 0 ? { ...placeOf(place), keys: JSON.stringify([...keys]) } : [],
       ),
     ),
     listParticipating(
       db,
-      wanted.flatMap(({ ids, ...place }) => (ids.size > 0 ? { ...placeOf(place), ids: JSON.stringify([...ids]) } : [])),
+      lookups.flatMap(({ ids, ...place }) =>
+        ids.size > 0 ? { ...placeOf(place), ids: JSON.stringify([...ids]) } : [],
+      ),
     ),
     listParticipantCounts(
       db,
-      wanted.flatMap(({ all, ...place }) => (all ? placeOf(place) : [])),
+      lookups.flatMap(({ all, ...place }) => (all ? placeOf(place) : [])),
     ),
   ])
-  const known = new Map(wanted.map(({ n }) => [n, nothing()]))
+  const results = new Map(lookups.map(({ n }) => [n, nothing()]))
   for (const { n, key, ...participant } of named) {
-    known.get(n)!.idOf.set(key, participant.user_id)
-    known.get(n)!.participating.set(participant.user_id, participant)
+    results.get(n)!.idOf.set(key, participant.user_id)
+    results.get(n)!.participating.set(participant.user_id, participant)
   }
-  for (const { n, ...participant } of ids) known.get(n)!.participating.set(participant.user_id, participant)
-  for (const { n, participants } of counts) known.get(n)!.participants = participants
-  return new Map(posts.map((post) => [post.n, known.get(places.get(keyOf(post))!.n)!]))
+  for (const { n, ...participant } of ids) results.get(n)!.participating.set(participant.user_id, participant)
+  for (const { n, participants } of counts) results.get(n)!.participants = participants
+  return new Map(posts.map((post) => [post.n, results.get(places.get(keyOf(post))!.n)!]))
 }
 
 /** By place: what the posts to it want together, under the number of the first. */

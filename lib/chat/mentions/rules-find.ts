@@ -111,7 +111,7 @@ export function chooseNamed({ text, places }: WrittenNames, idOf: ReadonlyMap<st
   const user_ids = new Set<string>()
   let all = false
   const chosen = places.flatMap(({ at, ends, isCode }) => {
-    const key = [...ends.keys()].find((each) => each === ALL || idOf.has(each))
+    const key = [...ends.keys()].find((name) => name === ALL || idOf.has(name))
     return key === undefined ? [] : { at, end: ends.get(key)!, key, isCode }
   })
   for (const { key } of outsideCode(text, chosen)) {

@@ -2,7 +2,7 @@ import type { Config } from '../../config/parse.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { canModerate } from '../memberships/rules.ts'
-import { type ParticipantSettings, type PolicyColumns, policyOf } from '../memberships/rules-settings.ts'
+import { type ParticipantSettings, type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
 import type { MentionsInput } from './schema.ts'
 
@@ -13,7 +13,7 @@ export type WantedMentions =
   | { names: WrittenNames; all: boolean }
 
 /** What a post asks for; `undefined` for one that mentions no user: then nothing is looked up. */
-export function wantedOf({
+export function mentionsWanted({
   content,
   mentions,
 }: {
@@ -56,16 +56,16 @@ export interface Mentioned {
  * @throws ChatError `forbidden` if all participants are named without the right to; `conflict` if there are too many
  */
 export function decideMentions(
-  wanted: WantedMentions,
-  known: KnownParticipants,
+  mentions: WantedMentions,
+  participants: KnownParticipants,
   writer: Writer,
   limits: Pick<Config['limits'], 'mention_all'>,
 ): Mentioned {
-  const named = 'names' in wanted ? chooseNamed(wanted.names, known.idOf, writer.user_id) : wanted
-  const isFound = 'names' in wanted
-  const all = named.all && mayMentionAll(writer, known.participants, { isFound, most: limits.mention_all })
+  const named = 'names' in mentions ? chooseNamed(mentions.names, participants.idOf, writer.user_id) : mentions
+  const isFound = 'names' in mentions
+  const all = named.all && mayMentionAll(writer, participants.participants, { isFound, most: limits.mention_all })
   if (isFound) return { user_ids: named.user_ids.sort(), all }
-  const ids = new Set(named.user_ids.filter((id) => known.participating.has(id) && id !== writer.user_id))
+  const ids = new Set(named.user_ids.filter((id) => participants.participating.has(id) && id !== writer.user_id))
   return { user_ids: [...ids].sort(), all }
 }
 
@@ -74,7 +74,7 @@ function mayMentionAll(
   participants: number,
   { isFound, most }: { isFound: boolean; most: number },
 ): boolean {
-  const { mention_all } = policyOf(writer)
+  const { mention_all } = toPolicy(writer)
   const isAllowed = mention_all === 'members' || (mention_all === 'admins' && canModerate(writer.role))
   if (isAllowed && participants <= most) return true
   // In a text it is text then.

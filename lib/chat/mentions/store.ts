@@ -54,14 +54,14 @@ const BY_ID = onRows<IdsWanted>(
 /** The participants with these usernames, by key. By the keys of users, so the number of participants does not matter. */
 export function listNamed(
   db: Queries,
-  wanted: NamesWanted[],
+  names: NamesWanted[],
 ): Promise<(ParticipantSettings & { n: number; key: string })[]> {
-  return BY_NAME.all(db, wanted)
+  return BY_NAME.all(db, names)
 }
 
 /** The participants among these users. By primary key. */
-export function listParticipating(db: Queries, wanted: IdsWanted[]): Promise<(ParticipantSettings & { n: number })[]> {
-  return BY_ID.all(db, wanted)
+export function listParticipating(db: Queries, ids: IdsWanted[]): Promise<(ParticipantSettings & { n: number })[]> {
+  return BY_ID.all(db, ids)
 }
 
 const COUNTS = onRows<MentionPlace>(

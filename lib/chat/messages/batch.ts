@@ -151,8 +151,8 @@ export function createClocks(now: () => Micros) {
 
 /** The entry of a key; a missing entry is set to `initial`. */
 function entry<Each>(entries: Map<string, Each>, key: string, initial: Each): Each {
-  const known = entries.get(key)
-  if (known) return known
+  const existing = entries.get(key)
+  if (existing) return existing
   entries.set(key, initial)
   return initial
 }

@@ -4,7 +4,7 @@ import type { LockedForChange } from '../memberships/access.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { findPolicy } from '../memberships/store-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
-import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
+import { decideMentions, type KnownParticipants, type Mentioned, mentionsWanted } from '../mentions/rules.ts'
 import { listAllParticipants, replaceMentions } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
@@ -60,8 +60,8 @@ async function changeNotifications(
   if (after.all) await changeKind(tx, message.id, removed, { from: 'mention', to: 'mention_all' })
 
   const changed: string[] = []
-  const takeBack = (given: Whose) =>
-    is_direct === 1 ? joinDirect(tx, message, given, ctx.id()) : withdraw(tx, message, given)
+  const takeBack = (target: Whose) =>
+    is_direct === 1 ? joinDirect(tx, message, target, ctx.id()) : withdraw(tx, message, target)
   if (removed.length > 0) changed.push(...(await takeBack({ kind: 'mention', user_ids: removed })))
   if (before.all && !after.all) changed.push(...(await takeBack({ kind: 'mention_all' })))
   if (added.length > 0) changed.push(...(await reinstate(tx, message, { kind: 'mention', user_ids: added })))
@@ -83,12 +83,12 @@ async function decide(
   { role }: LockedForChange,
   input: Pick<Edit, 'content' | 'mentions'>,
 ): Promise<{ known: KnownParticipants; after: Mentioned }> {
-  const wanted = wantedOf(input)
+  const wanted = mentionsWanted(input)
   if (!wanted) return { known: NOT_KNOWN, after: NO_MENTIONS }
-  const known = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
+  const participants = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
   const policy = await findPolicy(tx, conversation_id)
-  const after = decideMentions(wanted, known, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
-  return { known, after }
+  const after = decideMentions(wanted, participants, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
+  return { known: participants, after }
 }
 
 /** Notifies the users who were not notified of the message before. */

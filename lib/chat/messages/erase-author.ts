@@ -3,10 +3,10 @@ import type { ErasedAuthor } from '../../erasure/store.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { TaskDetail } from '../../tasks/schema.ts'
-import { eraseFilesOf } from '../attachments/erasure.ts'
+import { eraseFiles } from '../attachments/erasure.ts'
 import { forgetUploader } from '../attachments/store-releasing.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
-import { forgetActorOf, removeOfMessages } from '../notifications/store-removing.ts'
+import { removeActor, removeOfMessages } from '../notifications/store-removing.ts'
 import { anonymize, listPathsAfter, type MessageTrace, redact } from './store-erasing.ts'
 import { countOut, forgetMember, listTraces, reassignLive } from './store-threads.ts'
 
@@ -95,9 +95,9 @@ async function eraseIn(
     const isDeleted = !clocks.has(thread.conversation_id)
     const next = isDeleted ? [] : await listPathsAfter(tx, thread.root_id, end.path, left)
     const page = fitting(next, author, left)
-    const found = page.filter((message) => message.posted_by === author.user_id)
-    await count(tx, thread, author, found, at)
-    theirs.push(...found)
+    const traces = page.filter((message) => message.posted_by === author.user_id)
+    await count(tx, thread, author, traces, at)
+    theirs.push(...traces)
     const isWhole = page.length === next.length && next.length < left
     left -= page.reduce((sum, message) => sum + costOf(message, author), 0) || 1
     if (isWhole) {
@@ -109,10 +109,10 @@ async function eraseIn(
   if (theirs.length > 0) {
     const theirIds = theirs.map(({ id }) => id)
     await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
-    await (author.messages === 'erase' ? eraseFilesOf(tx, theirIds) : forgetUploader(tx, theirIds))
+    await (author.messages === 'erase' ? eraseFiles(tx, theirIds) : forgetUploader(tx, theirIds))
     // The index has the author as a word.
     ctx.search.noteMessages(tx, theirIds)
-    await (author.messages === 'erase' ? removeOfMessages(tx, theirIds) : forgetActorOf(tx, theirIds))
+    await (author.messages === 'erase' ? removeOfMessages(tx, theirIds) : removeActor(tx, theirIds))
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }
 }
@@ -147,10 +147,10 @@ async function count(
   tx: Tx,
   { root_id, conversation_id }: TracedThread,
   { user_id, messages }: ErasedAuthor,
-  found: MessageTrace[],
+  traces: MessageTrace[],
   at: Micros,
 ): Promise<void> {
-  const live = found.filter((message) => message.deleted_at === null)
+  const live = traces.filter((message) => message.deleted_at === null)
   if (live.length === 0) return
   if (messages === 'keep') return reassignLive(tx, root_id, user_id, live.length)
   tx.countMessages(conversation_id, -live.length)

@@ -1,6 +1,6 @@
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
-import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
+import { decideMentions, type KnownParticipants, type Mentioned, mentionsWanted } from '../mentions/rules.ts'
 import { listAllParticipants, toColumns } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
@@ -12,7 +12,7 @@ import type { Parent } from './store-posts.ts'
 
 /** Decides which users each post of a batch mentions and notifies. A post that concerns none costs no statement. */
 export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): PostPart {
-  const wanted = posts.map(({ input }) => wantedOf(input))
+  const wanted = posts.map(({ input }) => mentionsWanted(input))
   const { default_level } = ctx.config.notifications
   const notifications = createNotificationBatch({ id: ctx.id, default_level })
   const decided = new Map<number, Mentioned>()

@@ -50,7 +50,7 @@ export async function addPosts(
     target.archived === 1 && isPosted(results[target.n]) ? target : [],
   )
   const shown = archived.map(({ n, conversation_id }) => [posts[n]!.actor.user_id, conversation_id] as const)
-  for (const place of new Map(shown.map((each) => [each.join(), each])).values()) tx.publishSettings(...place)
+  for (const place of new Map(shown.map((place) => [place.join(), place])).values()) tx.publishSettings(...place)
   return results
 }
 

@@ -27,10 +27,10 @@ export async function removeTraces(
   remove: (tx: Tx, messageIds: string[]) => Promise<NewEvent[]>,
 ): Promise<void> {
   for (;;) {
-    const found = await find(ctx.db, rowsAtOnce(ctx.db, BATCH))
-    const conversation_id = found[0]?.conversation_id
+    const traces = await find(ctx.db, rowsAtOnce(ctx.db, BATCH))
+    const conversation_id = traces[0]?.conversation_id
     if (conversation_id === undefined) return
-    const ids = found.filter((each) => each.conversation_id === conversation_id).map((each) => each.message_id)
+    const ids = traces.filter((trace) => trace.conversation_id === conversation_id).map((trace) => trace.message_id)
     await ctx.write(async (tx) => {
       const at = await lockAsSystem(ctx, tx, conversation_id)
       const events = await remove(tx, ids)

@@ -7,7 +7,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import { listChosen, replaceFiles } from '../attachments/attaching.ts'
-import { setExpiryOf } from '../attachments/store.ts'
+import { setExpiry } from '../attachments/store.ts'
 import { type LockedForChange, lockAsMember, lockToPost, refuseClosed, requireMember } from '../memberships/access.ts'
 import { canPost } from '../memberships/rules.ts'
 import { toStored } from '../memberships/store-conversations.ts'
@@ -102,8 +102,7 @@ export const remove = useCase({
       if (message.deleted_at) throw new ChatError('message_deleted')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
       const isStopped = await endAnswer(tx, answer, CANCELLED)
-      if (message.attachment_list)
-        await setExpiryOf(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
+      if (message.attachment_list) await setExpiry(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
       if (message.posted_by !== actor.user_id) auditDeletion(tx, actor, message)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
@@ -138,7 +137,7 @@ export const restore = useCase({
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await unpinBeyond(ctx, tx, message)
-      if (message.attachment_list) await setExpiryOf(tx, messageId, null)
+      if (message.attachment_list) await setExpiry(tx, messageId, null)
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
       tx.publishCounts(await showRestored(tx, message))

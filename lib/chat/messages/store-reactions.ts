@@ -1,5 +1,5 @@
 import { emojiKey } from '../../core/emoji.ts'
-import { setStoredJson, storedJsonOf } from '../../core/stored-json.ts'
+import { getStoredJson, setStoredJson } from '../../core/stored-json.ts'
 import type { Dialect, Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { among, each, isErasedAuthor, literal, type Sql, sql } from '../../storage/sql.ts'
@@ -95,7 +95,7 @@ const COUNT = '","count":'
 
 /** The stored list of a message as {@link kindsOf} takes it; a list that the database has composed may have spaces. */
 function compactList(message: Message): string | undefined {
-  const json = storedJsonOf(message, 'reactions')
+  const json = getStoredJson(message, 'reactions')
   return json === undefined || json.startsWith(BEGIN, 1) ? json : JSON.stringify(JSON.parse(json))
 }
 
@@ -113,10 +113,10 @@ function kindsOf(list: string): StoredKind[] {
 }
 
 function kindsNaming(list: string, kinds: StoredKind[], userId: string): boolean[] {
-  let found = list.indexOf(userId)
+  let index = list.indexOf(userId)
   return kinds.map(({ end }) => {
-    const isNamed = found >= 0 && found < end
-    if (isNamed) found = list.indexOf(userId, end)
+    const isNamed = index >= 0 && index < end
+    if (isNamed) index = list.indexOf(userId, end)
     return isNamed
   })
 }
@@ -152,10 +152,10 @@ export async function withReacted(db: Queries, userId: string, messages: Message
 }
 
 function memoized(compute: (text: string) => string): (text: string) => string {
-  const known = new Map<string, string>()
+  const kinds = new Map<string, string>()
   return (text) => {
-    const value = known.get(text) ?? compute(text)
-    known.set(text, value)
+    const value = kinds.get(text) ?? compute(text)
+    kinds.set(text, value)
     return value
   }
 }

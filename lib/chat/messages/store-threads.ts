@@ -101,9 +101,11 @@ function boundsOf(arrivals: Micros[]): { earliest: Micros; latest: Micros } {
 export async function reassignLive(tx: Queries, rootId: string, author: string, count: number): Promise<void> {
   const from = await addLive(tx, rootId, author, -count)
   const to = await addLive(tx, rootId, NO_AUTHOR, count)
-  const gone = from.live_count === 0 ? -1 : 0
+  const memberDelta = from.live_count === 0 ? -1 : 0
   const come = to.live_count === count ? 1 : 0
-  await tx.run(sql`UPDATE threads SET participant_count = participant_count + ${gone + come} WHERE root_id = ${rootId}`)
+  await tx.run(
+    sql`UPDATE threads SET participant_count = participant_count + ${memberDelta + come} WHERE root_id = ${rootId}`,
+  )
 }
 
 /** Deletes the counts and the mark of a user in a thread, in which the user has no messages left. */

@@ -27,7 +27,7 @@ export interface NewNotifications {
 
 /** Collects the notifications of a batch of posts. A post that notifies no user adds nothing. */
 export function createNotificationBatch({ id, default_level }: { id: () => string; default_level: Level }) {
-  const made: NewNotification[] = []
+  const notifications: NewNotification[] = []
   // Grouped by author and thread: a statement of PostgreSQL changes each row only once.
   const direct = new Map<string, NewDirect>()
   const toAll: NotifyingMessage[] = []
@@ -35,7 +35,7 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
   function add(kind: NotificationKind, message: NotifyingMessage, users: readonly ParticipantSettings[]): void {
     const { level: usual, ...common } = commonOf(message)
     const wanting = users.filter(({ level }) => (level ?? usual) !== 'none')
-    if (wanting.length > 0) made.push({ ...common, id: message.id, kind, users: wanting })
+    if (wanting.length > 0) notifications.push({ ...common, id: message.id, kind, users: wanting })
   }
 
   function commonOf({ id, at, conversation_id, root_id, author, is_direct }: NotifyingMessage) {
@@ -52,7 +52,7 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
   }
 
   return {
-    list: (): NewNotifications => ({ made, direct: [...direct.values()] }),
+    list: (): NewNotifications => ({ made: notifications, direct: [...direct.values()] }),
 
     add(message: NotifyingMessage): void {
       const { is_direct, replied_to, persons, mentions_all } = message

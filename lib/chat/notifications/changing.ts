@@ -5,8 +5,8 @@ import {
   convertToDirect,
   convertToMention,
   decrement,
+  findDirectNotification,
   findOther,
-  findThreadOf,
   insertMention,
   listStandingFor,
   replaceBy,
@@ -34,10 +34,15 @@ export async function showRestored(tx: Queries, message: ChangedMessage): Promis
  * @param newId of a notification of kind `direct`, where there is none
  * @returns the users
  */
-export async function joinDirect(tx: Queries, message: ChangedMessage, given: Whose, newId: string): Promise<string[]> {
-  const rows = await changes.listUnreadOf(tx, message.id, given)
+export async function joinDirect(
+  tx: Queries,
+  message: ChangedMessage,
+  target: Whose,
+  newId: string,
+): Promise<string[]> {
+  const rows = await changes.listWithdrawable(tx, message.id, target)
   for (const row of rows) {
-    const direct = await findThreadOf(tx, row.user_id, message)
+    const direct = await findDirectNotification(tx, row.user_id, message)
     if (direct === undefined) await convertToDirect(tx, row.user_id, newId, message)
     else {
       await replaceBy(tx, row, direct, message)
@@ -63,8 +68,8 @@ export async function leaveDirect(tx: Queries, message: ChangedMessage, kind: Wh
       await insertMention(tx, { user_id, kind }, message)
     }
   }
-  const made = rows.map((row) => ({ ...row, kind }))
-  return changes.countBy(tx, message.conversation_id, made, 1)
+  const notifications = rows.map((row) => ({ ...row, kind }))
+  return changes.countBy(tx, message.conversation_id, notifications, 1)
 }
 
 /** Whether notifications of kind `direct` stand for a message. */

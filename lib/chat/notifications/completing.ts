@@ -2,7 +2,7 @@ import type { InboxEvent } from '../../live/hub/inboxes.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { ConversationSettings } from '../conversations/schema-settings.ts'
 import { listSettings, type SettingsContext, toSettings } from '../memberships/store-settings.ts'
-import { countUnreadOf, listByIds } from './store.ts'
+import { countUnreadNotifications, listByIds } from './store.ts'
 import { toNotification } from './store-making.ts'
 
 /**
@@ -12,17 +12,17 @@ import { toNotification } from './store-making.ts'
 export async function completeInboxEvents(
   db: Queries,
   events: InboxEvent[],
-  given: SettingsContext,
+  context: SettingsContext,
 ): Promise<InboxEvent[]> {
-  const settingsOf = await findSettingsOf(db, events, given)
-  const wanted = events.flatMap(({ user_id, event }) =>
+  const settingsOf = await findSettingsOf(db, events, context)
+  const keys = events.flatMap(({ user_id, event }) =>
     event.type === 'notification.new' ? { user_id, id: event.payload.notification.id } : [],
   )
   // The number is read last: it contains all of them.
-  const rows = wanted.length > 0 ? await listByIds(db, wanted) : []
+  const rows = keys.length > 0 ? await listByIds(db, keys) : []
   const shown = new Map(rows.map(({ user_id, ...row }) => [`${user_id} ${row.id}`, toNotification(row)]))
   const counted = new Set(events.flatMap(({ user_id, event }) => (event.type === 'settings.update' ? [] : user_id)))
-  const unreadOf = counted.size > 0 ? await countUnreadOf(db, counted) : new Map<string, number>()
+  const unreadOf = counted.size > 0 ? await countUnreadNotifications(db, counted) : new Map<string, number>()
 
   function complete({ user_id, event }: InboxEvent): InboxEvent['event'] | undefined {
     const unread = unreadOf.get(user_id) ?? 0
@@ -38,9 +38,9 @@ export async function completeInboxEvents(
     return settings && { type: event.type, payload: { conversation_id, settings } }
   }
 
-  return events.flatMap((each) => {
-    const event = complete(each)
-    return event ? [{ ...each, event }] : []
+  return events.flatMap((inboxEvent) => {
+    const event = complete(inboxEvent)
+    return event ? [{ ...inboxEvent, event }] : []
   })
 }
 
@@ -48,11 +48,11 @@ export async function completeInboxEvents(
 async function findSettingsOf(
   db: Queries,
   events: InboxEvent[],
-  given: SettingsContext,
+  context: SettingsContext,
 ): Promise<Map<string, ConversationSettings>> {
   const places = events.flatMap(({ user_id, event }) =>
     event.type === 'settings.update' ? { user_id, conversation_id: event.payload.conversation_id } : [],
   )
   const rows = places.length > 0 ? await listSettings(db, places) : []
-  return new Map(rows.map((row) => [`${row.user_id} ${row.conversation_id}`, toSettings(row, given)]))
+  return new Map(rows.map((row) => [`${row.user_id} ${row.conversation_id}`, toSettings(row, context)]))
 }

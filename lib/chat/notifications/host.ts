@@ -60,8 +60,8 @@ export function createNotifier(deps: {
   }
 
   /** The notifications as they are now: without those of a message that was deleted since. */
-  async function* callsOfMade(made: { user_id: string; id: string }[]): AsyncGenerator<() => unknown> {
-    const rows = await listByIds(db, made)
+  async function* callsOfMade(keys: { user_id: string; id: string }[]): AsyncGenerator<() => unknown> {
+    const rows = await listByIds(db, keys)
     const recipients = await listRecipients(db, new Set(rows.map((row) => row.user_id)))
     const subjects = await findSubjects(db, [...new Set(rows.flatMap((row) => row.actor_user_id ?? []))])
     for (const { user_id, ...row } of rows) {
@@ -87,10 +87,10 @@ export function createNotifier(deps: {
   return {
     committed({ additions, notifications }) {
       for (const { events } of additions) for (const work of newsOf(events)) queue.add(work)
-      const made = notifications.flatMap(({ notification: { id }, users }) =>
+      const keys = notifications.flatMap(({ notification: { id }, users }) =>
         users.flatMap(({ user_id, muted_until }) => (isMuted(muted_until, now()) ? [] : { user_id, id })),
       )
-      if (made.length > 0) queue.add({ made })
+      if (keys.length > 0) queue.add({ made: keys })
     },
     idle: queue.idle,
     close: queue.close,

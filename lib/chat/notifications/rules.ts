@@ -32,8 +32,8 @@ export function groupCounts(counts: MentionCounts): { count: number; conversatio
   return [...counts].flatMap(([conversation_id, byUser]) => {
     const groups = new Map<number, string[]>()
     for (const [user_id, count] of byUser) {
-      const known = groups.get(count)
-      if (known) known.push(user_id)
+      const group = groups.get(count)
+      if (group) group.push(user_id)
       else groups.set(count, [user_id])
     }
     return [...groups].map(([count, ids]) => ({ count, conversation_id, ids }))

@@ -4,9 +4,9 @@ import { ChatError } from '../../core/errors.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { type NotificationPage, NotificationsQuery, ReadNotifications } from './schema.ts'
-import { countUnreadOf, findPlace, listNotifications } from './store.ts'
+import { countUnreadNotifications, findPlace, listNotifications } from './store.ts'
 import { toNotification } from './store-making.ts'
-import { listMeant, lockConversationsOf, type Meant, readByIds } from './store-reading.ts'
+import { listMeant, lockConversations, type Meant, readByIds } from './store-reading.ts'
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
@@ -26,7 +26,7 @@ export const list = useCase({
     return ctx.db.snapshot(async (db) => {
       const [rows, counts] = await Promise.all([
         listNotifications(db, actor.user_id, input, after, input.limit + 1),
-        countUnreadOf(db, [actor.user_id]),
+        countUnreadNotifications(db, [actor.user_id]),
       ])
       const page = rows.slice(0, input.limit)
       return {
@@ -60,7 +60,7 @@ async function readAll(ctx: Context, userId: string, meant: Meant): Promise<void
     const next = await ctx.write(async (tx) => {
       const { found, last } = await listMeant(tx, userId, rest)
       if (found.length === 0) return last
-      const locked = await lockConversationsOf(tx, userId, new Set(found.map((each) => each.conversation_id)))
+      const locked = await lockConversations(tx, userId, new Set(found.map((row) => row.conversation_id)))
       const due = found.filter(({ conversation_id }) => locked.has(conversation_id))
       const ids = await readByIds(tx, userId, due, ctx.now())
       const which = 'ids' in meant ? { ids } : { up_to: meant.upTo.id }

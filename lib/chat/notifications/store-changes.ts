@@ -49,8 +49,8 @@ export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise
     sql`UPDATE notifications SET hidden = hidden + 1
       WHERE id = ${message.id} AND hidden IN (0, 2) RETURNING ${CHANGED}`,
   )
-  const gone = rows.filter(({ hidden }) => hidden === 1)
-  return countBy(tx, message.conversation_id, gone, -1)
+  const hiddenRows = rows.filter(({ hidden }) => hidden === 1)
+  return countBy(tx, message.conversation_id, hiddenRows, -1)
 }
 
 /** Shows them again as they were: the message is restored now. By primary key. @returns as {@link hideDeleted} */
@@ -108,7 +108,7 @@ export async function changeKind(
 }
 
 /** The notifications that {@link withdraw} would take back. By primary key. */
-export function listUnreadOf(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
+export function listWithdrawable(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
   return tx.all(
     sql`SELECT id, ${CHANGED} FROM notifications
       WHERE id = ${messageId} AND read_at IS NULL AND hidden = 0 AND kind = ${given.kind} AND ${whose(tx, given)}`,

@@ -59,7 +59,7 @@ interface Key {
 }
 
 /** The notification of kind `direct` that a message belongs to by its arrival: else the latest one, while that is unread. */
-export async function findThreadOf(
+export async function findDirectNotification(
   tx: Queries,
   userId: string,
   { root_id, created_at }: ChangedMessage,

@@ -49,10 +49,10 @@ function insert(tx: Queries, row: NewNotification): Promise<number> {
 export async function makeNotifications(tx: Queries, rows: readonly NewNotification[]): Promise<MadeNotification[]> {
   const counts = countMentions(rows)
   if (tx.dialect === 'postgresql') {
-    const given = rows.map((row) => ({ ...toRow(row), users: row.users.map(({ user_id }) => user_id) }))
+    const parameters = rows.map((row) => ({ ...toRow(row), users: row.users.map(({ user_id }) => user_id) }))
     // Makes notifications in one statement of PostgreSQL.
     await tx.run(sql`WITH given AS (
-    SELECT * FROM json_to_recordset(${JSON.stringify(given)})
+    SELECT * FROM json_to_recordset(${JSON.stringify(parameters)})
                     AS list(id text, kind text, at bigint, conversation_id text, actor_user_id text, users json)),
   made AS (
     INSERT INTO notifications (${COLUMNS})
@@ -165,8 +165,8 @@ async function show(tx: Queries, row: NotificationRow & { user_id: string }): Pr
 
 /** Makes notifications of direct conversations, for participants who want them, and ends the archiving of these. */
 export async function makeDirect(tx: Queries, rows: readonly NewDirect[]): Promise<MadeNotification[]> {
-  const made = await MAKE_DIRECT.all<MadeRow>(tx, rows)
-  const settled = tx.dialect === 'sqlite' ? await Promise.all(made.map((row) => show(tx, row))) : made
+  const notifications = await MAKE_DIRECT.all<MadeRow>(tx, rows)
+  const settled = tx.dialect === 'sqlite' ? await Promise.all(notifications.map((row) => show(tx, row))) : notifications
   return settled.map(({ user_id, level, muted_until, archived, ...row }) => {
     const users = [{ user_id, level, muted_until, archived }]
     return { notification: toNotification(row), users, shown: shownTo(users) }

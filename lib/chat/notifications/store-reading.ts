@@ -103,7 +103,7 @@ export async function listMeant(
  * Locks those of these conversations in which a user participates, in the order of ids, so that two calls cannot
  * deadlock: what changes their notifications and counts waits.
  */
-export async function lockConversationsOf(tx: Queries, userId: string, ids: Iterable<string>): Promise<Set<string>> {
+export async function lockConversations(tx: Queries, userId: string, ids: Iterable<string>): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(
     sql`SELECT c.id FROM conversations c JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${userId}
       WHERE c.id ${among(tx, ids)} AND c.deleted_at IS NULL

@@ -9,7 +9,7 @@ const shows = (these: Sql) => sql`kind = 'direct' AND message_id ${these}
   AND root_id IN (SELECT m.root_id FROM messages m WHERE m.id ${these})`
 
 /** Removes the actor of notifications of these messages, whose author is erased: of the other kinds it is the author. */
-export async function forgetActorOf(tx: Queries, messageIds: readonly string[]): Promise<void> {
+export async function removeActor(tx: Queries, messageIds: readonly string[]): Promise<void> {
   await tx.run(sql`UPDATE notifications SET actor_user_id = NULL WHERE ${shows(among(tx, messageIds))}`)
 }
 

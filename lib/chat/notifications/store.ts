@@ -42,12 +42,12 @@ export async function listNotifications(
   after: Place,
   limit: number,
 ): Promise<NotificationRow[]> {
-  const found: NotificationRow[] = []
+  const notifications: NotificationRow[] = []
   let place = after
   for (let n = PARTS.findIndex((size) => size >= limit); ; n = Math.min(n + 1, PARTS.length - 1)) {
     const part = await listPart(db, userId, filter, place, PARTS[n]!)
-    found.push(...part.filter(({ is_visible }) => is_visible === 1))
-    if (found.length >= limit || part.length < PARTS[n]!) return found.slice(0, limit)
+    notifications.push(...part.filter(({ is_visible }) => is_visible === 1))
+    if (notifications.length >= limit || part.length < PARTS[n]!) return notifications.slice(0, limit)
     place = part.at(-1)!
   }
 }
@@ -81,7 +81,7 @@ function listPart(
  * The number of unread notifications of these users: those that are counted for each conversation, and the others. By the
  * participations of the users, and an index of the others.
  */
-export async function countUnreadOf(db: Queries, userIds: Iterable<string>): Promise<Map<string, number>> {
+export async function countUnreadNotifications(db: Queries, userIds: Iterable<string>): Promise<Map<string, number>> {
   const rows = await db.all<{ user_id: string; unread: number }>(
     sql`SELECT news.user_id, CAST(sum(news.unread) AS BIGINT) AS unread
        FROM (SELECT p.user_id, p.unread_mentions AS unread
@@ -112,8 +112,8 @@ const BY_ID = onRows<Wanted>(
 )
 
 /** These notifications as their users read them, in no order. By primary key. */
-export function listByIds(db: Queries, wanted: Wanted[]): Promise<(NotificationRow & { user_id: string })[]> {
-  return BY_ID.all(db, wanted)
+export function listByIds(db: Queries, keys: Wanted[]): Promise<(NotificationRow & { user_id: string })[]> {
+  return BY_ID.all(db, keys)
 }
 
 /** The place of a notification in the order of the list. By primary key. */

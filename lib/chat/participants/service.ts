@@ -149,8 +149,8 @@ export const changeRole = useCase({
         const about = { subject_id: userId, conversation_id: conversationId, detail: { old_role: other.role, role } }
         tx.audit({ act: 'participant.role_changed', ...byActor(actor), ...about })
       }
-      const made = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
-      if (made.roles.length > 0) await revokeInvitesOf(ctx, tx, made, byActor(actor))
+      const issuer = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
+      if (issuer.roles.length > 0) await revokeInvitesOf(ctx, tx, issuer, byActor(actor))
       tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
       return { ...other, user: (await findUser(tx, userId))! }
     })

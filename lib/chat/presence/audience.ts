@@ -1,6 +1,6 @@
 import type { Hub } from '../../live/hub/hub.ts'
 import type { Database } from '../../storage/database.ts'
-import { listMembershipsOf } from '../memberships/store.ts'
+import { listMembershipsOfUsers } from '../memberships/store.ts'
 import { listSmall } from './store.ts'
 
 /** The number of users whose conversations are read in one statement. */
@@ -17,11 +17,11 @@ export function createAudience(deps: { db: Database; hub: Hub; broadcast_partici
   const { db, hub, broadcast_participants: limit } = deps
 
   /** Adds whether each of these conversations is small enough to `known`. */
-  async function lookUp(conversationIds: Set<string>, known: Map<string, boolean>): Promise<void> {
-    const asked = [...conversationIds].filter((id) => !known.has(id) && hub.hasReaders(id))
-    if (asked.length === 0) return
-    const small = new Set(await listSmall(db, asked, limit))
-    for (const id of asked) known.set(id, small.has(id))
+  async function lookUp(conversationIds: Set<string>, audiences: Map<string, boolean>): Promise<void> {
+    const unknown = [...conversationIds].filter((id) => !audiences.has(id) && hub.hasReaders(id))
+    if (unknown.length === 0) return
+    const small = new Set(await listSmall(db, unknown, limit))
+    for (const id of unknown) audiences.set(id, small.has(id))
   }
 
   return {
@@ -31,19 +31,19 @@ export function createAudience(deps: { db: Database; hub: Hub; broadcast_partici
 
     /** For each of these users, the conversations with readers that get their presence events; none for most. */
     async findAll(userIds: readonly string[]): Promise<Map<string, Set<string>>> {
-      const found = new Map<string, Set<string>>()
-      const known = new Map<string, boolean>()
+      const audiences = new Map<string, Set<string>>()
+      const audienceBy = new Map<string, boolean>()
       for (let start = 0; start < userIds.length && !hub.isIdle(); start += BATCH) {
-        const rows = await listMembershipsOf(db, userIds.slice(start, start + BATCH))
-        await lookUp(new Set(rows.map((row) => row.conversation_id)), known)
+        const rows = await listMembershipsOfUsers(db, userIds.slice(start, start + BATCH))
+        await lookUp(new Set(rows.map((row) => row.conversation_id)), audienceBy)
         for (const { user_id, conversation_id } of rows) {
-          if (!known.get(conversation_id)) continue
-          const ids = found.get(user_id)
+          if (!audienceBy.get(conversation_id)) continue
+          const ids = audiences.get(user_id)
           if (ids) ids.add(conversation_id)
-          else found.set(user_id, new Set([conversation_id]))
+          else audiences.set(user_id, new Set([conversation_id]))
         }
       }
-      return found
+      return audiences
     },
   }
 }

@@ -64,9 +64,9 @@ export function createLocalSessions(now: () => Micros, onChange: (userId: string
 
     /** When users came or left, since the last call. */
     takeSeen(): Map<string, Micros> {
-      const taken = seen
+      const sessions = seen
       seen = new Map()
-      return taken
+      return sessions
     },
 
     close: leaving.close,

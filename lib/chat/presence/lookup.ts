@@ -27,8 +27,8 @@ export function createLookup({ heartbeats, localSessions, remotePresence, ownStr
     const [stored, remoteByUser] = await Promise.all([heartbeats.findAll(userIds), others])
     const lastSeen = new Map<string, LastSeen[]>()
     for (const userId of userIds) {
-      const known = [stored.get(userId), localSessions.find(userId)].filter((each) => each !== undefined)
-      lastSeen.set(userId, [...known, ...(remoteByUser.get(userId) ?? [])])
+      const times = [stored.get(userId), localSessions.find(userId)].filter((time) => time !== undefined)
+      lastSeen.set(userId, [...times, ...(remoteByUser.get(userId) ?? [])])
     }
     return lastSeen
   }
@@ -57,11 +57,11 @@ export function createLookup({ heartbeats, localSessions, remotePresence, ownStr
      * @throws the error of the storage: what is published stays until the user changes
      */
     async findWithStreams(userIds: readonly string[]): Promise<Map<string, { presence: Presence; is_here: boolean }>> {
-      const found = new Map<string, { presence: Presence; is_here: boolean }>()
+      const presences = new Map<string, { presence: Presence; is_here: boolean }>()
       const at = now()
       for (const [userId, lastSeen] of await findLastSeen(userIds, remotePresence.find(userIds)))
-        found.set(userId, { presence: toPresence(lastSeen, at), is_here: isHere(lastSeen) })
-      return found
+        presences.set(userId, { presence: toPresence(lastSeen, at), is_here: isHere(lastSeen) })
+      return presences
     },
 
     /** What this process knows of users. */

@@ -37,9 +37,9 @@ export function createOwnChanges(now: () => Micros) {
 
     /** The users to store. */
     take(): string[] {
-      const taken = [...changed]
+      const userIds = [...changed]
       changed.clear()
-      return taken
+      return userIds
     },
 
     /** One of the users to store, if there are any: with it, all are stored. */

@@ -36,10 +36,10 @@ export function createPublishing(deps: {
   async function publish(userIds: string[]): Promise<void> {
     try {
       announce(await store())
-      const found = await find(userIds)
-      const changed = [...found].filter(([userId, { presence }]) => !published.is(userId, presence.status))
+      const presences = await find(userIds)
+      const changed = [...presences].filter(([userId, { presence }]) => !published.is(userId, presence.status))
       const shared = await audience.findAll(changed.map(([userId]) => userId))
-      for (const [userId, { presence, is_here }] of found) published.set(userId, presence.status, is_here)
+      for (const [userId, { presence, is_here }] of presences) published.set(userId, presence.status, is_here)
       for (const [user_id, { presence }] of changed) {
         const event = { type: 'presence.update' as const, payload: { user_id, ...presence } }
         hub.publishAbout(shared.get(user_id) ?? NONE, event)

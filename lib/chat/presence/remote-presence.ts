@@ -83,9 +83,9 @@ function known<T>({ usesSignalFile: isApart }: Cluster, found: Promise<T>, other
 }
 
 function byUser(rows: FoundRow[], now: Micros): Map<string, LastSeen[]> {
-  const found = new Map<string, LastSeen[]>()
-  for (const row of rows) found.set(row.user_id, [...(found.get(row.user_id) ?? []), toLastSeen(row, now)])
-  return found
+  const lastSeenBy = new Map<string, LastSeen[]>()
+  for (const row of rows) lastSeenBy.set(row.user_id, [...(lastSeenBy.get(row.user_id) ?? []), toLastSeen(row, now)])
+  return lastSeenBy
 }
 
 function toRows(lastSeen: Map<string, OwnLastSeen>, now: Micros): PresenceRow[] {

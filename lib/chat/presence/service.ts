@@ -25,9 +25,9 @@ export const list = useCase({
   input: PresenceQuery,
   run: async (ctx, actor, input): Promise<Presences> => {
     assertPerson(actor)
-    const asked = [...new Set(input.user_ids.toLowerCase().split(','))]
-    const known = new Set([actor.user_id, ...(await listKnownTo(ctx.db, actor.user_id, asked))])
-    const presences = await ctx.streams.presence.findAll(asked.filter((id) => known.has(id)))
+    const userIds = [...new Set(input.user_ids.toLowerCase().split(','))]
+    const acquaintances = new Set([actor.user_id, ...(await listKnownTo(ctx.db, actor.user_id, userIds))])
+    const presences = await ctx.streams.presence.findAll(userIds.filter((id) => acquaintances.has(id)))
     return { presence: [...presences].map(([user_id, presence]) => ({ user_id, ...presence })) }
   },
 })

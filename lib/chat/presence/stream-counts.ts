@@ -77,8 +77,8 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
      */
     async takeStalled(userId: string, age: Micros): Promise<boolean> {
       if (cluster.isSingleNode()) return false
-      const taken = takeStalledStream(cluster, others, userId, age)
-      return isApart ? taken.catch(() => false) : taken
+      const stalled = takeStalledStream(cluster, others, userId, age)
+      return isApart ? stalled.catch(() => false) : stalled
     },
 
     close: gathering.close,

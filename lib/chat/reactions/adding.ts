@@ -59,19 +59,19 @@ export async function addReactions(
     return { n, message_id, emoji_key: emojiKey(emoji), user_id: actor.user_id }
   })
   // One round trip: the lock is taken before the others are read.
-  const [locked, states, there] = await Promise.all([
+  const [locked, states, existing] = await Promise.all([
     lockTargets(tx, targets, options),
     listReactionStates(tx, new Set(given.map(({ message_id }) => message_id))),
     listReacted(tx, keys),
   ])
-  const targetBy = new Map(locked.map((each) => [each.n, each]))
+  const targetBy = new Map(locked.map((target) => [target.n, target]))
   const batch = createBatch(states, { now, most: config.limits.reactions_per_message })
-  const isThere = new Set(there.map(({ n }) => keyOf(keys[n]!)))
-  const results = given.map((each, n) => {
+  const isThere = new Set(existing.map(({ n }) => keyOf(keys[n]!)))
+  const results = given.map((reaction, n) => {
     const target = targetBy.get(n)
     if (!target) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
     const key = keyOf(keys[n]!)
-    const result = batch.add(each, target, isThere.has(key))
+    const result = batch.add(reaction, target, isThere.has(key))
     if (!(result instanceof ChatError)) isThere.add(key)
     return result
   })

@@ -4,7 +4,7 @@ import { NAMED_USERS, type Reaction } from '../messages/schema.ts'
 /** The reactions with an emoji, in any spelling. */
 export function findKind(list: readonly Reaction[], emoji: string): Reaction | undefined {
   const key = emojiKey(emoji)
-  return list.find((each) => emojiKey(each.emoji) === key)
+  return list.find((kind) => emojiKey(kind.emoji) === key)
 }
 
 /** The list with one more reaction, the latest of all. */
@@ -12,5 +12,5 @@ export function withReaction(list: readonly Reaction[], emoji: string, user_id: 
   const kind = findKind(list, emoji)
   if (!kind) return [...list, { emoji, count: 1, user_ids: [user_id] }]
   const user_ids = kind.user_ids.length < NAMED_USERS ? [...kind.user_ids, user_id] : kind.user_ids
-  return list.map((each) => (each === kind ? { ...kind, count: kind.count + 1, user_ids } : each))
+  return list.map((entry) => (entry === kind ? { ...kind, count: kind.count + 1, user_ids } : entry))
 }

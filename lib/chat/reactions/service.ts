@@ -31,8 +31,8 @@ import { deleteReactions, listReactions } from './store.ts'
 export const add = useCase({
   takes: ['actor', 'message_id', 'emoji'],
   errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted', 'conflict'],
-  run: async (ctx, actor, messageId, given): Promise<void> => {
-    const { emoji } = parseInput(Named, { emoji: given })
+  run: async (ctx, actor, messageId, emojiText): Promise<void> => {
+    const { emoji } = parseInput(Named, { emoji: emojiText })
     const reaction = { actor, message_id: messageId, emoji }
     if (!actor.system) return void (await ctx.queues.reactions.add(reaction))
     const [result] = await ctx.write((tx) => addReactions(ctx, tx, [reaction], { isSystem: true }))
@@ -53,8 +53,8 @@ export const remove = useCase({
   input: ReactionRemoval,
   errors: ['validation_failed', 'not_found', 'forbidden', 'message_deleted'],
   frees: 'half',
-  run: (ctx, actor, messageId, given, { all }): Promise<void> =>
-    removeFrom(ctx, actor, { message_id: messageId, ...parseInput(Named, { emoji: given }), all }),
+  run: (ctx, actor, messageId, emojiText, { all }): Promise<void> =>
+    removeFrom(ctx, actor, { message_id: messageId, ...parseInput(Named, { emoji: emojiText }), all }),
 })
 
 /**
@@ -100,16 +100,16 @@ const FIRST = { at: 0, id: '' }
 async function removeFrom(
   ctx: Context,
   actor: Actor,
-  given: { message_id: string; emoji: string; all: boolean | undefined },
+  removal: { message_id: string; emoji: string; all: boolean | undefined },
 ): Promise<void> {
-  const { message_id, all = false } = given
+  const { message_id, all = false } = removal
   await ctx.write(async (tx) => {
     const [{ role }, state] = await Promise.all([lockToPost(ctx, tx, actor, { message_id }), findState(tx, message_id)])
     if (all && !canModerate(role)) throw new ChatError('forbidden')
-    const kind = findKind(assertLive(state), given.emoji)
-    const removed = await deleteReactions(tx, message_id, given.emoji, all ? undefined : actor.user_id)
+    const kind = findKind(assertLive(state), removal.emoji)
+    const removed = await deleteReactions(tx, message_id, removal.emoji, all ? undefined : actor.user_id)
     if (removed === 0) return
-    const emoji = kind?.emoji ?? given.emoji
+    const emoji = kind?.emoji ?? removal.emoji
     const reactions = await composeReactionList(tx, message_id)
     publishChange(tx, state!, { action: all ? 'cleared' : 'removed', emoji, user_id: actor.user_id, reactions })
     if (!all) return

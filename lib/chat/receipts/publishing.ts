@@ -6,7 +6,7 @@ import { warnOnce } from '../../core/scheduling/once.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Hub } from '../../live/hub/hub.ts'
 import type { Database } from '../../storage/database.ts'
-import { type PolicyColumns, policyOf } from '../memberships/rules-settings.ts'
+import { type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { listSmall } from '../presence/store.ts'
 import { listMoved, listUnshared, type MovedMarker } from './store-publishing.ts'
 
@@ -47,7 +47,7 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
     // All read at one moment: users who no longer share receipts get nothing that moved later.
     const { markers, small, unshared } = await db.snapshot(async (queries) => {
       const found = await listMoved(queries, keys.map(fromKey))
-      const markers = found.filter((marker) => policyOf(marker).receipts === 'on')
+      const markers = found.filter((marker) => toPolicy(marker).receipts === 'on')
       const ids = new Set(markers.map(({ conversation_id }) => conversation_id))
       if (ids.size === 0) return { markers: [], small: new Set<string>(), unshared: [] }
       const small = new Set(await listSmall(queries, ids, MAX_PARTICIPANTS))
@@ -56,7 +56,7 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
     for (const marker of markers) {
       const { conversation_id } = marker
       if (!small.has(conversation_id)) continue
-      const without = unshared.flatMap((each) => (each.conversation_id === conversation_id ? each.user_id : []))
+      const without = unshared.flatMap((marker) => (marker.conversation_id === conversation_id ? marker.user_id : []))
       hub.publishEphemeral(conversation_id, toEvent(marker), without.length > 0 ? without : undefined)
     }
   }
@@ -64,7 +64,7 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
   return {
     /** A marker has moved, and that is durable. Costs nothing where others do not see it. */
     moved({ is_direct = 0, policy = null, receipts = 0 }: Place, rootId: string, userId: string): void {
-      if (!config.receipts.enabled || receipts === 0 || policyOf({ is_direct, policy }).receipts === 'off') return
+      if (!config.receipts.enabled || receipts === 0 || toPolicy({ is_direct, policy }).receipts === 'off') return
       moves.add(`${rootId} ${userId}`)
     },
     flush: moves.flush,

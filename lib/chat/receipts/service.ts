@@ -6,7 +6,7 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { requireMember } from '../memberships/access.ts'
-import { policyOf } from '../memberships/rules-settings.ts'
+import { toPolicy } from '../memberships/rules-settings.ts'
 import { findConversation } from '../memberships/store-conversations.ts'
 import { findMessage } from '../messages/store.ts'
 import { findThreadConversation } from '../threads/store.ts'
@@ -76,7 +76,7 @@ async function requireReceipts(
   await requireMember(db, actor, conversationId)
   refuseSystem(actor)
   const conversation = (await findConversation(db, conversationId!))!
-  if (policyOf(conversation).receipts === 'off')
+  if (toPolicy(conversation).receipts === 'off')
     throw new ChatError('forbidden', { message: 'This conversation has no read receipts.' })
   const { here, everywhere } = await findSharing(db, conversationId!, actor.user_id)
   if (!everywhere) throw new ChatError('forbidden', { message: 'You have turned off read receipts.' })

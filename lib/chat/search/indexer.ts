@@ -213,10 +213,10 @@ async function analyse(texts: readonly IndexedText[]): Promise<Map<number, reado
 
 /** @returns the number of changes that it took away */
 async function store(tx: Queries, { changes }: Batch, words: ReadonlyMap<number, readonly string[]>): Promise<number> {
-  const taken = await takeChanges(tx, changes)
-  const entries = changes.filter(({ doc }) => taken.has(doc))
+  const docs = await takeChanges(tx, changes)
+  const entries = changes.filter(({ doc }) => docs.has(doc))
   const rows = entries.map(({ doc }) => ({ doc, words: words.get(doc) ?? [] }))
   const isToMerge = rows.length > 0 && (await writeEntries(tx, rows))
   if (isToMerge) await insertTask(tx, newId(), { kind: 'storage.purge', key: '' })
-  return taken.size
+  return docs.size
 }

@@ -1,8 +1,8 @@
 import type { Queries } from '../../storage/database.ts'
 import { PARTITION, partitionOf } from './rules.ts'
-import { type Docs, FIRST_SPAN, matchOf, type Part, type Terms, type Wanted } from './rules-lookup.ts'
+import { type Docs, FIRST_SPAN, type Part, type Terms, toMatchExpression, type Wanted } from './rules-lookup.ts'
 import { findInPartition, listPartitions } from './store-fts5.ts'
-import { findAny, findFar, findNear, numbersOf } from './store-lookup.ts'
+import { findAny, findFar, findNear, findWordNumbers } from './store-lookup.ts'
 
 /** Messages that may match, newest first: all from `low` on are among them. */
 export interface Found {
@@ -20,12 +20,12 @@ export interface Found {
 const FEW_CONVERSATIONS = 8
 
 /** Messages of the index, newest first. */
-export async function findEntries(db: Queries, wanted: Wanted, part: Part): Promise<Found> {
+export async function findEntries(db: Queries, terms: Wanted, part: Part): Promise<Found> {
   const most = db.dialect === 'postgresql' ? part.limit : Number.MAX_VALUE
   const isFew = part.isFirst || part.expected <= most
-  const isOwn = wanted.own.length > 0 && !(isFew && wanted.own.length > FEW_CONVERSATIONS)
-  const groups = isOwn ? [...wanted.groups, wanted.own] : wanted.groups
-  const { docs, floor } = await findDocs(db, { all: wanted.all, groups }, part)
+  const isOwn = terms.own.length > 0 && !(isFew && terms.own.length > FEW_CONVERSATIONS)
+  const groups = isOwn ? [...terms.groups, terms.own] : terms.groups
+  const { docs, floor } = await findDocs(db, { all: terms.all, groups }, part)
   return { docs, low: docs.length < part.limit ? floor : docs.at(-1)!, isOwn }
 }
 
@@ -33,7 +33,7 @@ async function findDocs(db: Queries, terms: Terms, part: Part): Promise<Docs> {
   // Everything is wanted: an index of words finds nothing without a word.
   if (terms.all.length + terms.groups.length === 0) return findAny(db, part)
   if (db.dialect === 'sqlite') return findSqlite(db, terms, part)
-  const numbers = await numbersOf(db, terms)
+  const numbers = await findWordNumbers(db, terms)
   if (numbers.all.length + numbers.groups.length === 0) return findAny(db, part)
   return part.span === FIRST_SPAN ? findNear(db, numbers, part) : findFar(db, numbers, part)
 }
@@ -43,7 +43,7 @@ const LOOK_MS = 10
 
 /** In one partition after another, the newest first, until it has enough or the time is up. */
 async function findSqlite(db: Queries, terms: Terms, { before, limit }: Part): Promise<Docs> {
-  const match = matchOf(terms)
+  const match = toMatchExpression(terms)
   const until = performance.now() + LOOK_MS
   const docs: number[] = []
   for (const partition of await listPartitions(db)) {

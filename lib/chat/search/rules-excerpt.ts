@@ -12,7 +12,7 @@ const MAX_EXCERPT_LENGTH = 200
 const BEFORE = 60
 
 /** The excerpt of a text around places in it; `undefined` if there are none. */
-export function excerptOf(text: string, places: readonly Place[]): Excerpt | undefined {
+export function toExcerpt(text: string, places: readonly Place[]): Excerpt | undefined {
   const matches = places.toSorted((a, b) => a[0] - b[0])
   const [first] = matches
   if (!first) return undefined

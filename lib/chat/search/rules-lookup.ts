@@ -30,14 +30,14 @@ export const FIRST_SPAN: Span = 0
 /**
  * How far the next look goes.
  *
- * @param found how many messages the last one found, and whether there were more than it takes at once
+ * @param result how many messages the last one found, and whether there were more than it takes at once
  * @param left how many numbers are left to be read
  */
-export function nextSpan(span: Span, found: { hits: number; isDense: boolean }, left: number): Span {
+export function nextSpan(span: Span, result: { hits: number; isDense: boolean }, left: number): Span {
   // Where there are many, a wide look would read them all for the few that are taken.
-  if (found.isDense) return Math.min(MAX_BLOCKS, span && Math.max(1, span / 4))
+  if (result.isDense) return Math.min(MAX_BLOCKS, span && Math.max(1, span / 4))
   if (span === FIRST_SPAN) return 4
-  const expected = (found.hits * left) / (span * BLOCK)
+  const expected = (result.hits * left) / (span * BLOCK)
   return expected <= MAX_MESSAGES ? Number.POSITIVE_INFINITY : Math.min(MAX_BLOCKS, span * 4)
 }
 
@@ -75,7 +75,7 @@ export interface Docs {
 }
 
 /** A query for FTS5. */
-export function matchOf({ all, groups }: Terms): string {
+export function toMatchExpression({ all, groups }: Terms): string {
   const anyOf = (words: readonly string[]) => `(${words.map((word) => `"${word}"`).join(' OR ')})`
   return [...all.map(phraseOf), ...groups.map(anyOf)].join(' AND ')
 }

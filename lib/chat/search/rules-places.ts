@@ -33,12 +33,12 @@ function findPlace(text: readonly Atom[], phrase: Phrase): Place | undefined {
 
 function isAt(text: readonly Atom[], start: number, { atoms, isPrefix }: Phrase): boolean {
   for (let n = 0; n < atoms.length; n++) {
-    const wanted = atoms[n]!
-    const found = text[start + n]!
+    const atom = atoms[n]!
+    const character = text[start + n]!
     const isBeginning = isPrefix && n === atoms.length - 1
-    if (isBeginning ? !found.text.startsWith(wanted.text) : found.text !== wanted.text) return false
+    if (isBeginning ? !character.text.startsWith(atom.text) : character.text !== atom.text) return false
     // Two characters of a dense script are a word only without anything between them.
-    if (n > 0 && wanted.isDense && wanted.isJoined && atoms[n - 1]!.isDense && !found.isJoined) return false
+    if (n > 0 && atom.isDense && atom.isJoined && atoms[n - 1]!.isDense && !character.isJoined) return false
   }
   return true
 }

@@ -1,5 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
-import { type Atom, atomsOf } from './rules-words.ts'
+import { type Atom, splitAtoms } from './rules-words.ts'
 
 /** Words that stand next to each other in this order; with `isPrefix` the last one is only the beginning of a word. */
 export interface Phrase {
@@ -65,7 +65,7 @@ const NO_KEY = { key: '', value: '' }
 const isNarrowing = (key: string): key is keyof Narrowing => (FILTERS as readonly string[]).includes(key)
 
 function phraseOf(text: string, mayEnd: boolean): Phrase {
-  const atoms = atomsOf(text)
+  const atoms = splitAtoms(text)
   const last = atoms.at(-1)
   // A character of a dense script begins a word anyway.
   const isPrefix = mayEnd && text.endsWith('*') && last !== undefined && last.end === text.length - 1 && !last.isDense

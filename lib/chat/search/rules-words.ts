@@ -37,7 +37,7 @@ interface Reading {
 }
 
 /** The atoms of a short text, in their order. */
-export function atomsOf(text: string): Atom[] {
+export function splitAtoms(text: string): Atom[] {
   const reading: Reading = { at: 0, end: -1, kind: undefined, atoms: [] }
   readOn(text, reading, text.length)
   return reading.atoms

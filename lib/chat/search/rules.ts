@@ -33,8 +33,8 @@ export const PARTITION = 2 ** 20
 export const partitionOf = (doc: number) => Math.floor(doc / PARTITION)
 
 /** What a message has as its row: the newest has the lowest, since FTS5 goes faster from low to high. */
-export const rowOf = (partition: number, doc: number) => (partition + 1) * PARTITION - doc
-export const docOf = (partition: number, row: number) => (partition + 1) * PARTITION - row
+export const toRowId = (partition: number, doc: number) => (partition + 1) * PARTITION - doc
+export const toDoc = (partition: number, row: number) => (partition + 1) * PARTITION - row
 
 /** A message in the index, and its words in their order; without any it is taken out. */
 export interface Entry {
@@ -112,7 +112,7 @@ export function changedBy(events: readonly { type: string; message_id?: string |
 }
 
 /** The number of a word in the index of PostgreSQL. Two words may have the same one: texts are compared anyway. */
-export function numberOf(word: string): number {
+export function toWordNumber(word: string): number {
   let hash = 0x811c9dc5
   for (let n = 0; n < word.length; n++) hash = Math.imul(hash ^ word.charCodeAt(n), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -9,7 +9,7 @@ import { listLightMessages, type MessageRow, toMessage, withTexts } from '../mes
 import { withReacted } from '../messages/store-reactions.ts'
 import { findEntries } from './lookup.ts'
 import { fileNames, hasLink } from './rules.ts'
-import { excerptOf } from './rules-excerpt.ts'
+import { toExcerpt } from './rules-excerpt.ts'
 import { expectedHits, FIRST_SPAN, nextSpan, type Span, type Wanted } from './rules-lookup.ts'
 import { findPlaces } from './rules-places.ts'
 import type { Phrase } from './rules-query.ts'
@@ -146,13 +146,13 @@ async function step(
   page: Page,
   { deadline, ...part }: Bounds,
 ): Promise<{ low: number; hits: number; isOwn: boolean; isDense: boolean; hasChanged: boolean }> {
-  const found = await findEntries(db, plan.wanted, part)
-  const { isOwn } = found
-  const hits = found.docs.length
-  const changed = await listChangedBetween(db, found.low, part.before, BATCH_SIZES[0])
+  const entries = await findEntries(db, plan.wanted, part)
+  const { isOwn } = entries
+  const hits = entries.docs.length
+  const changed = await listChangedBetween(db, entries.low, part.before, BATCH_SIZES[0])
   const hasChanged = changed.length > 0
-  const low = changed.length === BATCH_SIZES[0] ? Math.max(found.low, changed.at(-1)!) : found.low
-  const docs = new Set([...found.docs.filter((doc) => doc >= low), ...changed])
+  const low = changed.length === BATCH_SIZES[0] ? Math.max(entries.low, changed.at(-1)!) : entries.low
+  const docs = new Set([...entries.docs.filter((doc) => doc >= low), ...changed])
   const readable = docs.size > 0 ? await listReadable(db, [...docs], page.actor.user_id, plan.filters) : []
   const isDense = hits === part.limit || changed.length === BATCH_SIZES[0]
   const until = Math.min(deadline, performance.now() + STEP_MS)
@@ -180,20 +180,20 @@ async function readHits(
 ): Promise<{ matches: Hit[]; read: number }> {
   const long = places.filter(({ content }) => content === null)
   const rowBy = await readRows(db, long)
-  const found: { place: Readable; excerpts: SearchExcerpt[] }[] = []
+  const hits: { place: Readable; excerpts: SearchExcerpt[] }[] = []
   const run = createStepRunner(TURN_MS)
   let read = 0
   for (const place of places) {
     const text = place.content === null ? rowBy.get(place.id) : place
     const excerpts = text && (await run(match(text as Compared, plan)))
-    if (excerpts) found.push({ place, excerpts })
+    if (excerpts) hits.push({ place, excerpts })
     read++
     if (performance.now() > deadline) break
   }
-  if (found.length === 0) return { matches: [], read }
-  const short = found.filter(({ place }) => !rowBy.has(place.id)).map(({ place }) => place)
+  if (hits.length === 0) return { matches: [], read }
+  const short = hits.filter(({ place }) => !rowBy.has(place.id)).map(({ place }) => place)
   for (const [id, row] of await readRows(db, short)) rowBy.set(id, row)
-  return { matches: await toHits(db, actor, found, rowBy), read }
+  return { matches: await toHits(db, actor, hits, rowBy), read }
 }
 
 /** The messages, with their texts, by id. */
@@ -207,13 +207,13 @@ async function readRows(db: Queries, places: readonly Readable[]): Promise<Map<s
 async function toHits(
   db: Queries,
   actor: Actor,
-  found: readonly { place: Readable; excerpts: SearchExcerpt[] }[],
+  hits: readonly { place: Readable; excerpts: SearchExcerpt[] }[],
   rowBy: ReadonlyMap<string, MessageRow>,
 ): Promise<Hit[]> {
-  const rows = found.map(({ place }) => rowBy.get(place.id)!)
+  const rows = hits.map(({ place }) => rowBy.get(place.id)!)
   const titles = await listTitles(db, new Set(rows.map(({ conversation_id }) => conversation_id)))
   const messages = await withReacted(db, actor.user_id, rows.map(toMessage))
-  return found.map(({ place: { doc }, excerpts }, n) => {
+  return hits.map(({ place: { doc }, excerpts }, n) => {
     const { conversation_id: id } = rows[n]!
     return { message: messages[n]!, conversation: { id, title: titles.get(id) ?? '' }, excerpts, doc }
   })
@@ -238,14 +238,14 @@ function* match(row: Compared, { all, none, needs_link }: SearchPlan): Steps<Sea
     if (!text) continue
     const places = yield* findPlaces(text, [...all, ...none])
     if (places.slice(all.length).some((place) => place !== undefined)) return undefined
-    const found = places.slice(0, all.length)
-    for (const [n, phrase] of all.entries()) if (found[n]) missing.delete(phrase)
-    const excerpt = excerptOf(
+    const matches = places.slice(0, all.length)
+    for (const [n, phrase] of all.entries()) if (matches[n]) missing.delete(phrase)
+    const excerpt = toExcerpt(
       text,
-      found.filter((place) => place !== undefined),
+      matches.filter((place) => place !== undefined),
     )
     // If the names of several files match, the first.
-    if (excerpt && !excerpts.some((each) => each.field === field)) excerpts.push({ field, ...excerpt })
+    if (excerpt && !excerpts.some((place) => place.field === field)) excerpts.push({ field, ...excerpt })
   }
   return missing.size > 0 ? undefined : excerpts
 }

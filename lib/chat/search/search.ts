@@ -112,15 +112,15 @@ async function removeFromIndex(tx: Queries, messageIds: readonly string[]): Prom
  * Notes what the index is of from now on. If it was of something else, it is emptied, since nothing would take out what is
  * deleted in between, and filled again.
  */
-async function ensureVersion(db: Database, wanted: string): Promise<void> {
-  const isReached = (state: string | undefined) => state === wanted || (state === undefined && wanted === OFF)
+async function ensureVersion(db: Database, version: string): Promise<void> {
+  const isReached = (state: string | undefined) => state === version || (state === undefined && version === OFF)
   if (isReached(await findState(db))) return
   await db.write(async (tx) => {
     // Another process may have begun the same: what it has noted must stay.
     const state = await lockState(tx)
     if (isReached(state)) return
-    await setState(tx, wanted)
+    await setState(tx, version)
     if (state !== undefined) await clearIndex(tx)
-    if (wanted !== OFF && (await hasMessages(tx))) await insertTask(tx, newId(), { kind: 'search.fill', key: '' })
+    if (version !== OFF && (await hasMessages(tx))) await insertTask(tx, newId(), { kind: 'search.fill', key: '' })
   })
 }

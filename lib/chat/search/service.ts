@@ -35,18 +35,18 @@ export const messages = useCase({
   errors: ['not_found', 'invalid_cursor', 'rate_limited', 'validation_failed'],
   run: async (ctx, actor, input): Promise<SearchPage> => {
     if (!ctx.search.isOn()) throw new ChatError('not_found')
-    const asked = parseSearch(input)
-    const start = readCursor(input.cursor, asked.digest)
+    const search = parseSearch(input)
+    const start = readCursor(input.cursor, search.digest)
     const deadline = performance.now() + ctx.config.search.budget_ms
     ctx.search.spend(actor.user_id)
     const end = await ctx.search.acquire(actor.user_id, deadline)
-    const cursorAt = (doc: number) => `${doc}_${asked.digest}`
-    const unknown = asked.unknown_filters.length > 0 && { unknown_filters: asked.unknown_filters }
+    const cursorAt = (doc: number) => `${doc}_${search.digest}`
+    const unknown = search.unknown_filters.length > 0 && { unknown_filters: search.unknown_filters }
     if (!end) return { results: [], partial: true, next_cursor: cursorAt(start), ...unknown }
     try {
       // It may end before this search does, behind what this search reads.
       const incomplete = await isIncomplete(ctx.db, indexVersion(ctx.db.dialect))
-      const hunt = await ctx.db.snapshot((db) => prepare(db, actor, asked))
+      const hunt = await ctx.db.snapshot((db) => prepare(db, actor, search))
       const page = createPage(actor, input.limit)
       const { low, isOver } = hunt ? await scan(ctx, hunt, page, start, deadline) : { low: 0, isOver: false }
       const { results, next } = page.end()
@@ -75,9 +75,9 @@ function readCursor(cursor: string | undefined, digest: string): number {
 async function prepare(
   db: Queries,
   actor: Actor,
-  asked: ReturnType<typeof parseSearch>,
+  search: ReturnType<typeof parseSearch>,
 ): Promise<SearchPlan | undefined> {
-  const { all, none, has, before, after, filters: narrowing } = asked
+  const { all, none, has, before, after, filters: narrowing } = search
   for (const id of narrowing.in) await requireMember(db, actor, ID.test(id) ? id : undefined)
   for (const id of narrowing.thread)
     await requireMember(db, actor, ID.test(id) ? await findThreadConversation(db, id) : undefined)

@@ -1,16 +1,16 @@
 import type { Queries } from '../../storage/database.ts'
 import { amongNumbers, type Sql, sql } from '../../storage/sql.ts'
-import { blockOf, blockWord, type Entry, numberOf } from './rules.ts'
+import { blockOf, blockWord, type Entry, toWordNumber } from './rules.ts'
 
 /** The fewest characters of a beginning that is searched for. */
 const MIN_PREFIX = 3
 
 /** Puts messages into the index. What a message had, and has no more, is noted: maybe no other message has it. */
 export async function writeDocs(tx: Queries, entries: readonly Entry[]): Promise<void> {
-  const made = entries.filter(({ words }) => words.length > 0).sort((a, b) => a.doc - b.doc)
-  const numbers = made.map(({ doc, words }) => ({
+  const indexed = entries.filter(({ words }) => words.length > 0).sort((a, b) => a.doc - b.doc)
+  const numbers = indexed.map(({ doc, words }) => ({
     doc,
-    words: [...new Set([...words, blockWord(blockOf(doc))].map(numberOf))],
+    words: [...new Set([...words, blockWord(blockOf(doc))].map(toWordNumber))],
   }))
   const given = sql`json_to_recordset(${JSON.stringify(numbers)}) AS given(doc bigint, words integer[])`
   const docs = amongNumbers(
@@ -25,21 +25,21 @@ export async function writeDocs(tx: Queries, entries: readonly Entry[]): Promise
       WHERE given.doc IS NULL OR number <> ALL (given.words) ORDER BY number
      ON CONFLICT (number) DO NOTHING`,
   )
-  if (made.length === 0) return
+  if (indexed.length === 0) return
   await tx.run(
     sql`INSERT INTO search_docs (doc, words) SELECT doc, words FROM ${given}
      ON CONFLICT (doc) DO UPDATE SET words = excluded.words`,
   )
   await addWords(
     tx,
-    made.flatMap(({ words }) => words),
+    indexed.flatMap(({ words }) => words),
   )
 }
 
 /** Stores words that a query can ask for by their beginnings. In their order, so that two processes do not wait for each other. */
 async function addWords(tx: Queries, words: Iterable<string>): Promise<void> {
-  const asked = [...new Set(words)].filter((word) => word.length >= MIN_PREFIX && !word.startsWith('#')).sort()
-  const rows = JSON.stringify(asked.map((word) => ({ word, number: numberOf(word) })))
+  const prefixes = [...new Set(words)].filter((word) => word.length >= MIN_PREFIX && !word.startsWith('#')).sort()
+  const rows = JSON.stringify(prefixes.map((word) => ({ word, number: toWordNumber(word) })))
   await tx.run(
     sql`INSERT INTO search_words (word, number) SELECT word, number
        FROM json_to_recordset(${rows}) AS given(word text, number integer)

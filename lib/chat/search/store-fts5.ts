@@ -2,7 +2,7 @@ import { hasTable } from '../../storage/catalog.ts'
 import type { Database, Queries, Row } from '../../storage/database.ts'
 import { partitionOfTable } from '../../storage/search-tables.ts'
 import { literal, name, sql } from '../../storage/sql.ts'
-import { docOf, type Entry, partitionOf, rowOf } from './rules.ts'
+import { type Entry, partitionOf, toDoc, toRowId } from './rules.ts'
 
 // The options: no texts, and entries can be removed. The words are letters and digits of any script, and #.
 const OPTIONS = sql`words, content='', contentless_delete=1, tokenize="ascii tokenchars '#'"`
@@ -18,11 +18,11 @@ const MERGED_PAGES_EACH = 0.2
 const FIRST_TOMBSTONE = 2 ** 53
 
 /** The table of a partition. */
-export const tableOf = (partition: number) => `search_index_${partition}`
+export const partitionTable = (partition: number) => `search_index_${partition}`
 
 /** The column by which FTS5 takes commands has the name of the table. */
 const commandColumn = ({ names }: Queries, partition: number) =>
-  name(names?.inCatalog(tableOf(partition)) ?? tableOf(partition))
+  name(names?.inCatalog(partitionTable(partition)) ?? partitionTable(partition))
 
 /** Whether this build of SQLite can make full-text indexes. */
 export async function hasFts5(db: Queries): Promise<boolean> {
@@ -55,7 +55,7 @@ export async function listPartitions(db: Queries): Promise<number[]> {
 
 /** @returns whether it is made, and newer than others that exist */
 async function createPartition(tx: Queries, partition: number): Promise<boolean> {
-  const table = tableOf(partition)
+  const table = partitionTable(partition)
   if (await hasTable(tx, table)) return false
   const [newest] = await listPartitions(tx)
   await tx.run(sql`CREATE VIRTUAL TABLE ${name(table)} USING fts5 (${OPTIONS})`)
@@ -75,10 +75,10 @@ export async function findInPartition(
 ): Promise<number[]> {
   // FTS5 ignores a bound with a fraction, which a parameter has, and would begin with the newest each time.
   const rows = await db.all<Row>(
-    sql`SELECT rowid AS place FROM ${name(tableOf(partition))}(${match})
-          WHERE rowid > CAST(${rowOf(partition, before)} AS INTEGER) ORDER BY rowid LIMIT ${limit}`,
+    sql`SELECT rowid AS place FROM ${name(partitionTable(partition))}(${match})
+          WHERE rowid > CAST(${toRowId(partition, before)} AS INTEGER) ORDER BY rowid LIMIT ${limit}`,
   )
-  return rows.map(({ place }) => docOf(partition, Number(place)))
+  return rows.map(({ place }) => toDoc(partition, Number(place)))
 }
 
 /**
@@ -100,20 +100,20 @@ export async function writeRows(tx: Queries, entries: readonly Entry[]): Promise
 }
 
 async function writePartition(tx: Queries, partition: number, entries: readonly Entry[]): Promise<boolean> {
-  const made = entries.filter(({ words }) => words.length > 0).sort((a, b) => b.doc - a.doc)
+  const indexed = entries.filter(({ words }) => words.length > 0).sort((a, b) => b.doc - a.doc)
   const isNewer = await createPartition(tx, partition)
-  const table = name(tableOf(partition))
-  const gone = JSON.stringify(entries.map(({ doc }) => rowOf(partition, doc)))
+  const table = name(partitionTable(partition))
+  const gone = JSON.stringify(entries.map(({ doc }) => toRowId(partition, doc)))
   await tx.run(sql`DELETE FROM ${table} WHERE rowid IN (SELECT value FROM json_each(${gone}))`)
-  for (const { doc, words } of made)
-    await tx.run(sql`INSERT INTO ${table} (rowid, words) VALUES (${rowOf(partition, doc)}, ${words.join(' ')})`)
-  if (made.length > 0) await mergePages(tx, partition, MERGED_PAGES + Math.ceil(made.length * MERGED_PAGES_EACH))
+  for (const { doc, words } of indexed)
+    await tx.run(sql`INSERT INTO ${table} (rowid, words) VALUES (${toRowId(partition, doc)}, ${words.join(' ')})`)
+  if (indexed.length > 0) await mergePages(tx, partition, MERGED_PAGES + Math.ceil(indexed.length * MERGED_PAGES_EACH))
   return isNewer
 }
 
 async function mergePages(tx: Queries, partition: number, pages: number): Promise<void> {
   const column = commandColumn(tx, partition)
-  await tx.run(sql`INSERT INTO ${name(tableOf(partition))} (${column}, rank) VALUES ('merge', ${pages})`)
+  await tx.run(sql`INSERT INTO ${name(partitionTable(partition))} (${column}, rank) VALUES ('merge', ${pages})`)
 }
 
 /**
@@ -144,7 +144,7 @@ async function countWritten(tx: Queries): Promise<number> {
 export async function listUnmerged(db: Queries): Promise<number[]> {
   const unmerged: number[] = []
   for (const [n, partition] of (await listPartitions(db)).entries()) {
-    const table = name(tableOf(partition))
+    const table = name(partitionTable(partition))
     const row = await db.get<{ has_tombstones: number; segments: number }>(
       sql`SELECT EXISTS (SELECT 1 FROM ${table}_data WHERE id >= ${literal(FIRST_TOMBSTONE)}) AS has_tombstones,
               (SELECT max(segid) FROM ${table}_idx) <> (SELECT min(segid) FROM ${table}_idx) AS segments`,
@@ -157,7 +157,9 @@ export async function listUnmerged(db: Queries): Promise<number[]> {
 /** Empties the index. */
 export async function clearPartitions(tx: Queries): Promise<void> {
   for (const partition of await listPartitions(tx))
-    await tx.run(sql`INSERT INTO ${name(tableOf(partition))} (${commandColumn(tx, partition)}) VALUES ('delete-all')`)
+    await tx.run(
+      sql`INSERT INTO ${name(partitionTable(partition))} (${commandColumn(tx, partition)}) VALUES ('delete-all')`,
+    )
 }
 
 /** The number of messages in the index, its size in bytes, and the oldest of them. Reads all of it. */
@@ -167,7 +169,7 @@ export async function measurePartitions(
   const sizes: { documents: number; bytes: number; last: number | null }[] = []
   const partitions = await listPartitions(db)
   for (const partition of partitions) {
-    const table = name(tableOf(partition))
+    const table = name(partitionTable(partition))
     const row = await db.get<(typeof sizes)[number]>(
       sql`SELECT (SELECT count(*) FROM ${table}_docsize) AS documents, (SELECT max(id) FROM ${table}_docsize) AS last,
               (SELECT coalesce(sum(length(block)), 0) FROM ${table}_data) AS bytes`,
@@ -178,6 +180,6 @@ export async function measurePartitions(
   return {
     documents: sizes.reduce((sum, { documents }) => sum + documents, 0),
     bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
-    oldest: last < 0 ? null : docOf(partitions[last]!, sizes[last]!.last!),
+    oldest: last < 0 ? null : toDoc(partitions[last]!, sizes[last]!.last!),
   }
 }

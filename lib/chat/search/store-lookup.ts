@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { join, type Sql, sql } from '../../storage/sql.ts'
-import { BLOCK, blockOf, blockWord, numberOf } from './rules.ts'
+import { BLOCK, blockOf, blockWord, toWordNumber } from './rules.ts'
 import { type Docs, NEAR, type Part, type Terms } from './rules-lookup.ts'
 
 /** With more words that begin so, the texts of messages are compared instead: an index would be asked for each of them. */
@@ -24,16 +24,16 @@ export interface Numbers {
 }
 
 /** A beginning is one of the words that begin so. In the same snapshot as the index: a word may be new. */
-export async function numbersOf(db: Queries, { all, groups }: Terms): Promise<Numbers> {
+export async function findWordNumbers(db: Queries, { all, groups }: Terms): Promise<Numbers> {
   const beginnings = all.flatMap(({ words, isPrefix }) => (isPrefix ? words.slice(-1) : []))
   const whole = all.flatMap(({ words, isPrefix }) => (isPrefix ? words.slice(0, -1) : words))
   const found = await Promise.all(beginnings.map((beginning) => findBeginning(db, beginning)))
   const single = groups.flatMap((group) => (group.length === 1 ? group : []))
   return {
-    all: [...whole, ...single].map(numberOf),
+    all: [...whole, ...single].map(toWordNumber),
     groups: [
       ...found.flatMap((numbers) => (numbers ? [numbers] : [])),
-      ...groups.filter(({ length }) => length > 1).map((group) => group.map(numberOf)),
+      ...groups.filter(({ length }) => length > 1).map((group) => group.map(toWordNumber)),
     ],
   }
 }
@@ -64,7 +64,7 @@ export async function findFar(db: Queries, { all, groups }: Numbers, { before, l
   const blocks =
     span === Number.POSITIVE_INFINITY
       ? []
-      : [Array.from({ length: last - first + 1 }, (_, n) => numberOf(blockWord(first + n)))]
+      : [Array.from({ length: last - first + 1 }, (_, n) => toWordNumber(blockWord(first + n)))]
   const docs = await readDocs(
     db,
     sql`SELECT doc FROM (

@@ -33,12 +33,12 @@ export const list = useCase({
     return ctx.db.snapshot(async (db) => {
       const round = place ? await findDoneAt(db, place.n) : await findDone(db)
       if (!round) throw place ? new ChatError('invalid_cursor') : notYet()
-      const found = await listSums(db, by, place ?? { ...FIRST, n: round.n }, limit + 1)
-      const page = found.slice(0, limit)
+      const sums = await listSums(db, by, place ?? { ...FIRST, n: round.n }, limit + 1)
+      const page = sums.slice(0, limit)
       return {
         rows: page.map(({ n: _, total: __, ...row }) => row),
         as_of: toInstant(round.as_of),
-        ...(found.length > limit && { next_after: toCursor(by, page.at(-1)!) }),
+        ...(sums.length > limit && { next_after: toCursor(by, page.at(-1)!) }),
       }
     })
   },

@@ -42,21 +42,21 @@ function fold(
     case 'message.new': {
       const { message } = event.payload
       const at = message.created_at
-      const known = find(message.conversation_id)
+      const summary = find(message.conversation_id)
       // One that is in the other list, or was not read yet.
-      if (!known) return data.next_after === undefined ? data : 'stale'
+      if (!summary) return data.next_after === undefined ? data : 'stale'
       // Instants of a conversation are unique and increase: this one is already in what was read.
-      if (at <= known.last_activity_at) return data
-      const unread = known.unread + (isBy(message, user_id) ? 0 : 1)
-      return toFront(data, known, { ...known, unread, last_activity_at: at })
+      if (at <= summary.last_activity_at) return data
+      const unread = summary.unread + (isBy(message, user_id) ? 0 : 1)
+      return toFront(data, summary, { ...summary, unread, last_activity_at: at })
     }
     case 'settings.update': {
       const { conversation_id, settings } = event.payload
-      const known = find(conversation_id)
-      if (settings.archived !== isArchived) return without(data, known)
-      if (!known) return 'stale'
+      const summary = find(conversation_id)
+      if (settings.archived !== isArchived) return without(data, summary)
+      if (!summary) return 'stale'
       const { level, muted_until } = settings
-      return { ...data, items: data.items.map((item) => (item === known ? { ...item, level, muted_until } : item)) }
+      return { ...data, items: data.items.map((item) => (item === summary ? { ...item, level, muted_until } : item)) }
     }
     case 'membership.changed': {
       const { conversation_id, action } = event.payload
@@ -82,8 +82,8 @@ function fold(
   }
 }
 
-function without(data: Conversations, known: ConversationSummary | undefined): Conversations {
-  return known ? { ...data, items: data.items.filter((item) => item !== known) } : data
+function without(data: Conversations, summary: ConversationSummary | undefined): Conversations {
+  return summary ? { ...data, items: data.items.filter((item) => item !== summary) } : data
 }
 
 /** The user's own settings for a conversation. */

@@ -149,12 +149,12 @@ async function follow(client: StoreClient, signal: AbortSignal, listener: Listen
   set({ status: 'connecting' })
   try {
     for (;;) {
-      const found = await findUserId(client, signal, on_disconnect)
+      const userId = await findUserId(client, signal, on_disconnect)
       if (signal.aborted) return
       // The page of another user begins with `restart`.
-      if (user_id !== undefined && found !== user_id) break
-      user_id = found
-      listener.onUser(found)
+      if (user_id !== undefined && userId !== user_id) break
+      user_id = userId
+      listener.onUser(userId)
       for await (const { event } of client.events.followAll({ signal, on_disconnect })) {
         if (signal.aborted) return
         if (event.type === 'stream.ready') set({ status: 'online' })

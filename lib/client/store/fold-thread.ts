@@ -45,9 +45,9 @@ export function foldThread(
       const message = find(data, message_id)
       if (!message || message.deleted_at) return data
       const isOwn = event.payload.user_id === user_id
-      const known = (message.reacted ?? []).filter((each) => !isOwn || each !== emoji)
-      if (isOwn && emoji !== undefined && action === 'added') known.push(emoji)
-      return withMessage(data, withOwn({ ...message, reactions }, user_id, known))
+      const emojis = (message.reacted ?? []).filter((kind) => !isOwn || kind !== emoji)
+      if (isOwn && emoji !== undefined && action === 'added') emojis.push(emoji)
+      return withMessage(data, withOwn({ ...message, reactions }, user_id, emojis))
     }
     case 'pin.changed': {
       const { message_id, user_id: by, action, at } = event.payload
@@ -61,7 +61,7 @@ export function foldThread(
     case 'attachment.changed': {
       const { message_id, attachment } = event.payload
       const message = find(data, message_id)
-      const attachments = message?.attachments?.map((each) => (each.id === attachment.id ? attachment : each))
+      const attachments = message?.attachments?.map((file) => (file.id === attachment.id ? attachment : file))
       return attachments ? withMessage(data, { ...(message as Message), attachments }) : data
     }
     case 'message.delta':
@@ -84,10 +84,10 @@ function isUnsure({ count, user_ids }: Reaction, user_id: string): boolean {
 }
 
 /** The message with the user's own reactions: those that name the user, and known ones where not all users are named. */
-function withOwn(given: Message, user_id: string, known: readonly string[] = []): Message {
-  const { reactions = [], reacted: _, ...message } = given
+function withOwn(source: Message, user_id: string, reactedKinds: readonly string[] = []): Message {
+  const { reactions = [], reacted: _, ...message } = source
   const reacted = reactions
-    .filter((each) => each.user_ids.includes(user_id) || (isUnsure(each, user_id) && known.includes(each.emoji)))
+    .filter((kind) => kind.user_ids.includes(user_id) || (isUnsure(kind, user_id) && reactedKinds.includes(kind.emoji)))
     .map(({ emoji }) => emoji)
   return { ...message, ...(reactions.length > 0 && { reactions }), ...(reacted.length > 0 && { reacted }) }
 }

@@ -4,7 +4,7 @@ import type { ConversationStreamEvent } from '../types.ts'
 import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, ReadableList } from './index.ts'
 import { type ListData, listPlan } from './list.ts'
-import { countDown, isNewer, type Marking, markingOf, type NotificationMark, withMarking } from './marks.ts'
+import { countDown, isNewer, type Marking, type NotificationMark, toMarking, withMarking } from './marks.ts'
 import type { Loading } from './resource.ts'
 
 /** Which notifications a list has; without a filter all. */
@@ -72,7 +72,7 @@ function createInbox({ client, feed, resources }: StoreBase): StoreInbox {
       const user_id = feed.userId()
       const watched = lists.all().filter((list) => list.isWatched())
       const shown = watched.flatMap((list) => list.getSnapshot().notifications)
-      const marking = markingOf(mark, shown)
+      const marking = toMarking(mark, shown)
       // What an older list shows as unread may be read or gone: then no event follows that would put the number right.
       const isKnown = watched.every((list) => list.isCurrent())
       const undo = isKnown ? countDown(feed.inbox, marking, mark, shown) : () => {}
@@ -114,7 +114,9 @@ function fold(
     case 'message.deleted': {
       const { id, root_id } = event.payload.message
       // Several messages of a thread may have one notification, of kind `direct`.
-      const isKnown = data.items.some((each) => each.message_id === id || (each.count && each.root_id === root_id))
+      const isKnown = data.items.some(
+        (notification) => notification.message_id === id || (notification.count && notification.root_id === root_id),
+      )
       return isKnown ? 'stale' : data
     }
     case 'membership.changed':
@@ -132,7 +134,7 @@ function fold(
 /** The list with a notification in its place, if that has been read; it may have been further down before. */
 function withNotification(data: Data, notification: Notification): Data {
   const others = data.items.filter(({ id }) => id !== notification.id)
-  const at = others.findIndex((each) => isNewer(notification, each))
+  const at = others.findIndex((other) => isNewer(notification, other))
   if (at < 0 && data.next_after !== undefined) return { ...data, items: others }
   return { ...data, items: others.toSpliced(at < 0 ? others.length : at, 0, notification) }
 }

@@ -47,8 +47,8 @@ export function listPlan<Name extends string, Item, More = unknown>({
   return {
     ...plan,
     initial: { items: [] },
-    read: (known, isMore, from, causes) =>
-      readList(known, isMore, from, { keyOf, read, name }, isMore || !subjectOf ? [] : causes?.map(subjectOf)),
+    read: (current, isMore, from, causes) =>
+      readList(current, isMore, from, { keyOf, read, name }, isMore || !subjectOf ? [] : causes?.map(subjectOf)),
     view: ({ items, next_after }, loading) =>
       ({ ...loading, [name]: items, has_more: next_after !== undefined, ...more?.(items) }) as never,
   }
@@ -61,22 +61,22 @@ export function listPlan<Name extends string, Item, More = unknown>({
  * @param changed the keys of those that have changed; without any, and with an unknown one, all may have
  */
 export async function readList<Name extends string, Item>(
-  known: ListData<Item>,
+  current: ListData<Item>,
   isMore: boolean,
   from: ListData<Item>,
   { keyOf, read, name }: Pick<ListOptions<Name, Item, unknown>, 'keyOf' | 'read' | 'name'>,
   changed: readonly (string | undefined)[] = [],
 ): Promise<ListData<Item>> {
-  const wanted = known.items.length + (isMore ? 1 : 0)
+  const count = current.items.length + (isMore ? 1 : 0)
   let { next_after } = from
   const items = new Map(from.items.map((item) => [keyOf(item), item]))
   do {
     const page: Page<Name, Item> = await read({ limit: PAGE, after: next_after })
     for (const item of page[name]) if (!items.has(keyOf(item))) items.set(keyOf(item), item)
     next_after = page.next_after
-    const rest = known.items.filter((item) => !items.has(keyOf(item)))
+    const rest = current.items.filter((item) => !items.has(keyOf(item)))
     if (changed.length > 0 && rest.length > 0 && changed.every((key) => key !== undefined && items.has(key)))
-      return { items: [...items.values(), ...rest], next_after: known.next_after }
-  } while (next_after !== undefined && items.size < wanted)
+      return { items: [...items.values(), ...rest], next_after: current.next_after }
+  } while (next_after !== undefined && items.size < count)
   return { items: [...items.values()], next_after }
 }

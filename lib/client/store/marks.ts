@@ -13,9 +13,10 @@ export interface Marking {
 }
 
 /** The unread notifications that a mark reads, of those that the page shows. */
-export function markingOf({ ids, up_to }: NotificationMark, shown: readonly Notification[]): Marking {
+export function toMarking({ ids, up_to }: NotificationMark, shown: readonly Notification[]): Marking {
   const last = shown.find(({ id }) => id === up_to)
-  const isMeant = (each: Notification) => ids?.includes(each.id) ?? (last !== undefined && !isNewer(each, last))
+  const isMeant = (notification: Notification) =>
+    ids?.includes(notification.id) ?? (last !== undefined && !isNewer(notification, last))
   const meant = shown.filter((each) => each.read_at === undefined && isMeant(each))
   return { ids: new Set(meant.map(({ id }) => id)), read_at: new Date().toISOString() }
 }

@@ -62,7 +62,7 @@ function presencePlan(client: StoreClient, user_ids: readonly string[]): Plan<Pr
       const all: [string, UserPresence][] = []
       for (let at = 0; at < user_ids.length; at += MAX_USERS) {
         const { presence } = await client.presence.list({ user_ids: user_ids.slice(at, at + MAX_USERS).join() })
-        all.push(...presence.map((each): [string, UserPresence] => [each.user_id, each]))
+        all.push(...presence.map((presence): [string, UserPresence] => [presence.user_id, presence]))
       }
       return Object.fromEntries(all)
     },
@@ -96,7 +96,7 @@ function createTyping(feed: Feed, conversation_id: string): Watchable<readonly T
 
   /** Shows the users whose typing has not expired, until the first of them does. */
   function show(typists: readonly Typist[]): void {
-    const left = typists.filter((each) => remaining(each) > 0)
+    const left = typists.filter((typing) => remaining(typing) > 0)
     set(left.length > 0 ? left : EMPTY)
     clearTimeout(timer)
     if (left.length > 0) timer = setTimeout(() => show(left), Math.max(1, Math.min(...left.map(remaining))))

@@ -78,9 +78,9 @@ function createCauses() {
     },
     /** @returns `undefined` if all of it may have changed; none if nothing has since the last call */
     take() {
-      const taken = causes
+      const reasons = causes
       causes = []
-      return taken
+      return reasons
     },
   }
 }

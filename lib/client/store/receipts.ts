@@ -99,11 +99,11 @@ function readersPlan<View>(
   return {
     initial,
     isEphemeral: true,
-    async read(known, isMore, from) {
-      let { message } = known
+    async read(current, isMore, from) {
+      let { message } = current
       try {
         message ??= await messages.get(options.message_id)
-        return { message, ...(await readAll(known, isMore, from, options)) }
+        return { message, ...(await readAll(current, isMore, from, options)) }
       } catch (error) {
         if (!OFF.includes((error as ChatError).code)) throw error
         return { ...initial, is_off: true, ...(message && { message }) }
@@ -114,9 +114,9 @@ function readersPlan<View>(
   }
 }
 
-async function readAll(known: Data, isMore: boolean, from: Data, { read }: ReadersOptions<unknown>): Promise<Data> {
+async function readAll(current: Data, isMore: boolean, from: Data, { read }: ReadersOptions<unknown>): Promise<Data> {
   let count = 0
-  const list = await readList(known, isMore, from, {
+  const list = await readList(current, isMore, from, {
     name: 'readers',
     keyOf: ({ user_id }) => user_id,
     async read(query) {
@@ -159,9 +159,9 @@ function withMarker(
   // It may be further down.
   if (data.next_after !== undefined) return 'stale'
   const reader = read_at !== undefined && isReader({ user_id, read_at }, message) ? { user_id, read_at } : undefined
-  const known = data.items.find((each) => each.user_id === user_id)
+  const known = data.items.find((item) => item.user_id === user_id)
   if (known?.read_at === reader?.read_at) return data
-  const others = data.items.filter((each) => each !== known)
+  const others = data.items.filter((item) => item !== known)
   const items = reader ? [...others, reader].sort(order) : others
   return { ...data, items, count: items.length }
 }

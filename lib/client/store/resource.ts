@@ -17,11 +17,11 @@ export interface Plan<Data, View> {
   /**
    * Reads it.
    *
-   * @param known what was read before: the result is as long, or with `isMore` longer
+   * @param current what was read before: the result is as long, or with `isMore` longer
    * @param from where the reading begins: at `initial`, or at the end of `known` if that needs no reading again
    * @param causes the events because of which it is read again; `undefined` if all of it may have changed
    */
-  read(known: Data, isMore: boolean, from: Data, causes?: readonly ConversationStreamEvent[]): Promise<Data>
+  read(current: Data, isMore: boolean, from: Data, causes?: readonly ConversationStreamEvent[]): Promise<Data>
   /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
   /** Whether it is read again after an event, although that is folded: it may be older than what is known. */

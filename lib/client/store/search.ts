@@ -160,11 +160,11 @@ export function createMessageSearch(client: SearchClient, options: SearchOptions
   return {
     ...cell,
     set(query) {
-      const wanted = query && isWanted(query) ? query : undefined
-      if (JSON.stringify(wanted) === JSON.stringify(search?.query)) return
+      const wantedQuery = query && isWanted(query) ? query : undefined
+      if (JSON.stringify(wantedQuery) === JSON.stringify(search?.query)) return
       cancel()
-      cell.set(wanted ? { ...IDLE, status: 'loading' } : IDLE)
-      search = wanted && start(wanted)
+      cell.set(wantedQuery ? { ...IDLE, status: 'loading' } : IDLE)
+      search = wantedQuery && start(wantedQuery)
     },
     async more() {
       const { status, has_more } = cell.getSnapshot()

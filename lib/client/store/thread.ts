@@ -20,11 +20,11 @@ export function threadPlan(
 ): Plan<ThreadData, ThreadView> {
   return {
     initial: NOTHING,
-    async read(known, isMore, from) {
-      const wanted = known.messages.length + (isMore ? 1 : 0)
+    async read(current, isMore, from) {
+      const count = current.messages.length + (isMore ? 1 : 0)
       let data = from.next_cursor ? from : NOTHING
       do data = await readPage(client, root_id, data)
-      while (data.next_cursor !== undefined && data.messages.length < wanted)
+      while (data.next_cursor !== undefined && data.messages.length < count)
       return data
     },
     fold(data, event) {
@@ -39,10 +39,10 @@ export function threadPlan(
 }
 
 /** The thread with its next page. */
-async function readPage(client: StoreClient, root_id: string, known: ThreadData): Promise<ThreadData> {
-  const { next_cursor: cursor_path } = known
+async function readPage(client: StoreClient, root_id: string, current: ThreadData): Promise<ThreadData> {
+  const { next_cursor: cursor_path } = current
   const page = await client.threads.tree(root_id, { limit: PAGE, cursor_path })
-  const chunks = new Map(known.chunks)
+  const chunks = new Map(current.chunks)
   const messages = await Promise.all(
     page.messages.map(async (message) => {
       if (message.status !== 'streaming' || message.deleted_at) return message
@@ -51,7 +51,7 @@ async function readPage(client: StoreClient, root_id: string, known: ThreadData)
       return { ...message, content: read.join('') }
     }),
   )
-  return { messages: [...known.messages, ...messages], chunks, next_cursor: page.next_cursor }
+  return { messages: [...current.messages, ...messages], chunks, next_cursor: page.next_cursor }
 }
 
 async function readChunks(client: StoreClient, message_id: string): Promise<string[]> {

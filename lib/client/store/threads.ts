@@ -34,12 +34,12 @@ function foldThreads(
     case 'message.new': {
       const { message } = event.payload
       if (message.conversation_id !== conversation_id) return data
-      const known = data.items.find(({ root_id }) => root_id === message.root_id)
-      if (!known) return 'stale'
-      if (message.created_at <= known.last_activity_at) return data
-      const unread = (known.unread ?? 0) + (isBy(message, user_id) ? 0 : 1)
-      const changed = { unread, message_count: known.message_count + 1, last_activity_at: message.created_at }
-      return toFront(data, known, { ...known, ...changed })
+      const thread = data.items.find(({ root_id }) => root_id === message.root_id)
+      if (!thread) return 'stale'
+      if (message.created_at <= thread.last_activity_at) return data
+      const unread = (thread.unread ?? 0) + (isBy(message, user_id) ? 0 : 1)
+      const changed = { unread, message_count: thread.message_count + 1, last_activity_at: message.created_at }
+      return toFront(data, thread, { ...thread, ...changed })
     }
     case 'message.edited':
     case 'message.deleted':

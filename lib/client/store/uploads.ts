@@ -102,13 +102,13 @@ function createUploads({ client, feed }: StoreBase): StoreUploads {
     remove(key) {
       const { list, upload } = drafts.locate(key) ?? {}
       if (!list) return
-      drop(list, (each) => each === upload)
+      drop(list, (item) => item === upload)
       // What is not removed is deleted a day later.
       if (upload?.attachment) void client.attachments.remove(upload.attachment.id).catch(() => {})
     },
     take(conversation_id, draft) {
-      const taken = drop(drafts.get(conversation_id, draft), ({ status }) => status === 'ready')
-      return taken.map(({ attachment }) => attachment!)
+      const ready = drop(drafts.get(conversation_id, draft), ({ status }) => status === 'ready')
+      return ready.map(({ attachment }) => attachment!)
     },
   }
 }
@@ -128,13 +128,13 @@ function createDrafts() {
     areEmpty: () => [...lists.values()].every((list) => list.getSnapshot().length === 0),
     locate(key: string) {
       for (const [id, list] of lists) {
-        const upload = list.getSnapshot().find((each) => each.key === key)
+        const upload = list.getSnapshot().find((upload) => upload.key === key)
         if (upload) return { conversation_id: id.split(' ')[0]!, list, upload }
       }
       return undefined
     },
     change(list: List, key: string, by: Partial<FileUpload>): void {
-      list.set(list.getSnapshot().map((each) => (each.key === key ? { ...each, ...by } : each)))
+      list.set(list.getSnapshot().map((upload) => (upload.key === key ? { ...upload, ...by } : upload)))
     },
     /** @returns those that have left */
     drop(list: List, isDropped: (upload: FileUpload) => boolean): readonly FileUpload[] {
@@ -143,7 +143,7 @@ function createDrafts() {
         aborts.get(key)?.abort()
         aborts.delete(key)
       }
-      if (dropped.length > 0) list.set(list.getSnapshot().filter((each) => !isDropped(each)))
+      if (dropped.length > 0) list.set(list.getSnapshot().filter((upload) => !isDropped(upload)))
       return dropped
     },
     signalOf(key: string): AbortSignal {

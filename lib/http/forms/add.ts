@@ -5,11 +5,11 @@ import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { ChatError } from '../../core/errors.ts'
 import { readCookies } from '../../core/headers.ts'
-import { perform, secondsOf } from '../call.ts'
+import { bodyTimeout, perform } from '../call.ts'
 import type { Service } from '../handle.ts'
 import { readForm } from '../request/body.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from '../request/malformed.ts'
-import { type HeaderPair, requestIdOf } from '../response/headers.ts'
+import { type HeaderPair, toRequestId } from '../response/headers.ts'
 import { send } from '../response/send.ts'
 import { type Reply, serialize, toChatError } from '../response/serialize.ts'
 import { FORMS, type Form } from './forms.ts'
@@ -39,7 +39,7 @@ export function addForms(at: AddRoute, service: Service, config: Config): void {
 async function answer(service: Service, form: Form, event: H3Event): Promise<unknown> {
   const started = performance.now()
   const { method, headers } = event.req
-  const request_id = requestIdOf(headers)
+  const request_id = toRequestId(headers)
   const reply = await replyTo(service, form, event).catch((error) => {
     const { status, message } = toChatError(error)
     if (status === 500) contextOf(service.chat).log.error('Request failed', { request_id, cause: String(error) })
@@ -67,7 +67,7 @@ async function replyTo(service: Service, form: Form, event: H3Event): Promise<Re
   const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
   const fields = await readForm(source, headers, {
     bytes: MAX_BYTES,
-    seconds: secondsOf(contextOf(service.chat).config),
+    seconds: bodyTimeout(contextOf(service.chat).config),
   })
   const token = (fields.get('token') ?? '').trim()
   const input = { token, ...Object.fromEntries(form.fields.map(({ name }) => [name, fields.get(name) ?? ''])) }

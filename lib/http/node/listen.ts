@@ -59,7 +59,7 @@ async function listenInherited(server: Server, { fd }: InheritedPlace): Promise<
 }
 
 /** Where a server listens, for people: `127.0.0.1:8080`, `unix:/run/chat.sock`. */
-export function placeOf(server: Server): { url: string; port: number; address: string } {
+export function listeningPlace(server: Server): { url: string; port: number; address: string } {
   const real = server.address()
   // Node does not know the path of a socket that another process has opened.
   if (!real) return { url: 'unix:', port: 0, address: 'unix:' }
@@ -68,11 +68,11 @@ export function placeOf(server: Server): { url: string; port: number; address: s
     return { url: address, port: 0, address }
   }
   const { address: host, port } = real
-  return { url: urlOf({ host, port }), port, address: addressText({ host, port }) }
+  return { url: toUrl({ host, port }), port, address: addressText({ host, port }) }
 }
 
 /** A URL of the server for a browser on the same machine. */
-export function urlOf({ host, port }: Address): string {
+export function toUrl({ host, port }: Address): string {
   return `http://${addressText({ host: isAnyAddress(host) ? 'localhost' : host, port })}`
 }
 

@@ -4,10 +4,10 @@ import { contextOf } from '../../core/context-of.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import type { Chat } from '../../service.ts'
 import type { WebPage } from '../web-page.ts'
-import { type Listen, listen, type Place, placeOf, urlOf } from './listen.ts'
+import { type Listen, listen, listeningPlace, type Place, toUrl } from './listen.ts'
 import { createNodeListener } from './listener.ts'
 import { trackInFlight } from './requests-in-flight.ts'
-import { applyLimits, limitsOf, logRefusedConnections } from './server-limits.ts'
+import { applyLimits, configuredLimits, logRefusedConnections } from './server-limits.ts'
 import { closeGracefully } from './shutdown.ts'
 
 /** Where to listen. */
@@ -73,10 +73,10 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
   let isSocket = false
   const requests = trackInFlight(createNodeListener(chat, { isSocket: () => isSocket, web: options.web }))
   const server = await listen(requests.handle, place)
-  const real = placeOf(server)
+  const real = listeningPlace(server)
   isSocket = real.port === 0
   if (real.port > 0) await contextOf(chat).cluster.details.listensOn(real.port)
-  applyLimits(server, limitsOf(config))
+  applyLimits(server, configuredLimits(config))
   logRefusedConnections(server, config, log)
 
   async function drain(options: CloseOptions): Promise<void> {
@@ -90,7 +90,7 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
   return {
     ...real,
     // By the requested name.
-    ...('host' in place && { url: urlOf({ host: place.host, port: real.port }) }),
+    ...('host' in place && { url: toUrl({ host: place.host, port: real.port }) }),
     async close(options = {}) {
       refuseUnknown('server.close', options, CLOSE_OPTIONS)
       closed ??= drain(options)

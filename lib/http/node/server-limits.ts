@@ -30,7 +30,7 @@ const NOTICE_MS = 60_000
 const PART_TIMEOUT_MS = 310_000
 
 /** The limits that the configuration sets. */
-export function limitsOf({ attachments, server }: Config): Partial<ServerLimits> {
+export function configuredLimits({ attachments, server }: Config): Partial<ServerLimits> {
   const requestTimeout = server.request_timeout_seconds * 1000
   return {
     headersTimeout: server.headers_timeout_seconds * 1000,

@@ -5,30 +5,30 @@ import { convert, type Json } from './schemas.ts'
 import { ChatCompletionServerSentEvent, ConversationServerSentEvent } from './streams.ts'
 
 /** The responses of a route by status. */
-export function responsesOf(each: AnyRoute): Json {
+export function responsesOf(route: AnyRoute): Json {
   return {
-    [each.status]: success(each),
-    ...(each.status_unless_created && { [each.status_unless_created]: success(each) }),
-    ...(each.status_if_empty && { [each.status_if_empty]: success(each, { isEmpty: true }) }),
+    [route.status]: success(route),
+    ...(route.status_unless_created && { [route.status_unless_created]: success(route) }),
+    ...(route.status_if_empty && { [route.status_if_empty]: success(route, { isEmpty: true }) }),
     ...Object.fromEntries(
-      (each.file_statuses ?? []).map((status) => [
+      (route.file_statuses ?? []).map((status) => [
         status,
-        success(each, { isEmpty: status === 304, isPart: status === 206 }),
+        success(route, { isEmpty: status === 304, isPart: status === 206 }),
       ]),
     ),
-    ...redirection(each),
-    ...failuresOf(each),
+    ...redirection(route),
+    ...failuresOf(route),
     431: { $ref: '#/components/responses/HeadersTooLarge' },
   }
 }
 
-function success(each: AnyRoute, { isEmpty = each.status === 204, isPart = false } = {}): Json {
+function success(route: AnyRoute, { isEmpty = route.status === 204, isPart = false } = {}): Json {
   const isSent = (name: HeaderName) => isPart || name !== 'Content-Range'
-  const maybe = [...namesOf(each, 'maybe').filter(isSent), ...(isLimited(each) ? LIMIT_HEADERS : [])]
+  const maybe = [...namesOf(route, 'maybe').filter(isSent), ...(isLimited(route) ? LIMIT_HEADERS : [])]
   return {
-    description: each.summary,
-    headers: headersOf(namesOf(each, 'always'), maybe),
-    ...(!isEmpty && { content: contentOf(each) }),
+    description: route.summary,
+    headers: headersOf(namesOf(route, 'always'), maybe),
+    ...(!isEmpty && { content: contentOf(route) }),
   }
 }
 
@@ -36,20 +36,20 @@ function namesOf({ response_headers }: AnyRoute, when: 'always' | 'maybe'): Head
   return (Object.keys(response_headers) as (keyof ResponseHeaders)[]).filter((name) => response_headers[name] === when)
 }
 
-function contentOf(each: AnyRoute): Json {
+function contentOf(route: AnyRoute): Json {
   // Any media type, and so any shape.
-  if (each.answer === 'file') return { [each.content_type ?? '*/*']: {} }
-  if (each.answer === 'document') return { '*/*': { schema: {} } }
-  const schema = each.output && convert(each.output)
-  if (each.answer === 'text') return { [each.content_type ?? 'text/plain']: { schema: schema ?? { type: 'string' } } }
-  if (each.answer === 'stream') return { 'text/event-stream': { schema: convert(ConversationServerSentEvent) } }
-  const pieces = each.pieces && { 'text/event-stream': { schema: convert(ChatCompletionServerSentEvent) } }
+  if (route.answer === 'file') return { [route.content_type ?? '*/*']: {} }
+  if (route.answer === 'document') return { '*/*': { schema: {} } }
+  const schema = route.output && convert(route.output)
+  if (route.answer === 'text') return { [route.content_type ?? 'text/plain']: { schema: schema ?? { type: 'string' } } }
+  if (route.answer === 'stream') return { 'text/event-stream': { schema: convert(ConversationServerSentEvent) } }
+  const pieces = route.pieces && { 'text/event-stream': { schema: convert(ChatCompletionServerSentEvent) } }
   return { 'application/json': { schema }, ...pieces }
 }
 
 /** The response to a browser, which does not ask for JSON. */
-function redirection(each: AnyRoute): Json {
-  if (each.answer !== 'redirect') return {}
-  const headers = headersOf(['Location', ...namesOf(each, 'always')], LIMIT_HEADERS)
+function redirection(route: AnyRoute): Json {
+  if (route.answer !== 'redirect') return {}
+  const headers = headersOf(['Location', ...namesOf(route, 'always')], LIMIT_HEADERS)
   return { 303: { description: 'The same as a redirect, for requests that do not accept JSON', headers } }
 }

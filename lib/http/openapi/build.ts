@@ -65,7 +65,7 @@ const REQUEST_ID = {
 const HEADERS_TOO_LARGE = { description: 'The headers have more than 16 KiB, or there are more than 100.' }
 
 function tagsOf(all: AnyRoute[]): Json[] {
-  const names = new Set<Tag>(all.map((each) => each.tag))
+  const names = new Set<Tag>(all.map((route) => route.tag))
   return [...names].map((name) => ({ name, description: TAGS[name] }))
 }
 
@@ -78,11 +78,11 @@ const asYaml = once(async (config) => {
 
 /** Serialises a document once for each configuration: all responses share its bytes. */
 function once(make: (config: Config) => string | Promise<string>): (config: Config) => Promise<Buffer> {
-  const made = new WeakMap<Config, Promise<Buffer>>()
+  const documents = new WeakMap<Config, Promise<Buffer>>()
   const toBytes = async (config: Config) => Buffer.from(await make(config))
   return (config) => {
-    const bytes = made.get(config) ?? toBytes(config)
-    made.set(config, bytes)
+    const bytes = documents.get(config) ?? toBytes(config)
+    documents.set(config, bytes)
     return bytes
   }
 }

@@ -9,10 +9,10 @@ import { reference } from './reference.ts'
 import { expand, type Json, toPascal } from './schemas.ts'
 
 /** The error responses of a route by status, as references to {@link failureResponses}. */
-export function failuresOf(each: AnyRoute): Json {
-  const failures = byStatus(each).map(([status, codes]) => [
+export function failuresOf(route: AnyRoute): Json {
+  const failures = byStatus(route).map(([status, codes]) => [
     status,
-    { $ref: `#/components/responses/${responseName(each, codes)}` },
+    { $ref: `#/components/responses/${responseName(route, codes)}` },
   ])
   return Object.fromEntries(failures)
 }
@@ -20,43 +20,45 @@ export function failuresOf(each: AnyRoute): Json {
 /** Every error response of some routes, by name. */
 export function failureResponses(routes: AnyRoute[]): Json {
   return sorted(
-    routes.flatMap((each) =>
-      byStatus(each).map(([status, codes]) => [responseName(each, codes), failure(each, status, codes)]),
+    routes.flatMap((route) =>
+      byStatus(route).map(([status, codes]) => [responseName(route, codes), failure(route, status, codes)]),
     ),
   )
 }
 
 /** The body of every error response of some routes, by name. */
 export function failureSchemas(routes: AnyRoute[]): Json {
-  return sorted(routes.flatMap((each) => byStatus(each).flatMap(([, codes]) => Object.entries(schemasOf(each, codes)))))
+  return sorted(
+    routes.flatMap((route) => byStatus(route).flatMap(([, codes]) => Object.entries(schemasOf(route, codes)))),
+  )
 }
 
 function sorted(entries: (readonly [string, unknown])[]): Json {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function byStatus(each: AnyRoute): [status: number, codes: ErrorCode[]][] {
-  const found = new Map<number, ErrorCode[]>()
+function byStatus(route: AnyRoute): [status: number, codes: ErrorCode[]][] {
+  const codesBy = new Map<number, ErrorCode[]>()
   // In the order of the table, so that equal sets of codes share a response.
-  const codes = new Set(errorsOf(each))
+  const codes = new Set(errorsOf(route))
   for (const code of Object.keys(ERRORS) as ErrorCode[])
-    if (codes.has(code)) found.set(ERRORS[code][0], [...(found.get(ERRORS[code][0]) ?? []), code])
-  return [...found]
+    if (codes.has(code)) codesBy.set(ERRORS[code][0], [...(codesBy.get(ERRORS[code][0]) ?? []), code])
+  return [...codesBy]
 }
 
-function responseName(each: AnyRoute, codes: ErrorCode[]): string {
-  return `${codesName(each, codes)}${isLimited(each) || codes.includes('method_not_allowed') ? '' : 'Unlimited'}`
+function responseName(route: AnyRoute, codes: ErrorCode[]): string {
+  return `${codesName(route, codes)}${isLimited(route) || codes.includes('method_not_allowed') ? '' : 'Unlimited'}`
 }
 
-function codesName(each: AnyRoute, codes: ErrorCode[]): string {
-  return `${shapeOf(each, codes) === PROBLEM ? '' : 'ChatCompletion'}${codes.map(toPascal).join('Or')}`
+function codesName(route: AnyRoute, codes: ErrorCode[]): string {
+  return `${shapeOf(route, codes) === PROBLEM ? '' : 'ChatCompletion'}${codes.map(toPascal).join('Or')}`
 }
 
 /** A separate body schema for each set of codes: generators disagree about combined schemas. */
-function schemasOf(each: AnyRoute, codes: ErrorCode[]): Json {
-  const name = codesName(each, codes)
+function schemasOf(route: AnyRoute, codes: ErrorCode[]): Json {
+  const name = codesName(route, codes)
   const code = { type: 'string', enum: codes }
-  if (shapeOf(each, codes) === PROBLEM) return { [`${name}Problem`]: withProperty(expand(Problem), { code }) }
+  if (shapeOf(route, codes) === PROBLEM) return { [`${name}Problem`]: withProperty(expand(Problem), { code }) }
   return {
     [`${name}Failure`]: withProperty(expand(CompatFailure), { error: { $ref: reference(`${name}Error`) } }),
     [`${name}Error`]: withProperty(expand(CompatError), { code }),
@@ -67,14 +69,14 @@ function withProperty(schema: Json, property: Json): Json {
   return { ...schema, properties: { ...(schema.properties as Json), ...property } }
 }
 
-function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
+function failure(route: AnyRoute, status: number, codes: ErrorCode[]): Json {
   const always = ALWAYS[status] ?? []
   const maybe: HeaderName[] = [
     // Method and API group are checked before everything else.
-    ...(isLimited(each) && status !== 405 ? LIMIT_HEADERS : []),
+    ...(isLimited(route) && status !== 405 ? LIMIT_HEADERS : []),
     ...(codes.includes('session_expired') ? (['Set-Cookie'] as const) : []),
   ]
-  const shape = shapeOf(each, codes)
+  const shape = shapeOf(route, codes)
   const examples = codes.map((code) => [
     code,
     { value: shape.toBody(new ChatError(code), 'b2f7d1c0-5c1e-4d0c-9f6e-0d8c1f6a7b3e') },
@@ -84,7 +86,7 @@ function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
     headers: headersOf(always, maybe),
     content: {
       [shape.content_type]: {
-        schema: { $ref: reference(Object.keys(schemasOf(each, codes))[0]!) },
+        schema: { $ref: reference(Object.keys(schemasOf(route, codes))[0]!) },
         ...(shape === PROBLEM && { examples: Object.fromEntries(examples) }),
       },
     },
@@ -100,6 +102,6 @@ const ALWAYS: Record<number, HeaderName[]> = {
 }
 
 /** A disabled route responds like an unknown path, not like its API group. */
-function shapeOf(each: AnyRoute, codes: ErrorCode[]): FailureShape {
-  return codes.includes('not_found') && !each.errors.includes('not_found') ? PROBLEM : apiGroupOf(each.path).failure
+function shapeOf(route: AnyRoute, codes: ErrorCode[]): FailureShape {
+  return codes.includes('not_found') && !route.errors.includes('not_found') ? PROBLEM : apiGroupOf(route.path).failure
 }

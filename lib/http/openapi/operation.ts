@@ -26,48 +26,50 @@ export function securitySchemes({ session, security }: Config): Json {
 }
 
 /** One endpoint; its name is the operation id. */
-export function toOperation(name: string, each: AnyRoute, config: Config): Json {
+export function toOperation(name: string, route: AnyRoute, config: Config): Json {
   const parameters = [
-    ...pathParameters(each),
-    ...parametersOf(each.query, 'query'),
-    ...parametersOf(each.headers, 'header'),
+    ...pathParameters(route),
+    ...parametersOf(route.query, 'query'),
+    ...parametersOf(route.headers, 'header'),
   ]
   return {
     operationId: name,
-    summary: each.summary,
-    description: each.description,
-    tags: [each.tag],
-    security: securityOf(each, config),
+    summary: route.summary,
+    description: route.description,
+    tags: [route.tag],
+    security: securityOf(route, config),
     ...(parameters.length > 0 && { parameters }),
-    ...(each.bytes && { requestBody: { required: true, content: { 'application/octet-stream': BYTES } } }),
-    ...(each.body && { requestBody: { required: !each.body_optional, content: { 'application/json': bodyOf(each) } } }),
-    responses: responsesOf(each),
+    ...(route.bytes && { requestBody: { required: true, content: { 'application/octet-stream': BYTES } } }),
+    ...(route.body && {
+      requestBody: { required: !route.body_optional, content: { 'application/json': bodyOf(route) } },
+    }),
+    responses: responsesOf(route),
   }
 }
 
 /** With a schema, although it adds nothing to the type: some generators of clients fail without one. */
 const BYTES = { schema: { type: 'string', format: 'binary' } }
 
-function bodyOf(each: AnyRoute): Json {
-  return { schema: convert(each.body), ...(each.example && { example: each.example }) }
+function bodyOf(route: AnyRoute): Json {
+  return { schema: convert(route.body), ...(route.example && { example: route.example }) }
 }
 
-function securityOf(each: AnyRoute, { security }: Config): Json[] {
-  if (each.metrics_token) return [{}, { metrics_token: [] }]
-  if (each.access === 'public') return []
-  const session = each.changes && security.csrf.enabled ? { session: [], csrf: [] } : { session: [] }
-  const ways = each.sign_in ? [session] : [session, { key: [] }]
-  return each.access === 'optional' ? [{}, ...ways] : ways
+function securityOf(route: AnyRoute, { security }: Config): Json[] {
+  if (route.metrics_token) return [{}, { metrics_token: [] }]
+  if (route.access === 'public') return []
+  const session = route.changes && security.csrf.enabled ? { session: [], csrf: [] } : { session: [] }
+  const ways = route.sign_in ? [session] : [session, { key: [] }]
+  return route.access === 'optional' ? [{}, ...ways] : ways
 }
 
-function pathParameters(each: AnyRoute): Json[] {
-  return [...each.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+function pathParameters(route: AnyRoute): Json[] {
+  return [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return {
       name,
       in: 'path',
       required: true,
       description: PARAMETERS[name as keyof typeof PARAMETERS],
-      schema: schemaOfParameter(each, name!),
+      schema: schemaOfParameter(route, name!),
     }
   })
 }

@@ -22,11 +22,11 @@ function mapValues(schema: Json): Json {
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {
       if (!NESTED.includes(keyword) || typeof value !== 'object' || value === null) return [keyword, value]
-      if (Array.isArray(value)) return [keyword, value.map((each) => toPortable(each as Json))]
+      if (Array.isArray(value)) return [keyword, value.map((item) => toPortable(item as Json))]
       if (keyword !== 'properties') return [keyword, toPortable(value as Json)]
       return [
         keyword,
-        Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toPortable(each as Json)])),
+        Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toPortable(item as Json)])),
       ]
     }),
   )

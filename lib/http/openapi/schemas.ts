@@ -158,22 +158,22 @@ export function convert(schema: v.GenericSchema): Json {
 
 /** The named schemas that a part of the document refers to, by name. */
 export function namedSchemasIn(part: unknown): Json {
-  const found: Json = {}
+  const schemas: Json = {}
   const look = (within: unknown) => {
     for (const [, name] of JSON.stringify(within).matchAll(/#\/components\/schemas\/(\w+)/g))
-      if (Object.hasOwn(DEFINITIONS, name!) && !Object.hasOwn(found, name!)) {
-        found[name!] = expand(DEFINITIONS[name!]!)
-        look(found[name!])
+      if (Object.hasOwn(DEFINITIONS, name!) && !Object.hasOwn(schemas, name!)) {
+        schemas[name!] = expand(DEFINITIONS[name!]!)
+        look(schemas[name!])
       }
   }
   look(part)
-  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** A schema as JSON Schema, not as a reference itself, with references to the others. */
 export function expand(schema: v.GenericSchema): Json {
   if (isOneNamed(schema)) return oneOf((nodeOf(schema).options as SchemaNode[]).map(schemaOf))
-  if (schema.type === 'variant' && leavesOf(schema).every((each) => NAMED.has(each))) return oneOf(leavesOf(schema))
+  if (schema.type === 'variant' && leavesOf(schema).every((schema) => NAMED.has(schema))) return oneOf(leavesOf(schema))
   const name = NAMED.get(schema)
   return name ? refer(definitions()[name]!, schema) : convert(schema)
 }
@@ -191,7 +191,7 @@ function definitions(): Record<string, Json> {
  * `discriminator`, which would repeat that: with it, openapi-generator makes TypeScript that lacks its imports.
  */
 function oneOf(variants: v.GenericSchema[]): Json {
-  return { oneOf: variants.map((each) => ({ $ref: reference(NAMED.get(each)!) })) }
+  return { oneOf: variants.map((schema) => ({ $ref: reference(NAMED.get(schema)!) })) }
 }
 
 /** The flattened alternatives. */

@@ -38,7 +38,7 @@ const MAX_AGE = '7200'
 /** Exactly the configured origins, and never `*`: cookies are sent along. */
 export function createCors({ server, security }: Config): Cors {
   const origins = server.cors.allowed_origins
-  const taken = [...TAKEN, security.csrf.header_name].join(', ')
+  const exposed = [...TAKEN, security.csrf.header_name].join(', ')
   return {
     origins,
     always: origins.length > 0 ? [['vary', 'Origin']] : [],
@@ -49,7 +49,7 @@ export function createCors({ server, security }: Config): Cors {
     ],
     preflight: (methods) => [
       ['access-control-allow-methods', methods.join(', ')],
-      ['access-control-allow-headers', taken],
+      ['access-control-allow-headers', exposed],
       ['access-control-max-age', MAX_AGE],
     ],
   }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ChatError } from '../../core/errors.ts'
 import { formatEvent } from '../../core/event-stream.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
-import { networkOf } from '../../limits/rules.ts'
+import { toNetwork } from '../../limits/rules.ts'
 
 const encoder = new TextEncoder()
 
@@ -28,7 +28,7 @@ export function createChunkStreams(limits = STREAMS) {
      * @throws ChatError `too_many_streams` to one address, `unavailable` in all
      */
     begin(chunks: Iterable<unknown>, address = ''): ReadableStream<Uint8Array> {
-      const network = networkOf(address)
+      const network = toNetwork(address)
       if (slots.count(network).running >= perKey) throw new ChatError('too_many_streams', { retry_after_seconds: 1 })
       const over = slots.tryAcquire(network)
       if (!over) throw new ChatError('unavailable', { retry_after_seconds: 1 })

@@ -30,7 +30,7 @@ const SECURITY: HeaderPair[] = [
 const HSTS: HeaderPair = ['strict-transport-security', 'max-age=15552000']
 
 /** The id of a request: that of the caller, if it is plain, or a new one. */
-export function requestIdOf(headers: Headers): string {
+export function toRequestId(headers: Headers): string {
   const given = headers.get('x-request-id')
   return given !== null && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
 }

@@ -21,10 +21,10 @@ export function createStallWatch(seconds: number) {
   let timer: NodeJS.Timeout | undefined
 
   function checkClients(): void {
-    for (const [socket, each] of waiting) {
+    for (const [socket, connection] of waiting) {
       const progress = progressOf(socket)
-      const isStalled = hasStalled(each, progress)
-      if (socket.destroyed || (progress === undefined && each.response.writableFinished)) waiting.delete(socket)
+      const isStalled = hasStalled(connection, progress)
+      if (socket.destroyed || (progress === undefined && connection.response.writableFinished)) waiting.delete(socket)
       else if (isStalled) socket.destroy()
     }
     if (waiting.size > 0) return
@@ -38,8 +38,8 @@ export function createStallWatch(seconds: number) {
       const { socket } = response
       // A connection of HTTP/2 carries many responses, and has its own flow control.
       if (!socket || response.req.httpVersionMajor !== 1) return
-      const known = waiting.get(socket)
-      if (known) known.response = response
+      const entry = waiting.get(socket)
+      if (entry) entry.response = response
       else waiting.set(socket, { response, state: undefined, checks: 0 })
       timer ??= setInterval(checkClients, (seconds * 1000) / CHECKS).unref()
     },
@@ -62,7 +62,7 @@ export function progressOf(socket: Socket): string | undefined {
  *
  * @returns a promise of false if the client leaves before; `undefined` if it is the turn of the response
  */
-export function turnOf(response: ServerResponse | undefined): Promise<boolean> | undefined {
+export function waitForTurn(response: ServerResponse | undefined): Promise<boolean> | undefined {
   if (!response || response.socket !== null || response.destroyed || response.req.socket.destroyed) return undefined
   return new Promise((resolve) => {
     response.once('socket', () => setImmediate(resolve, true))

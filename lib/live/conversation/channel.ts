@@ -129,9 +129,9 @@ function createOffered() {
       let count = 0
       while (offered[count]?.line.seq === seq + 1 + count) count++
       if (count > 0) {
-        const taken = offered.splice(0, Math.min(count, PAGE))
-        const page = { lines: taken.map(({ line }) => line), isLast: offered.length === 0 && others.areRead() }
-        return { page, since: taken[0]!.since }
+        const entries = offered.splice(0, Math.min(count, PAGE))
+        const page = { lines: entries.map(({ line }) => line), isLast: offered.length === 0 && others.areRead() }
+        return { page, since: entries[0]!.since }
       }
       const since = unread_since
       unread_since = undefined
@@ -172,7 +172,7 @@ async function pageOf(
   epoch: string,
   { from, to, bytes }: { from: number; to: number; bytes: number },
 ): Promise<MissedPage | undefined> {
-  const page = (await source.read(from, PAGE)).lines.filter((each) => each.seq <= to)
+  const page = (await source.read(from, PAGE)).lines.filter((event) => event.seq <= to)
   if (page[0]?.seq !== from + 1) return undefined
   const known = page.filter((each) => each.event)
   const delivery = encode(withIds(epoch, known), bytes)

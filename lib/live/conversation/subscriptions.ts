@@ -40,17 +40,17 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
     /** Follows the log of a conversation; the reader is not a live reader yet. */
     add(conversationId: string, reader: Reader): Subscribers {
       const create = () => createSubscribers(deps.sources.ofConversation(conversationId), deps)
-      const found = subscribers.get(conversationId) ?? create()
-      subscribers.set(conversationId, found)
-      found.readers.add(reader)
-      return found
+      const subscriber = subscribers.get(conversationId) ?? create()
+      subscribers.set(conversationId, subscriber)
+      subscriber.readers.add(reader)
+      return subscriber
     },
 
     remove(conversationId: string, reader: Reader): void {
-      const found = subscribers.get(conversationId)
-      found?.liveReaders.delete(reader)
-      found?.readers.delete(reader)
-      if (found?.readers.size === 0) subscribers.delete(conversationId)
+      const subscriber = subscribers.get(conversationId)
+      subscriber?.liveReaders.delete(reader)
+      subscriber?.readers.delete(reader)
+      if (subscriber?.readers.size === 0) subscribers.delete(conversationId)
     },
 
     channelOf: (conversationId: string): Channel | undefined => subscribers.get(conversationId)?.channel,

@@ -2,7 +2,7 @@ import type { Metrics } from '../../metrics/registry.ts'
 import { type Delivered, type Delivery, encode } from '../readers/delivery.ts'
 import type { Reader } from '../readers/reader.ts'
 import type { Followers } from './followers.ts'
-import { eventsOf, groupReaders } from './reader-groups.ts'
+import { groupReaders, listGroupEvents } from './reader-groups.ts'
 
 /**
  * The bytes that wait for a reader that is sent missed events. Beyond them it is sent what it missed in that time, too.
@@ -39,7 +39,7 @@ export function createDeliverAll({ followers, metrics, send }: DeliverAllDeps) {
     deliver(events: Delivered[]): number {
       let delivered = 0
       for (const [reader, group] of groupReaders(events, followers)) {
-        group.delivery ??= encode(withoutRepeats(eventsOf(group)))
+        group.delivery ??= encode(withoutRepeats(listGroupEvents(group)))
         delivered += group.delivery.events.length
         sendOrKeep(reader, group.delivery)
       }

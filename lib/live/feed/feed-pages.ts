@@ -38,15 +38,15 @@ export function createFeedPages({ feed, followers, deliver, compose, beforeDeliv
     const offered = rendering.offered()
     const news = known ?? (await progress.read())
     // Rows that concern no reader are not rendered.
-    for (let wanted = wantedOf(news.rows, followers); wanted.length > 0; ) {
-      const events = await rendering.render(wanted, reached()[1])
+    for (let rows = wantedOf(news.rows, followers); rows.length > 0; ) {
+      const events = await rendering.render(rows, reached()[1])
       await beforeDelivery()
       // What is published with the last events is one write to each reader with these.
-      const isEnd = news.isLast && events.length === wanted.length
-      const due = [...events.flatMap((each) => each ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])]
-      if (deliver(due) > 0) measure(originOf(wanted[0]![0]))
-      progress.moveTo(wanted[events.length - 1]![1])
-      wanted = wanted.slice(events.length)
+      const isEnd = news.isLast && events.length === rows.length
+      const due = [...events.flatMap((rows) => rows ?? []), ...(isEnd ? ephemeral.take(published.splice(0)) : [])]
+      if (deliver(due) > 0) measure(originOf(rows[0]![0]))
+      progress.moveTo(rows[events.length - 1]![1])
+      rows = rows.slice(events.length)
     }
     progress.pass(news)
     if (!news.isLast) return false

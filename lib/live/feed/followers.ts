@@ -71,7 +71,7 @@ export function createFollowers() {
         else reader.following!.changes.push(delivered)
       }
       const others = [...byConversation.get(conversation_id)].filter(
-        (each) => each.user_id !== user_id && isSince(each),
+        (follower) => follower.user_id !== user_id && isSince(follower),
       )
       return [...own.filter((reader) => reader.following!.joined), ...others, ...everywhere]
     },

@@ -45,7 +45,7 @@ export function createLatestCommits() {
       since = undefined
       commits = []
       return (row) => {
-        const isOwn = added.some((rows) => rows.length === 0 || rows.some((each) => isSame(each, row)))
+        const isOwn = added.some((rows) => rows.length === 0 || rows.some((commit) => isSame(commit, row)))
         return { at: row.created_at, since: isOwn ? begun : undefined }
       }
     },

@@ -34,14 +34,14 @@ export function createOwnCommits() {
       const news: News = { rows: [], place, isLast: true, isEarly: false }
       const numbers = new Map<string, number>()
       for (const commit of taken) {
-        const found = follow(news.place, commit)
-        if (!found) return undefined
-        for (const [{ conversation_id: id, seq }] of found.rows) {
+        const progress = follow(news.place, commit)
+        if (!progress) return undefined
+        for (const [{ conversation_id: id, seq }] of progress.rows) {
           if ((numbers.get(id) ?? last.get(id)) !== seq - 1) return undefined
           numbers.set(id, seq)
         }
-        news.rows.push(...found.rows)
-        news.place = found.place
+        news.rows.push(...progress.rows)
+        news.place = progress.place
       }
       return news
     },

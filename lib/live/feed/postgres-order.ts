@@ -112,7 +112,7 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
     async news({ seen, next }, limit) {
       const row = await readNews(db, { seen, ...(next && { next }) }, limit)
-      const found = (JSON.parse(row.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
+      const found = (JSON.parse(row.rows ?? '[]') as FeedRow[]).map((row) => ({ ...row, xid: Number(row.xid) }))
       const whole = toWholeSnapshot(row.now)
       const last = Number(row.last ?? 0)
       // A replica that lacks the last commits has taken over, and their numbers come again.
@@ -126,9 +126,9 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       const now = next?.sees ?? (await shorten(db, upTo(whole, Math.max(last, seen.xmax - 1))))
       if (!next && now.xmax < seen.xmax) return { rows: [], isLast: true, isEarly: found.length > 0, place: { seen } }
       const isWhole = found.length < limit
-      const rows = found.filter((each) => sees(now, each.xid))
+      const rows = found.filter((row) => sees(now, row.xid))
       return {
-        rows: rows.map((each) => [each, { seen, next: { sees: now, id: each.id } }]),
+        rows: rows.map((row) => [row, { seen, next: { sees: now, id: row.id } }]),
         place: isWhole ? { seen: now } : { seen, next: { sees: now, id: found.at(-1)?.id ?? 0 } },
         isLast: isWhole && next === undefined,
         isEarly: rows.length < found.length,

@@ -13,16 +13,16 @@ export interface Group {
 export function groupReaders(events: Delivered[], followers: Followers): Map<Reader, Group> {
   const groups = new Map<Reader, Group>()
   let latest: Group[] = []
-  events.forEach((each, index) => {
-    if (index > 0 && concernSame(events[index - 1]!, each)) {
-      for (const group of latest) group.more.push(each)
+  events.forEach((event, index) => {
+    if (index > 0 && concernSame(events[index - 1]!, event)) {
+      for (const group of latest) group.more.push(event)
       return
     }
     // Readers of one group that get this event, too, are one group again.
     const next = new Map<Group | undefined, Group>()
-    for (const reader of followers.concernedBy(each)) {
+    for (const reader of followers.concernedBy(event)) {
       const before = groups.get(reader)
-      const group = next.get(before) ?? { before, more: [each] }
+      const group = next.get(before) ?? { before, more: [event] }
       next.set(before, group)
       groups.set(reader, group)
     }
@@ -42,7 +42,7 @@ function concernSame(one: Delivered, next: Delivered): boolean {
 }
 
 /** The events of a group, in their order. */
-export function eventsOf(group: Group): Delivered[] {
+export function listGroupEvents(group: Group): Delivered[] {
   const runs: Delivered[][] = []
   for (let each: Group | undefined = group; each; each = each.before) runs.push(each.more)
   return runs.reverse().flat()

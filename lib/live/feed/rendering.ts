@@ -15,7 +15,7 @@ export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promi
     /** Adds events that were just committed. */
     offer(events: NumberedEvent[]): void {
       if (known.size > MAX_KNOWN) known.clear()
-      for (const each of events) if (each.event) known.set(keyOf(each), each.event)
+      for (const event of events) if (event.event) known.set(keyOf(event), event.event)
     },
     /** The events that were added and not rendered, before a read of the log. */
     offered: () => [...known.keys()],
@@ -29,7 +29,7 @@ export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promi
     async render(rows: [row: FeedRow, place: Place][], epoch: string): Promise<(Delivered | undefined)[]> {
       const unknown = rows.filter(([row]) => !known.has(keyOf(row))).map(([row]) => row)
       const read = unknown.length > 0 ? await compose(unknown) : []
-      const composed = new Map(read.map((each) => [keyOf(each), each.event]))
+      const composed = new Map(read.map((row) => [keyOf(row), row.event]))
       const rendered: (Delivered | undefined)[] = []
       for (const [row, after] of rows) {
         const key = keyOf(row)

@@ -136,8 +136,8 @@ async function* readRounds(
   let place = begin
   for (let isWhole = false; !isWhole && !reader.closed; ) {
     if (!(await deps.slots.take(reader))) return
-    const each = Math.max(MIN_ROUND, Math.floor(ROUND / ranges.length))
-    const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + each - 1) }))
+    const share = Math.max(MIN_ROUND, Math.floor(ROUND / ranges.length))
+    const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + share - 1) }))
     const read = await deps.turn(reader, async () => ({
       rows: parts.length > 0 ? await feed.listRanges(parts) : [],
       own: await feed.listOwnChanges(reader.user_id, place, end, ROUND),

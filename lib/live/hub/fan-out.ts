@@ -49,13 +49,13 @@ export function createFanOut(deps: FanOutDeps) {
   function deliver(outcome: Outcome): void {
     const { ephemeral, revocations } = outcome
     const own = ephemeral.filter(({ user_ids }) => user_ids && inboxes.isRead(user_ids))
-    for (const each of ephemeral) if (isForAll(each)) publish(each.conversation_id, each.event)
+    for (const event of ephemeral) if (isForAll(event)) publish(event.conversation_id, event.event)
     const advances = advanceLogs(deps, outcome)
     if (advances.length === 0 && own.length === 0 && revocations.length === 0) return
     const delivery = logsDelivered(advances, inboxes, own)
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
-        for (const each of ephemeral) if (!isForAll(each)) publishToSome(each)
+        for (const event of ephemeral) if (!isForAll(event)) publishToSome(event)
         return Promise.all([inboxes.send(own), recheck(revocations)])
       })
       .catch((error) => {
@@ -105,11 +105,11 @@ export function createFanOut(deps: FanOutDeps) {
 function advanceLogs({ subscriptions, followers, tail }: FanOutDeps, outcome: Outcome): Promise<void>[] {
   const { conversations, members, ephemeral } = outcome
   const advances = [...conversations].flatMap(([id, events]) => subscriptions.channelOf(id)?.advance(events) ?? [])
-  const others = new Set(ephemeral.map((each) => each.conversation_id).filter((id) => !conversations.has(id)))
+  const others = new Set(ephemeral.map((event) => event.conversation_id).filter((id) => !conversations.has(id)))
   const read = [...others].flatMap((id) => subscriptions.channelOf(id) ?? [])
   if (read.length > 0) advances.push(forEachConcurrently(read, LOGS_CONCURRENCY, (channel) => channel.advance()))
   const touched = [...conversations.keys(), ...others]
-  const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
+  const users = [...members, ...ephemeral.flatMap((event) => event.user_id ?? [])]
   if (touched.some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(outcome))
   else if (conversations.size > 0) tail.skipped()
   return advances
@@ -188,14 +188,14 @@ function createPublishers({ subscriptions, followers, all, tail, typings, send }
     },
 
     /** At once, to one user, or to all but some. */
-    publishToSome(each: Ephemeral): void {
-      const { conversation_id, event, user_id, except_ids } = each
+    publishToSome(ephemeral: Ephemeral): void {
+      const { conversation_id, event, user_id, except_ids } = ephemeral
       if (user_id !== undefined) {
-        sendTo(each, (id) => id === user_id)
+        sendTo(ephemeral, (id) => id === user_id)
         all.deliverToUser(user_id, { conversation_id, event })
       } else if (except_ids) {
         const without = new Set(except_ids)
-        sendTo(each, (id) => !without.has(id))
+        sendTo(ephemeral, (id) => !without.has(id))
         all.deliverExcept(without, { conversation_id, event })
       }
     },

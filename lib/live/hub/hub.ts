@@ -196,8 +196,8 @@ function turnsWithRights(
 ): CatchUpDeps['turn'] {
   return (entry, work) =>
     turns.take(entry, async () => {
-      const found = await work()
+      const result = await work()
       await rights.refresh()
-      return found
+      return result
     })
 }

@@ -19,7 +19,7 @@ export function createLogins(deps: {
   close: (reader: Reader, reason: CloseReason) => void
 }) {
   // Which streams were asked about last: with several of a subject, each has its turn.
-  const asked = new WeakMap<Login, number>()
+  const askedAt = new WeakMap<Login, number>()
   let round = 0
   // Ends the questions in progress: a stop waits for no response.
   const stopping = new AbortController()
@@ -28,7 +28,7 @@ export function createLogins(deps: {
 
   async function isOver(reader: LoggedIn): Promise<boolean> {
     if (reader.closed || signal.aborted) return false
-    asked.set(reader.login, round)
+    askedAt.set(reader.login, round)
     try {
       return (await withDeadline(reader.login.ask(), TIMEOUT_MS, undefined, signal)) === false
     } catch {
@@ -39,7 +39,7 @@ export function createLogins(deps: {
   /** Asks about one of the streams of a subject. If its login is over, the others may be of another one: each is asked about. */
   async function recheckSubject(readers: LoggedIn[]): Promise<void> {
     const open = readers.filter((reader) => !reader.closed)
-    const [first, ...others] = open.sort((a, b) => (asked.get(a.login) ?? 0) - (asked.get(b.login) ?? 0))
+    const [first, ...others] = open.sort((a, b) => (askedAt.get(a.login) ?? 0) - (askedAt.get(b.login) ?? 0))
     if (!first || !(await isOver(first))) return
     deps.close(first, 'session_ended')
     for (const reader of others) if (await isOver(reader)) deps.close(reader, 'session_ended')

@@ -66,7 +66,7 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
     recheckAll: () => recheck([...streams.all()]),
     /** Rechecks the streams that revocations concern. */
     recheckConcerned: (revocations: Revocation[]) =>
-      recheck([...new Set(revocations.flatMap((each) => [...concernedBy(each)]))]),
+      recheck([...new Set(revocations.flatMap((change) => [...concernedBy(change)]))]),
     /** Rechecks the streams whose session may have expired since the last check. */
     async recheckExpired(): Promise<void> {
       const at = now()
@@ -83,9 +83,9 @@ export function createRights({ streams, findRefusals, close, advance, now }: Rig
 
 /** Keeps until when rights are known. @param lookUp looks all of them up */
 function createFreshness(lookUp: () => Promise<void>) {
-  let known = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
   const knownAt = (instant: number): void => {
-    known = Math.max(known, instant)
+    checkedAt = Math.max(checkedAt, instant)
   }
   const lookUpAll = singleFlight(async () => {
     const began = performance.now()
@@ -95,12 +95,12 @@ function createFreshness(lookUp: () => Promise<void>) {
 
   /** One in progress may have looked before the events of the caller were committed: another one follows it. */
   async function renew(): Promise<void> {
-    for (const due = performance.now() - OLDEST_MS; known < due; ) await lookUpAll()
+    for (const due = performance.now() - OLDEST_MS; checkedAt < due; ) await lookUpAll()
   }
 
   return {
     knownAt,
-    refresh: (): Promise<void> | undefined => (performance.now() - known > OLDEST_MS ? renew() : undefined),
+    refresh: (): Promise<void> | undefined => (performance.now() - checkedAt > OLDEST_MS ? renew() : undefined),
   }
 }
 

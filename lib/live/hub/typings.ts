@@ -48,14 +48,14 @@ export function createTypings(now: () => Micros) {
 
     /** New events of the log, each message with the end of its author's typing behind it. */
     withEnds(events: Delivered[]): Delivered[] {
-      const ends = new Map(events.map((each) => [each, endsOf(each)]))
+      const ends = new Map(events.map((typing) => [typing, endsOf(typing)]))
       return [...ends.values()].every(({ length }) => length === 0)
         ? events
-        : events.flatMap((each) => [each, ...ends.get(each)!])
+        : events.flatMap((typing) => [typing, ...ends.get(typing)!])
     },
 
     /** An event with what {@link isCurrent} needs on other processes. */
-    dated: (each: Ephemeral): Ephemeral => (each.event.type === 'typing.update' ? { ...each, at: now() } : each),
+    dated: (event: Ephemeral): Ephemeral => (event.event.type === 'typing.update' ? { ...event, at: now() } : event),
 
     /** Whether an event of another process is not outdated by a later post of the same user. */
     isCurrent({ event, at }: Ephemeral): boolean {

@@ -27,7 +27,7 @@ export function cutOff({ xmax, unfinished }: Snapshot): Snapshot {
 /** Removes what comes after a transaction from a snapshot. */
 export function upTo(snapshot: Snapshot, last: number): Snapshot {
   const xmax = Math.min(snapshot.xmax, last + 1)
-  return { xmax, unfinished: snapshot.unfinished.filter((each) => each < xmax) }
+  return { xmax, unfinished: snapshot.unfinished.filter((number) => number < xmax) }
 }
 
 /** Whether a snapshot sees a transaction; a row without one is older than all snapshots. */
@@ -40,7 +40,7 @@ const MAX_PASSED = 16
 
 /** A snapshot that sees one more transaction; `undefined` if it would have passed too many others. */
 export function including({ xmax, unfinished }: Snapshot, xid: number): Snapshot | undefined {
-  if (xid < xmax) return { xmax, unfinished: unfinished.filter((each) => each !== xid) }
+  if (xid < xmax) return { xmax, unfinished: unfinished.filter((number) => number !== xid) }
   if (unfinished.length + xid - xmax > MAX_PASSED) return undefined
   const passed = Array.from({ length: xid - xmax }, (_, n) => xmax + n)
   return { xmax: xid + 1, unfinished: [...unfinished, ...passed] }
@@ -53,13 +53,13 @@ export function firstUnseen({ xmax, unfinished }: Snapshot): number {
 
 /** A short text: `xmax`, and how far below it each unfinished transaction is, in base 36. */
 export function formatSnapshot({ xmax, unfinished }: Snapshot): string {
-  return [xmax, ...unfinished.map((xid) => xmax - xid)].map((each) => each.toString(36)).join('_')
+  return [xmax, ...unfinished.map((xid) => xmax - xid)].map((number) => number.toString(36)).join('_')
 }
 
 /** @param text of {@link formatSnapshot}; anything else of digits, letters and `_` gives some snapshot */
 export function parseSnapshot(text: string): Snapshot {
   const [xmax = 0, ...below] = text.split('_').map(parseNumber)
-  return { xmax, unfinished: below.map((each) => Math.max(0, xmax - each)) }
+  return { xmax, unfinished: below.map((number) => Math.max(0, xmax - number)) }
 }
 
 /** A number of digits and letters; anything else is zero. Not more than is exact: clients send these texts. */

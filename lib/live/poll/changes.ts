@@ -46,11 +46,11 @@ export function createChanges(db: Database) {
   let mark: Mark | undefined
   return {
     async find(): Promise<{ changes: Changes | undefined; accept(): void }> {
-      const found = await look(db, mark as never)
+      const changes = await look(db, mark as never)
       const accept = () => {
-        mark = found.mark
+        mark = changes.mark
       }
-      return { changes: found.changes, accept }
+      return { changes: changes.changes, accept }
     },
     /** Forgets the last look: the changes since are unknown. */
     forget(): void {

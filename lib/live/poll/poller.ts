@@ -34,9 +34,9 @@ function createFollowing({ db, hub, metrics }: PollerDeps, missed: ReturnType<ty
       if (mustLookAtAll) changes.forget()
       mustLookAtAll = false
       const began = performance.now()
-      const found = await changes.find()
+      const result = await changes.find()
       metrics.polled((performance.now() - began) / 1000)
-      await missed.act(() => deliver(found, began))
+      await missed.act(() => deliver(result, began))
     },
     /** The next poll checks everything. */
     forget(): void {
@@ -44,12 +44,12 @@ function createFollowing({ db, hub, metrics }: PollerDeps, missed: ReturnType<ty
     },
   }
 
-  async function deliver(found: Awaited<ReturnType<typeof changes.find>>, began: number): Promise<void> {
-    await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
+  async function deliver(result: Awaited<ReturnType<typeof changes.find>>, began: number): Promise<void> {
+    await (result.changes ? hub.rights.recheckConcerned(result.changes.revocations) : hub.rights.recheckAll())
     hub.rights.knownAt(began)
-    await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
-    found.accept()
-    if (found.changes) metrics.foundNew(found.changes.conversations.length)
+    await (result.changes ? hub.catchUp(result.changes.conversations) : hub.catchUpAll())
+    result.accept()
+    if (result.changes) metrics.foundNew(result.changes.conversations.length)
   }
 }
 

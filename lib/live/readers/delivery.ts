@@ -25,17 +25,17 @@ export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
  */
 export function withActivities(events: Delivered[]): Delivered[] {
   const latest = new Map<string, Delivered>()
-  for (const each of events) {
-    const reply = replyOf(each)
-    if (reply) latest.set(reply.root_id, each)
+  for (const event of events) {
+    const reply = replyOf(event)
+    if (reply) latest.set(reply.root_id, event)
   }
   if (latest.size === 0) return events
-  return events.flatMap((each) => {
-    const reply = replyOf(each)
-    if (!reply || latest.get(reply.root_id) !== each) return [each]
+  return events.flatMap((event) => {
+    const reply = replyOf(event)
+    if (!reply || latest.get(reply.root_id) !== event) return [event]
     const { conversation_id, root_id, created_at } = reply
     const payload = { root_id, last_activity_at: created_at }
-    return [each, { conversation_id, event: { type: 'thread.activity', payload } }]
+    return [event, { conversation_id, event: { type: 'thread.activity', payload } }]
   })
 }
 

@@ -31,7 +31,7 @@ export interface Tx extends Writing {
   /** Tells the streams of these users, on every node, that the number of their unread notifications has changed. */
   publishCounts(userIds: readonly string[]): void
   /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
-  notify(made: Promise<MadeNotification[]>): void
+  notify(notifications: Promise<MadeNotification[]>): void
   /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
   audit(entry: AuditEntry): void
   /** Adds a background task; a process starts it when the transaction is durable. */
@@ -146,9 +146,9 @@ function collect(queries: Writing, now: () => Micros) {
     publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
     publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
     publishCounts: (userIds) => outcome.ephemeral.push(...countUpdates(userIds)),
-    notify(made) {
-      defer(made)
-      notified.push(made)
+    notify(notifications) {
+      defer(notifications)
+      notified.push(notifications)
     },
     audit: (entry) => entries.push(entry),
     enqueue: (task) => tasks.push(task),
@@ -191,10 +191,10 @@ function countUpdates(userIds: readonly string[]): Ephemeral[] {
 const NO_SETTINGS = { level: 'all', archived: false, receipts: false } as const
 
 /** The events of new notifications, and of settings that these have changed. */
-function eventsOf(made: readonly MadeNotification[]): Ephemeral[] {
+function eventsOf(notifications: readonly MadeNotification[]): Ephemeral[] {
   const changes = new Map<string, Ephemeral>()
   const events: Ephemeral[] = []
-  for (const { users, notification, shown } of made) {
+  for (const { users, notification, shown } of notifications) {
     const { conversation_id } = notification
     for (const id of shown) changes.set(`${id} ${conversation_id}`, settingsUpdate(id, conversation_id))
     const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }

@@ -100,8 +100,8 @@ function settle<Result>(
 
 const itemsOf = <Item>(batch: readonly { item: Item }[]) => batch.map(({ item }) => item)
 
-function groupBy<Each>(all: Each[], keyOf: (each: Each) => string): Iterable<Each[]> {
+function groupBy<Each>(all: Each[], keyOf: (key: Each) => string): Iterable<Each[]> {
   const groups = new Map<string, Each[]>()
-  for (const each of all) groups.set(keyOf(each), [...(groups.get(keyOf(each)) ?? []), each])
+  for (const item of all) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
   return groups.values()
 }

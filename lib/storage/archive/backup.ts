@@ -7,12 +7,12 @@ import { hasTable } from '../catalog.ts'
 import { forgetClock } from '../clock-notes.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
-import { fileOf, getFileOf } from '../place.ts'
+import { findDatabaseFile, getDatabaseFile } from '../place.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
 import { runApart } from '../sqlite/child-process.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
-import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
+import { assertFree, databaseFiles, type Overwriting, replaceFile } from './files.ts'
 
 /** An open SQLite file. */
 export interface OpenFile {
@@ -82,13 +82,13 @@ export async function restoreTo(
       await db.close()
     }
     // The WAL of a deleted or damaged database: SQLite would apply its commits to this one.
-    for (const part of partsOf(file).slice(1)) rmSync(part, { force: true })
+    for (const part of databaseFiles(file).slice(1)) rmSync(part, { force: true })
   })
 }
 
 /** @throws Error for a copy that is damaged, is newer than this program, or has other tables than chat-server's */
 export async function assertRestorable(db: Database, name: string, signal?: AbortSignal): Promise<void> {
-  await assertWhole(await getFileOf(db), name, signal)
+  await assertWhole(await getDatabaseFile(db), name, signal)
   await assertMigratable(db)
   await assertAlone(db)
   await assertOurs(db)
@@ -133,8 +133,8 @@ try {
 `
 
 async function assertWhole(file: string, name: string, signal?: AbortSignal): Promise<void> {
-  const found = await runApart(CHECK, [file], signal)
-  if (found !== 'ok') throw new Error(`${name} is damaged: ${found}`)
+  const problem = await runApart(CHECK, [file], signal)
+  if (problem !== 'ok') throw new Error(`${name} is damaged: ${problem}`)
 }
 
 /** A database can leave WAL mode only while no other process has it open. A damaged database cannot be in use. */
@@ -158,8 +158,8 @@ async function assertUnused(file: string, open: (file: string) => Promise<OpenFi
 /** @throws Error when the file is the database itself or its WAL */
 export async function assertOther(db: Queries, file: string): Promise<void> {
   if (db.dialect !== 'sqlite') return
-  const own = await fileOf(db)
-  if (own && partsOf(own).some((part) => isSame(part, file))) throw new Error(`${file} is the database itself`)
+  const own = await findDatabaseFile(db)
+  if (own && databaseFiles(own).some((part) => isSame(part, file))) throw new Error(`${file} is the database itself`)
 }
 
 /** Compares files, not names; a missing file equals only the same name. */

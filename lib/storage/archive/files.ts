@@ -10,16 +10,16 @@ export interface Overwriting {
 
 /** @throws Error when a file exists at `file` that may not be replaced */
 export function assertFree(file: string, { force = false }: Overwriting): void {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found && !found.isFile()) throw new Error(`${file} is not a file`)
-  if (found && !force) throw new Error(`${file} already exists; --force replaces it`)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats && !stats.isFile()) throw new Error(`${file} is not a file`)
+  if (stats && !force) throw new Error(`${file} already exists; --force replaces it`)
 }
 
 /** The files that SQLite, and the service, keep next to a database file; their content belongs to the database. */
 const BESIDE = ['-wal', '-shm', '-journal', '-signals', '-signals-wal', '-signals-shm']
 
 /** A SQLite file, and all files that may exist next to it. */
-export function partsOf(file: string): string[] {
+export function databaseFiles(file: string): string[] {
   return [file, ...BESIDE.map((end) => `${file}${end}`)]
 }
 

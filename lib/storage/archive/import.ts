@@ -118,9 +118,9 @@ function sizeOf(row: Row): number {
 async function begin(db: Database, header: Header): Promise<void> {
   if (header.chat_server_archive !== VERSION) throw new Error('This is not an archive that this program can read')
   await assertExact(db)
-  const known = MIGRATIONS.map(({ name }) => name)
+  const names = MIGRATIONS.map(({ name }) => name)
   if (header.conversation !== undefined) throw new Error(ONE_CONVERSATION)
-  const unknown = header.migrations.find((name) => !known.includes(name))
+  const unknown = header.migrations.find((name) => !names.includes(name))
   if (unknown) throw new Error(`The archive (${unknown}) is newer than this program: install the newer version`)
   await db.write(async (tx) => {
     const before = await tx.get<{ value: string }>("SELECT value FROM meta WHERE name = 'import'")

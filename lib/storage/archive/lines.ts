@@ -8,7 +8,7 @@ const MAX_LINE_LENGTH = 8 * MAX_LENGTH.answer
  *
  * @throws Error for a line that is longer than any of an archive, which would fill the memory
  */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest: string[] = []
   let length = 0

@@ -1,4 +1,4 @@
-import { type Token, tokensOf } from './tokens.ts'
+import { splitTokens, type Token } from './tokens.ts'
 
 /** How names of the schema are written in a database that has them in a schema of its own, or with a prefix. */
 export interface Spelling {
@@ -37,7 +37,7 @@ interface Place {
 /** Rewrites a statement of the stores, so that it uses the tables and indexes of this schema and prefix. */
 export function qualify(sql: string, spelling: Spelling): string {
   const { schema } = spelling
-  const tokens = tokensOf(schema ? sql.replaceAll('current_schema()', schema) : sql)
+  const tokens = splitTokens(schema ? sql.replaceAll('current_schema()', schema) : sql)
   const solid = tokens.filter(({ kind }) => kind !== 'skipped')
   const place: Place = { before: [], lists: [false], defined: new Set(), open: new Map() }
   let index = 0

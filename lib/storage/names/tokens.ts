@@ -9,7 +9,7 @@ const TOKEN =
   /(?<skipped>\s+|--[^\n]*|\/\*[\s\S]*?\*\/|"[^"]*")|(?<literal>'(?:[^']|'')*')|(?<word>[a-z_]\w*)|[\s\S]/giu
 
 /** The tokens of an SQL statement; their texts joined are the statement. */
-export function tokensOf(sql: string): Token[] {
+export function splitTokens(sql: string): Token[] {
   return [...sql.matchAll(TOKEN)].map(({ 0: text, groups }) => ({ kind: kindOf(groups!), text }))
 }
 

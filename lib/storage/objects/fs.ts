@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { spaceOf } from '../space.ts'
-import { isAbandoned, temporaryOf } from '../temporary.ts'
+import { readSpace } from '../space.ts'
+import { isAbandoned, toTemporaryPath } from '../temporary.ts'
 import { assertKey, type ObjectInfo, type Objects } from './objects.ts'
 
 /** The names of files that are not complete begin with a dot, as no key does. */
@@ -29,7 +29,7 @@ export function createFolder(path: string): Objects {
     async put(key, bytes, { is_there = false, signal } = {}) {
       const file = fileOf(key)
       const folder = dirname(file)
-      const partial = temporaryOf(join(folder, `.${basename(file)}`))
+      const partial = toTemporaryPath(join(folder, `.${basename(file)}`))
       try {
         const handle = await create(partial, root, is_there)
         await eachAbandoned(folder, (path) => rm(path, { force: true }))
@@ -44,14 +44,14 @@ export function createFolder(path: string): Objects {
 
     async get(key, { start = 0, end, signal } = {}) {
       const file = fileOf(key)
-      const found = await stat(file).catch(ifMissing)
-      if (!found?.isFile()) return undefined
-      return read(file, { start, end: Math.min(found.size, (end ?? Number.POSITIVE_INFINITY) + 1) }, signal)
+      const stats = await stat(file).catch(ifMissing)
+      if (!stats?.isFile()) return undefined
+      return read(file, { start, end: Math.min(stats.size, (end ?? Number.POSITIVE_INFINITY) + 1) }, signal)
     },
 
     async head(key) {
-      const found = await stat(fileOf(key)).catch(ifMissing)
-      return found?.isFile() ? { key, bytes: found.size } : undefined
+      const stats = await stat(fileOf(key)).catch(ifMissing)
+      return stats?.isFile() ? { key, bytes: stats.size } : undefined
     },
 
     async delete(key) {
@@ -72,7 +72,7 @@ export function createFolder(path: string): Objects {
 
     removeUnfinished: async ({ dry_run = false } = {}) => removeAbandoned(root, dry_run),
 
-    space: () => spaceOf(root),
+    space: () => readSpace(root),
   }
 }
 
@@ -98,9 +98,9 @@ async function removeAbandoned(folder: string, dryRun: boolean): Promise<number>
   for await (const entry of entries) {
     if (!entry.isDirectory()) continue
     const path = join(folder, entry.name)
-    const found = await removeAbandoned(path, dryRun).catch(noneIfForbidden)
-    if (found > 0 && !dryRun) await rmdir(path).catch(ifInUse)
-    count += found
+    const bytes = await removeAbandoned(path, dryRun).catch(noneIfForbidden)
+    if (bytes > 0 && !dryRun) await rmdir(path).catch(ifInUse)
+    count += bytes
   }
   return count
 }
@@ -230,8 +230,8 @@ async function createBelow(folder: string, root: string): Promise<void> {
 async function eachAbandoned(folder: string, act: (path: string) => Promise<void>): Promise<void> {
   for (const name of (await readdir(folder).catch(ifMissing)) ?? []) {
     if (!UNFINISHED.test(name)) continue
-    const found = await stat(join(folder, name)).catch(ifMissing)
-    if (found && isAbandoned(name, found.mtimeMs)) await act(join(folder, name))
+    const stats = await stat(join(folder, name)).catch(ifMissing)
+    if (stats && isAbandoned(name, stats.mtimeMs)) await act(join(folder, name))
   }
 }
 

@@ -14,7 +14,7 @@ export interface FilesLike {
  * Objects in an unstorage `Storage` of the host's, which reads and writes whole values: for small objects only. They are as
  * durable as its driver makes them.
  */
-export function createObjectsOf(storage: FilesLike): Objects {
+export function createUnstorageObjects(storage: FilesLike): Objects {
   const read = async (key: string) => {
     assertKey(key)
     if (!(await storage.hasItem(key))) return undefined

@@ -59,5 +59,5 @@ export async function findConnectionLimit(db: Queries): Promise<ConnectionLimit>
   if (role_limit !== null) limits.push({ free: role_limit - row.others_of_role, by: 'role', name: row.role })
   if (database_limit !== null)
     limits.push({ free: database_limit - row.others_of_database, by: 'database', name: row.database })
-  return limits.reduce((least, each) => (each.free < least.free ? each : least))
+  return limits.reduce((least, limit) => (limit.free < least.free ? limit : least))
 }

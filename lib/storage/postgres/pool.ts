@@ -55,7 +55,7 @@ const NO_TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TI
 export const UNLIMITED_QUERY_MS = 86_400_000
 
 /** The settings of a transaction whose statements may take as long as `timeout`; `false`: any time. */
-export function timeoutsOf(timeout: number | false = STATEMENT_TIMEOUT_MS): string {
+export function timeoutSettings(timeout: number | false = STATEMENT_TIMEOUT_MS): string {
   if (timeout === false) return NO_TIMEOUTS
   if (timeout >= STATEMENT_TIMEOUT_MS) return TIMEOUTS
   // Zero would be no timeout.

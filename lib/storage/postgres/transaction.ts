@@ -1,7 +1,7 @@
 import type { TransactionOptions, Writing } from '../database.ts'
 import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
-import { type PgPoolClient, timeoutsOf, UNLIMITED_QUERY_MS } from './pool.ts'
+import { type PgPoolClient, timeoutSettings, UNLIMITED_QUERY_MS } from './pool.ts'
 import type { Connections } from './servers.ts'
 import { type RunStatement, toQueries } from './statements.ts'
 import { gatherTurn } from './turn.ts'
@@ -39,7 +39,7 @@ export function createTransactions(
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
       // would commit by itself.
-      const begun = control(client, begin + timeoutsOf(timeout) + (durable === false ? NOT_DURABLE : ''))
+      const begun = control(client, begin + timeoutSettings(timeout) + (durable === false ? NOT_DURABLE : ''))
       tx.defer(begun.catch(fail))
       const value = await work(tx)
       if (state.lost) throw state.lost

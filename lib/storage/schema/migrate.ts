@@ -77,15 +77,15 @@ function isLocked(error: unknown): boolean {
 /** The migrations this program knows, oldest first, and those applied by a newer one. */
 export async function listMigrations(db: Database): Promise<MigrationState[]> {
   const applied = (await hasTable(db, 'migrations')) ? await listApplied(db) : []
-  const known = MIGRATIONS.map((migration) => {
+  const migrations = MIGRATIONS.map((migration) => {
     const row = applied.find((candidate) => candidate.name === migration.name)
     if (!row) return { name: migration.name }
-    const isChanged = row.checksum !== checksumOf(migration, db.dialect)
+    const isChanged = row.checksum !== toChecksum(migration, db.dialect)
     return { name: row.name, applied_at: toInstant(row.applied_at), ...(isChanged && { differs: 'changed' as const }) }
   })
   const newer = applied.filter(({ id }) => id > MIGRATIONS.length)
   return [
-    ...known,
+    ...migrations,
     ...newer.map((row) => ({ name: row.name, applied_at: toInstant(row.applied_at), differs: 'newer' as const })),
   ]
 }
@@ -127,7 +127,7 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
     `INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ${databaseNow(tx.dialect)})`,
     id,
     migration.name,
-    checksumOf(migration, tx.dialect),
+    toChecksum(migration, tx.dialect),
   )
   return true
 }
@@ -139,7 +139,7 @@ async function createSchema(tx: Queries, schema: string): Promise<void> {
 }
 
 /** What a database stores of an applied migration. */
-export function checksumOf(migration: Migration, dialect: Dialect): string {
+export function toChecksum(migration: Migration, dialect: Dialect): string {
   return digest(migration.statements(COLUMN_TYPES[dialect], dialect).join(';\n'))
 }
 
@@ -155,8 +155,8 @@ async function assertKnown(db: Queries): Promise<void> {
   if (newest && newest.id > MIGRATIONS.length && applied.length < newest.id)
     throw new Error(`The schema (${newest.name}) lacks migrations of before: restore a backup`)
   for (const { id, name, checksum } of applied) {
-    const known = MIGRATIONS[id - 1]
-    if (known && checksum !== checksumOf(known, db.dialect))
+    const migration = MIGRATIONS[id - 1]
+    if (migration && checksum !== toChecksum(migration, db.dialect))
       throw new Error(
         `Migration ${name} is not the one this database was made with: use the version of chat-server that made it`,
       )
@@ -164,7 +164,7 @@ async function assertKnown(db: Queries): Promise<void> {
 }
 
 /** The version of the schema of a database; `null` if it has none. */
-export async function schemaOf(db: Database): Promise<string | null> {
+export async function findSchemaVersion(db: Database): Promise<string | null> {
   if (!(await hasTable(db, 'migrations'))) return null
   const { length } = await listApplied(db)
   return length > 0 ? `${await readMajor(db)}.${length}` : null

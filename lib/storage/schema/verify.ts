@@ -28,11 +28,11 @@ export async function listChanges(db: Queries): Promise<string[]> {
   const steps = await countSteps(db, columns)
   // The schema of a newer program is refused as such.
   if (steps > MIGRATIONS.length) return []
-  const made = shapeAfter(steps, db.dialect)
+  const shape = shapeAfter(steps, db.dialect)
   return [
-    ...things.flatMap((thing) => judge(thing, made, all, shownAs(db))),
-    ...missing(made, things, shownAs(db)),
-    ...[...made.tables].flatMap(([table, names]) => judgeColumns(shownAs(db)(table), names, columns.get(table))),
+    ...things.flatMap((thing) => judge(thing, shape, all, shownAs(db))),
+    ...missing(shape, things, shownAs(db)),
+    ...[...shape.tables].flatMap(([table, names]) => judgeColumns(shownAs(db)(table), names, columns.get(table))),
   ]
 }
 
@@ -53,17 +53,17 @@ export async function assertOurs(db: Database): Promise<void> {
 
 /** @throws Error when a database without the service's tables has others with their names */
 export async function assertNoClash(db: Database): Promise<void> {
-  const found = await db.snapshot(async (snapshot) => ((await isEmpty(snapshot)) ? listChanges(snapshot) : []))
-  if (found.length > 0) throw clash(db, found)
+  const changes = await db.snapshot(async (snapshot) => ((await isEmpty(snapshot)) ? listChanges(snapshot) : []))
+  if (changes.length > 0) throw clash(db, changes)
 }
 
-function clash(db: Queries, found: string[]): Error {
+function clash(db: Queries, changes: string[]): Error {
   const remedies =
     db.dialect === 'sqlite'
       ? 'database.prefix, such as "chat_", or a file of its own with database.url'
       : 'a schema of its own with database.schema, such as "chat", or database.prefix, such as "chat_"'
-  const taken = found.filter((each) => !/^the (trigger|rule) /.test(each))
-  return new Error(`Another program has ${listed(taken)} in this database: give chat-server ${remedies}`)
+  const objects = changes.filter((change) => !/^the (trigger|rule) /.test(change))
+  return new Error(`Another program has ${listed(objects)} in this database: give chat-server ${remedies}`)
 }
 
 /** Whether no migration of the service was applied: what has its names belongs to another program. */
@@ -86,28 +86,28 @@ export async function assertAlone(db: Queries): Promise<void> {
   )
 }
 
-function judge({ kind, name, on }: Thing, made: Shape, all: Shape, shown: ShownAs): string[] {
+function judge({ kind, name, on }: Thing, expected: Shape, all: Shape, shown: ShownAs): string[] {
   const isIndex = kind.endsWith('index')
   if (on !== null && !isIndex) return all.tables.has(on) ? [`the ${kind} ${name} on ${shown(on)}`] : []
-  if (all.tables.has(name)) return kind === 'table' && made.tables.has(name) ? [] : [`the ${kind} ${shown(name)}`]
+  if (all.tables.has(name)) return kind === 'table' && expected.tables.has(name) ? [] : [`the ${kind} ${shown(name)}`]
   // A later migration may drop an index of these.
-  if (made.indexes.has(name) || all.indexes.has(name))
-    return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${shown(name)}`]
+  if (expected.indexes.has(name) || all.indexes.has(name))
+    return isIndex && expected.indexes.get(name) === on ? [] : [`the ${kind} ${shown(name)}`]
   // An additional index only makes queries faster; a unique one could refuse valid rows.
   return kind === 'unique index' && all.tables.has(on ?? '') ? [`the unique index ${name} on ${shown(on!)}`] : []
 }
 
-function missing(made: Shape, things: Thing[], shown: ShownAs): string[] {
+function missing(expected: Shape, things: Thing[], shown: ShownAs): string[] {
   const names = new Set(things.map(({ name }) => name))
   const without = (kind: string, wanted: Iterable<string>) =>
     [...wanted].filter((name) => !names.has(name)).map((name) => `no ${kind} ${shown(name)}`)
-  return [...without('table', made.tables.keys()), ...without('index', made.indexes.keys())]
+  return [...without('table', expected.tables.keys()), ...without('index', expected.indexes.keys())]
 }
 
-function judgeColumns(table: string, made: Set<string>, there: Set<string> | undefined): string[] {
-  if (!there) return []
-  const more = [...there].filter((name) => !made.has(name)).map((name) => `the column ${name} of ${table}`)
-  const fewer = [...made].filter((name) => !there.has(name)).map((name) => `no column ${name} of ${table}`)
+function judgeColumns(table: string, expected: Set<string>, actual: Set<string> | undefined): string[] {
+  if (!actual) return []
+  const more = [...actual].filter((name) => !expected.has(name)).map((name) => `the column ${name} of ${table}`)
+  const fewer = [...expected].filter((name) => !actual.has(name)).map((name) => `no column ${name} of ${table}`)
   return [...more, ...fewer]
 }
 

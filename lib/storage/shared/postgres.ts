@@ -34,9 +34,9 @@ export async function shareWithPostgres<T>(
 ): Promise<SharedResult<T>> {
   const texts = new Map<string, string>()
   const numberedText = (text: string) => {
-    const known = texts.get(text) ?? numbered(names ? names.qualify(text) : text)
-    texts.set(text, known)
-    return known
+    const numberedSql = texts.get(text) ?? numbered(names ? names.qualify(text) : text)
+    texts.set(text, numberedSql)
+    return numberedSql
   }
   let last: Promise<unknown> = Promise.resolve()
   // One after another: a client of the host may not be in pipeline mode.

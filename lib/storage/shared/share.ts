@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import { fileOf } from '../place.ts'
+import { findDatabaseFile } from '../place.ts'
 import { sql } from '../sql.ts'
 import type { SqliteConnection } from '../sqlite/connection.ts'
 import type { HostClient, HostDatabase, HostHandle, SharedResult } from './client.ts'
@@ -25,7 +25,7 @@ export function createShare(db: Database): Share {
     }
     if (!isHandle(host))
       throw new Error('withTransaction: a handle of SQLite is needed: a Database of better-sqlite3 or node:sqlite')
-    return shareWithSqlite(host, { names, file: await fileOf(db), connections }, work)
+    return shareWithSqlite(host, { names, file: await findDatabaseFile(db), connections }, work)
   }
 }
 

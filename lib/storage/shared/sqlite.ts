@@ -7,7 +7,7 @@ import { createConnection, type SqliteConnection, type SqliteHandle } from '../s
 import { runWork, toQueries } from '../sqlite/transaction.ts'
 import type { HostHandle, SharedResult } from './client.ts'
 import { createSharedDatabase } from './database.ts'
-import { inTurnOf } from './turn.ts'
+import { runOneByOne } from './turn.ts'
 
 /** How long it waits for another writer of the file. SQLite's own wait would block the event loop. */
 const LOCK_TIMEOUT_MS = 5_000
@@ -35,7 +35,7 @@ export async function shareWithSqlite<T>(
   const connection = connections.get(handle) ?? createConnection(handle, names)
   connections.set(handle, connection)
   assertSame(handle, file)
-  return inTurnOf(handle, async () => {
+  return runOneByOne(handle, async () => {
     const restore = await begin(connection, handle).catch((error) => Promise.reject(toStorageFailure(error)))
     try {
       return { value: await runShared(connection, handle, work) }

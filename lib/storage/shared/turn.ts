@@ -25,7 +25,7 @@ const slots = createSlots<object>({
 const inside = new AsyncLocalStorage<readonly Turn[]>()
 
 /** Runs the works of a handle one after another, in the order of the calls, since a handle has one transaction. */
-export async function inTurnOf<T>(handle: object, work: () => Promise<T>): Promise<T> {
+export async function runOneByOne<T>(handle: object, work: () => Promise<T>): Promise<T> {
   const outer = inside.getStore() ?? []
   if (outer.some((turn) => turn.handle === handle && !turn.isOver))
     throw new Error('withTransaction: it is called inside another one on the same handle, and would wait for itself')

@@ -47,8 +47,8 @@ export function createConnection(handle: SqliteHandle, names: Names | undefined)
     exec: (sql) => void handle.exec(sql),
 
     hasTransaction() {
-      const known = handle.inTransaction ?? handle.isTransaction
-      if (known !== undefined) return known
+      const isOpen = handle.inTransaction ?? handle.isTransaction
+      if (isOpen !== undefined) return isOpen
       try {
         handle.exec('BEGIN')
       } catch {

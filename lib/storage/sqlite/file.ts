@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, read
 import { dirname, resolve } from 'node:path'
 import { ChatError } from '../../core/errors.ts'
 import type { Queries } from '../database.ts'
-import { fileOf } from '../place.ts'
+import { findDatabaseFile } from '../place.ts'
 
 /** The file of a database URL, if it has one. */
 export function sqlitePath(url: string): string | undefined {
@@ -114,7 +114,7 @@ export const WAL_BYTES = 64 * 1024 * 1024
  */
 export async function walBytes(db: Queries): Promise<number> {
   if (db.dialect !== 'sqlite') return 0
-  const file = await fileOf(db)
+  const file = await findDatabaseFile(db)
   return file ? sizeOf(`${file}-wal`) : 0
 }
 

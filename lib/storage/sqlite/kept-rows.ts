@@ -37,8 +37,8 @@ export function createKeptRows({ prepare }: SqliteConnection, sharedReads: Share
     find(sql, param) {
       check()
       const rows = rowsOf.get(sql) ?? new Map<Primitive, Row>()
-      const known = rows.get(param)
-      if (known) return known
+      const kept = rows.get(param)
+      if (kept) return kept
       const found = prepare(sql).get(param) as Row | undefined
       // A missing row is not kept: callers can invent any number of tokens.
       if (!found) return undefined

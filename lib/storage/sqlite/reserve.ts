@@ -1,8 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { MIB } from '../../core/units.ts'
-import { diskOf } from '../space.ts'
-import { temporaryOf } from '../temporary.ts'
+import { readDisk } from '../space.ts'
+import { toTemporaryPath } from '../temporary.ts'
 
 /** Room for the steps of a deletion: about a MiB of WAL each, and what the checkpoint in between adds to the file. */
 export const RESERVE_BYTES = 8 * MIB
@@ -33,7 +33,7 @@ export interface Reserve {
 export function createReserve(database: string): Reserve {
   const path = `${database}-reserve`
   const size = () => statSync(path, { throwIfNoEntry: false })?.size
-  const free = () => diskOf(database).free
+  const free = () => readDisk(database).free
   return {
     isUsedUp() {
       const bytes = size()
@@ -56,7 +56,7 @@ export function createReserve(database: string): Reserve {
 /** Random: a file system that compresses would keep no space for zeros. */
 function writeReserve(path: string): void {
   // Another process may be making it: the one that is renamed last stays.
-  const unfinished = temporaryOf(path)
+  const unfinished = toTemporaryPath(path)
   try {
     const handle = openSync(unfinished, 'w', 0o600)
     try {

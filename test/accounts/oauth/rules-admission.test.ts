@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AdmissionSettings, admissionOf, claimOf } from '../../../lib/accounts/oauth/rules-admission.ts'
+import { type AdmissionSettings, decideAdmission, findClaim } from '../../../lib/accounts/oauth/rules-admission.ts'
 import { OPERATOR, parseConfig } from '../../../lib/index.ts'
 import { readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -10,7 +10,7 @@ import { type OpenIdProvider, startOpenId } from './openid.ts'
 describe('the rules of a provider', () => {
   const ada = { email: 'Ada@Example.ORG', email_verified: true }
   const isAllowed = (settings: AdmissionSettings, person: object = ada, claims = {}) =>
-    admissionOf(settings, person as typeof ada, claims).refusal === undefined
+    decideAdmission(settings, person as typeof ada, claims).refusal === undefined
 
   it.each<[string, AdmissionSettings, object, boolean]>([
     ['nothing is configured', {}, {}, true],
@@ -47,20 +47,20 @@ describe('the rules of a provider', () => {
     const claims = { realm_access: { roles: ['chat'] }, 'https://example.org/tier': 2, active: true }
     expect(isAllowed({ required_claims }, ada, claims)).toBe(true)
     expect(isAllowed({ required_claims }, ada, { ...claims, active: false })).toBe(false)
-    expect(claimOf({ a: 1 }, 'constructor.name')).toBeUndefined()
-    expect(claimOf({ a: 'text' }, 'a.length')).toBeUndefined()
+    expect(findClaim({ a: 1 }, 'constructor.name')).toBeUndefined()
+    expect(findClaim({ a: 'text' }, 'a.length')).toBeUndefined()
   })
 
   it('gives the highest role whose claims are there', () => {
     const role_claims = { admin: { groups: 'admins' }, read_only: { groups: ['guests'] } }
     const rolesOf = (groups: string[], rules: NonNullable<AdmissionSettings['role_claims']> = role_claims) =>
-      admissionOf({ role_claims: rules }, ada, { groups }).roles
+      decideAdmission({ role_claims: rules }, ada, { groups }).roles
     expect(rolesOf(['guests', 'admins'])).toEqual(['admin', 'member'])
     expect(rolesOf(['guests'])).toEqual(['read_only'])
     expect(rolesOf([])).toEqual(['member'])
     expect(rolesOf([], { member: { groups: 'staff' } })).toEqual(['read_only'])
     expect(rolesOf(['staff'], { member: { groups: 'staff' } })).toEqual(['member'])
-    expect(admissionOf({}, ada, { groups: ['admins'] }).roles).toBeUndefined()
+    expect(decideAdmission({}, ada, { groups: ['admins'] }).roles).toBeUndefined()
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
-import { accountOf } from '../../../lib/accounts/passwords/store.ts'
+import { toAttemptKey } from '../../../lib/accounts/passwords/store.ts'
 import { digest } from '../../../lib/core/ids.ts'
 import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
@@ -186,7 +186,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     for (let i = 0; i < 8; i++) await guess()
     expect(await login('wrong password')).toBe('invalid_credentials')
     expect(await login(PASSWORD)).toBe('rate_limited')
-    const failures = () => rows('SELECT 1 AS one FROM login_failures WHERE account = ?', accountOf(email, undefined))
+    const failures = () => rows('SELECT 1 AS one FROM login_failures WHERE account = ?', toAttemptKey(email, undefined))
     expect(await failures()).toHaveLength(1)
 
     const { token } = await service.chat.resets.issue(OPERATOR, { email })

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { parseConfig } from '../../../lib/config/parse.ts'
-import { reserveOf } from '../../../lib/files/reserve.ts'
+import { reservedBytes } from '../../../lib/files/reserve.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState } from '../../support/service.ts'
 import { bytesFor, bytesOf, startWithFiles, upload } from './files.ts'
@@ -85,9 +85,9 @@ describeOnEachDatabase('the space of files', (openUrl) => {
 
 it('the reserve is 512 MiB, or a twentieth of a small disk, and what is configured holds', () => {
   const GIB = 1024 ** 3
-  expect(reserveOf(undefined, { total: 100 * GIB })).toBe(GIB / 2)
-  expect(reserveOf(undefined, { total: GIB })).toBe(Math.floor(GIB / 20))
-  expect(reserveOf(5 * GIB, { total: GIB })).toBe(5 * GIB)
+  expect(reservedBytes(undefined, { total: 100 * GIB })).toBe(GIB / 2)
+  expect(reservedBytes(undefined, { total: GIB })).toBe(Math.floor(GIB / 20))
+  expect(reservedBytes(5 * GIB, { total: GIB })).toBe(5 * GIB)
   const { per_user_bytes, reserve_bytes } = parseConfig({}).attachments
   expect({ per_user_bytes, reserve_bytes }).toEqual({ per_user_bytes: GIB, reserve_bytes: undefined })
 })

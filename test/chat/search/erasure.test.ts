@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { numberOf } from '../../../lib/chat/search/rules.ts'
+import { toWordNumber } from '../../../lib/chat/search/rules.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, type TestService, times } from '../../support/service.ts'
@@ -31,7 +31,7 @@ describeOnEachDatabase('what was erased', (openUrl, dialect) => {
     onTestFinished(() => admin.end())
     const installed = await admin.query("SELECT 1 FROM pg_available_extensions WHERE name = 'pgstattuple'")
     const has = async (word: string) =>
-      (await db.all('SELECT doc FROM search_docs WHERE words @> ARRAY[?::integer]', numberOf(word))).length
+      (await db.all('SELECT doc FROM search_docs WHERE words @> ARRAY[?::integer]', toWordNumber(word))).length
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 20])
     await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' })
     await innerState(service).tasks.settle()

@@ -3,12 +3,12 @@ import { Client } from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../../../lib/chat/messages/schema.ts'
 import { findEntries } from '../../../lib/chat/search/lookup.ts'
-import { numberOf, partitionOf } from '../../../lib/chat/search/rules.ts'
+import { partitionOf, toWordNumber } from '../../../lib/chat/search/rules.ts'
 import { indexTerms, parseQuery } from '../../../lib/chat/search/rules-query.ts'
 import { createPage, scan } from '../../../lib/chat/search/scan.ts'
 import type { SearchQuery } from '../../../lib/chat/search/schema.ts'
 import { findEnds, listChanges, noteChanged, takeChanges } from '../../../lib/chat/search/store.ts'
-import { listPartitions, mergePartition, tableOf } from '../../../lib/chat/search/store-fts5.ts'
+import { listPartitions, mergePartition, partitionTable } from '../../../lib/chat/search/store-fts5.ts'
 import { listTexts } from '../../../lib/chat/search/store-texts.ts'
 import { clearIndex } from '../../../lib/chat/search/word-index.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
@@ -528,7 +528,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await ada.messages.postRoot(conversation_id, { content: 'older words' })
     await service.idle()
     const { db } = innerState(service)
-    for (const each of await listPartitions(db)) await db.run(`DROP TABLE ${tableOf(each)}`)
+    for (const each of await listPartitions(db)) await db.run(`DROP TABLE ${partitionTable(each)}`)
     await db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)")
     await db.run("INSERT INTO search_index (rowid, words) VALUES (1, 'former')")
     await db.run("UPDATE meta SET value = '2' WHERE name = 'search'")
@@ -555,9 +555,9 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { db } = innerState(service)
     const left =
       db.dialect === 'sqlite'
-        ? await db.all(`SELECT rowid AS doc FROM ${tableOf(partitionOf(FIRST_DOC))}('vanishing')`)
+        ? await db.all(`SELECT rowid AS doc FROM ${partitionTable(partitionOf(FIRST_DOC))}('vanishing')`)
         : [
-            ...(await db.all(`SELECT doc FROM search_docs WHERE ${numberOf('vanishing')} = ANY (words)`)),
+            ...(await db.all(`SELECT doc FROM search_docs WHERE ${toWordNumber('vanishing')} = ANY (words)`)),
             ...(await db.all("SELECT word FROM search_words WHERE word LIKE 'vanish%'")),
           ]
     expect(left).toEqual([])

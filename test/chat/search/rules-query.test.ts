@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { excerptOf } from '../../../lib/chat/search/rules-excerpt.ts'
+import { toExcerpt } from '../../../lib/chat/search/rules-excerpt.ts'
 import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
 import { findPlaces } from '../../../lib/chat/search/rules-places.ts'
 import { indexTerms, type Phrase, parseQuery } from '../../../lib/chat/search/rules-query.ts'
@@ -147,7 +147,7 @@ describe('a query', () => {
 
 describe('an excerpt', () => {
   const excerpt = (text: string, q: string) =>
-    excerptOf(
+    toExcerpt(
       text,
       finish(findPlaces(text, parseQuery(q).all)).filter((place) => place !== undefined),
     )

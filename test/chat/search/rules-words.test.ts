@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { hasLink } from '../../../lib/chat/search/rules.ts'
 import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
-import { atomParts, atomsOf } from '../../../lib/chat/search/rules-words.ts'
+import { atomParts, splitAtoms } from '../../../lib/chat/search/rules-words.ts'
 import { times } from '../../support/service.ts'
 import { finish } from '../../support/steps.ts'
 
-const texts = (text: string) => atomsOf(text).map((atom) => atom.text)
+const texts = (text: string) => splitAtoms(text).map((atom) => atom.text)
 const words = (text: string) => {
   const { inOrder, others } = finish(indexWords(text))
   return [...inOrder, ...others]
@@ -54,13 +54,13 @@ describe('the analysis of a text', () => {
 
   it('knows where each atom is in the text as given', () => {
     const text = 'Ｅ\u0301t\u00ADé 北京 👍🏽!'
-    expect(atomsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+    expect(splitAtoms(text).map(({ start, end }) => text.slice(start, end))).toEqual([
       'Ｅ\u0301t\u00ADé',
       '北',
       '京',
       '👍🏽',
     ])
-    expect(atomsOf('a-b 北京').map(({ isJoined }) => isJoined)).toEqual([false, false, false, true])
+    expect(splitAtoms('a-b 北京').map(({ isJoined }) => isJoined)).toEqual([false, false, false, true])
   })
 
   it('finds any two neighbours, and any character, of a dense run', () => {
@@ -88,7 +88,7 @@ describe('the analysis of a text', () => {
       fc.property(fc.array(fc.oneof(some, fc.string({ unit: 'binary', maxLength: 2 })), { maxLength: 20 }), (all) => {
         const text = `${all.join('')} `
         // The last one is not read by itself, so that the whole text is read in the other way.
-        for (const behind of ['👍', 'e\u0301']) expect(atomsOf(text + behind).slice(0, -1)).toEqual(atomsOf(text))
+        for (const behind of ['👍', 'e\u0301']) expect(splitAtoms(text + behind).slice(0, -1)).toEqual(splitAtoms(text))
       }),
       { numRuns: 1_000 },
     )
@@ -98,7 +98,7 @@ describe('the analysis of a text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
         expect(texts(text.normalize('NFD'))).toEqual(texts(text.normalize('NFC')))
-        for (const { start, end } of atomsOf(text)) expect(end).toBeGreaterThan(start)
+        for (const { start, end } of splitAtoms(text)) expect(end).toBeGreaterThan(start)
       }),
     )
   })
@@ -142,7 +142,7 @@ describe('the analysis of a text', () => {
     fc.assert(
       fc.property(fc.array(some, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (all, units) => {
         const text = all.join('')
-        expect([...atomParts(text, units)].flat()).toEqual(atomsOf(text))
+        expect([...atomParts(text, units)].flat()).toEqual(splitAtoms(text))
       }),
       { numRuns: 500 },
     )
@@ -190,7 +190,7 @@ describe('the analysis of a text', () => {
       '𐌰',
     ]
     for (const base of ['a', 'م', 'क', '京', 'ท', '\u1100', '1', '#', '👨', '', '𐌰'])
-      for (const run of runs) atomsOf(base + run.repeat(2_000))
+      for (const run of runs) splitAtoms(base + run.repeat(2_000))
     expect(lengths.length).toBeGreaterThan(500)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(64)
   })

@@ -8,14 +8,14 @@ import {
   listPartitions,
   listUnmerged,
   mergePartition,
-  tableOf,
+  partitionTable,
   writeRows,
 } from '../../../lib/chat/search/store-fts5.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkHere } from '../../../lib/ops/integrity-process.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
 import type { Database, Primitive, Queries } from '../../../lib/storage/database.ts'
-import { fileOf } from '../../../lib/storage/place.ts'
+import { findDatabaseFile } from '../../../lib/storage/place.ts'
 import { FIRST_DOC, type Sql } from '../../../lib/storage/sql.ts'
 import { innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { skipPartition } from './skip-partition.ts'
@@ -49,7 +49,8 @@ async function postInThree(service: TestService, by: Person, conversationId: str
 }
 
 const segments = async (db: Database, partition: number) =>
-  (await db.get<{ total: number }>(`SELECT count(DISTINCT segid) AS total FROM ${tableOf(partition)}_idx`))!.total
+  (await db.get<{ total: number }>(`SELECT count(DISTINCT segid) AS total FROM ${partitionTable(partition)}_idx`))!
+    .total
 
 it('a search goes from the newest partition to the oldest, page by page', async () => {
   const { service, db, ada, conversation_id } = await start()
@@ -118,7 +119,7 @@ it('the index of an older version is removed at the start, also by several proce
   const { service, db, ada, conversation_id } = await start()
   await ada.messages.postRoot(conversation_id, { content: 'lasting' })
   await innerState(service).search.move()
-  const url = `sqlite:${await fileOf(db)}`
+  const url = `sqlite:${await findDatabaseFile(db)}`
   const form = () => db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1)")
   for (const config of [{}, { search: { enabled: false } }]) {
     await form()
@@ -130,7 +131,7 @@ it('the index of an older version is removed at the start, also by several proce
 
 it('a check of the file finds nothing while another process merges partitions', async () => {
   const { db } = await start()
-  const other = await startService(`sqlite:${await fileOf(db)}`)
+  const other = await startService(`sqlite:${await findDatabaseFile(db)}`)
   onTestFinished(other.close)
   const write = (n: number) => innerState(other).db.write((tx) => writeRows(tx, [{ doc: n, words: [`word${n}`] }]))
   const merge = (isFirst: boolean) =>

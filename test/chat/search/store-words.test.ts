@@ -1,10 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { numberOf } from '../../../lib/chat/search/rules.ts'
+import { toWordNumber } from '../../../lib/chat/search/rules.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, times } from '../../support/service.ts'
 
 it('gives words numbers of 32 bits, hardly ever the same one', () => {
-  const numbers = times(100_000, (n) => numberOf(`w${n.toString(36)}`))
+  const numbers = times(100_000, (n) => toWordNumber(`w${n.toString(36)}`))
   expect(new Set(numbers).size).toBeGreaterThan(99_980)
   expect(numbers.every((number) => number === (number | 0))).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkArgs, findCommand, UsageError } from '../../../cli/args/command.ts'
 import { nameSubject } from '../../../cli/args/subject.ts'
-import { usageOf } from '../../../cli/args/usage.ts'
+import { renderCommandUsage } from '../../../cli/args/usage.ts'
 import { root } from '../../../cli/commands.ts'
 import { describeCommands } from '../../../cli/completion/describe.ts'
 
@@ -41,7 +41,9 @@ describe('a command with exactly one required argument', () => {
       await expect(parse([...words, 'grace', flag, 'ada'])).rejects.toThrow(UsageError)
       await expect(parse([...words, '--json'])).rejects.toThrow(`${path} needs <${name}>, or ${flag}`)
       await expect(parse([...words, 'grace', 'ada']).then(checkArgs)).rejects.toThrow(`${path} cannot use "ada"`)
-      expect(await usageOf(await findCommand(root, words), process.stdout)).toContain(`<${name.toUpperCase()}>`)
+      expect(await renderCommandUsage(await findCommand(root, words), process.stdout)).toContain(
+        `<${name.toUpperCase()}>`,
+      )
     },
   )
 })

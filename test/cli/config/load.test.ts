@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseYAML } from 'confbox'
 import { describe, expect, it } from 'vitest'
 import { readEnvironment, toTyped } from '../../../cli/config/environment.ts'
-import { lineOf, readConfigFile } from '../../../cli/config/file.ts'
+import { findLine, readConfigFile } from '../../../cli/config/file.ts'
 import { loadConfig } from '../../../cli/config/load.ts'
 import { ConfigError, type ConfigInput, parseConfig } from '../../../lib/config/parse.ts'
 import { configKeys } from '../../../lib/config/reference.ts'
@@ -187,7 +187,7 @@ describe('a configuration file', () => {
     ['{ "a": {\n "x": 1 } }', 'a.x', 2],
     ['[a]', 'a.x', undefined],
   ])('%j sets %s on line %s', (text, key, line) => {
-    expect(lineOf(text, key)).toBe(line)
+    expect(findLine(text, key)).toBe(line)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { warningsOf } from '../../../cli/config/warnings.ts'
+import { listWarnings } from '../../../cli/config/warnings.ts'
 import { parseConfig } from '../../../lib/config/parse.ts'
 import { isLoopback } from '../../../lib/core/addresses.ts'
 
@@ -29,7 +29,7 @@ describe('warnings', () => {
     [{ well_known: { entries: { 'security.txt': 'Contact: …' } } }, ['well_known.entries']],
     [{ features: { well_known: true }, well_known: { entries: { 'security.txt': 'Contact: …' } } }, []],
   ])('of %j are %j', (input, keys) => {
-    expect(warningsOf(parseConfig(input)).map((warning) => warning.split(' ')[0])).toEqual(keys)
+    expect(listWarnings(parseConfig(input)).map((warning) => warning.split(' ')[0])).toEqual(keys)
   })
 
   it.each([

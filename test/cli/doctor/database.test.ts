@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { judgeDatabase } from '../../../cli/doctor/database.ts'
 import { openStorage, parseConfig } from '../../../lib/index.ts'
-import { distributedOf } from '../../../lib/storage/inspect.ts'
+import { detectDistributed } from '../../../lib/storage/inspect.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { runDoctor, wrong } from '../run-checks.ts'
@@ -79,7 +79,7 @@ it.each([
   ['YugabyteDB', 'PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang version 17.0.6', false],
   ['Citus', 'PostgreSQL 16.4 on x86_64-pc-linux-gnu, compiled by gcc', true],
 ] as const)('reports that %s is refused', (name, version, hasCitus) => {
-  expect(distributedOf(version, hasCitus)).toBe(name)
+  expect(detectDistributed(version, hasCitus)).toBe(name)
   const facts = { version, distributed: name, settings: {}, read_only: false }
   expect(judgeDatabase(facts, parseConfig({}))).toMatchObject([
     {
@@ -95,7 +95,7 @@ it.each([
   'PostgreSQL 13.0 on x86_64-pc-linux-gnu, compiled by gcc (GCC) 11.4.0, 64-bit',
   'PostgreSQL 16.4 (Debian 16.4-1.pgdg120+1) on aarch64-unknown-linux-gnu, compiled by gcc, 64-bit',
 ])('takes the version %j for PostgreSQL', (version) => {
-  expect(distributedOf(version, false)).toBe(undefined)
+  expect(detectDistributed(version, false)).toBe(undefined)
 })
 
 it.skipIf(!inject('postgres_url'))('reports nothing else of a database that is distributed', LONG, async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { linkOf } from '../../../lib/config/links.ts'
+import { toLink } from '../../../lib/config/links.ts'
 import { OPERATOR, parseConfig } from '../../../lib/index.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { PASSWORD, startService } from '../../support/service.ts'
@@ -187,7 +187,7 @@ describe('links.*', () => {
     ['https://app.example.org/reset?token={token}', 'https://app.example.org/reset?token=abc'],
     ['http://localhost:3000/#/reset/{token}', 'http://localhost:3000/#/reset/abc'],
   ])('%s', (reset_password, expected) => {
-    expect(linkOf(parseConfig({ links: { reset_password } }), 'reset_password', 'abc')).toBe(expected)
+    expect(toLink(parseConfig({ links: { reset_password } }), 'reset_password', 'abc')).toBe(expected)
   })
 
   it.each([
@@ -205,7 +205,7 @@ describe('links.*', () => {
 
   it('default to the forms, under the path of server.public_url', () => {
     const config = parseConfig({ server: { public_url: 'https://example.org/chat/' } })
-    expect(linkOf(config, 'verify_email', 'abc')).toBe('https://example.org/chat/account/verify-email#token=abc')
-    expect(linkOf(parseConfig(), 'verify_email', 'abc')).toBeUndefined()
+    expect(toLink(config, 'verify_email', 'abc')).toBe('https://example.org/chat/account/verify-email#token=abc')
+    expect(toLink(parseConfig(), 'verify_email', 'abc')).toBeUndefined()
   })
 })

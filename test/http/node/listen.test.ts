@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createQrListener } from '../../../cli/server/qr.ts'
-import { type Listen, listen, urlOf } from '../../../lib/http/node/listen.ts'
+import { type Listen, listen, toUrl } from '../../../lib/http/node/listen.ts'
 import { trackInFlight } from '../../../lib/http/node/requests-in-flight.ts'
 import { applyLimits } from '../../../lib/http/node/server-limits.ts'
 import { closeGracefully } from '../../../lib/http/node/shutdown.ts'
@@ -144,7 +144,7 @@ async function listenOn(host: string, asked: number, handler = answer, how = lis
   onTestFinished(() => server.closeAllConnections())
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  return { server, port, url: urlOf({ host, port }) }
+  return { server, port, url: toUrl({ host, port }) }
 }
 
 function send(port: number, text: string): Socket {

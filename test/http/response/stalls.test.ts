@@ -4,7 +4,7 @@ import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MIB } from '../../../lib/core/units.ts'
 import { createChatApp, createNodeHandler } from '../../../lib/http/app.ts'
-import { turnOf } from '../../../lib/http/response/stalls.ts'
+import { waitForTurn } from '../../../lib/http/response/stalls.ts'
 import { createSqliteFile, type FreshDatabase } from '../../support/databases.ts'
 import { collectGarbage } from '../../support/gc.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../../support/service.ts'
@@ -109,7 +109,7 @@ it("does not close connections that wait for the host's own responses", async ()
 it('serves other connections between two pipelined requests of one', async () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   const order: string[] = []
-  const turn = turnOf(response)!.then(() => order.push('its turn'))
+  const turn = waitForTurn(response)!.then(() => order.push('its turn'))
   response.emit('socket')
   // All requests received so far are handled before: sockets are read between ticks and immediates.
   await new Promise<void>((resolve) => process.nextTick(resolve))
@@ -121,7 +121,7 @@ it('serves other connections between two pipelined requests of one', async () =>
 it('ends the wait of a pipelined request whose client leaves before its turn', async () => {
   const turns: Promise<boolean>[] = []
   const server = createServer((_, response) => {
-    const turn = turnOf(response)
+    const turn = waitForTurn(response)
     if (turn) turns.push(turn)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { createChatService, openStorage, parseConfig, type Storage } from '../../../lib/index.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
-import { linesOf } from '../../../lib/storage/archive/lines.ts'
+import { splitLines } from '../../../lib/storage/archive/lines.ts'
 import {
   createPostgresDatabase,
   createSqliteFile,
@@ -295,7 +295,7 @@ it.each([
     for (const chunk of chunks) yield new TextEncoder().encode(chunk)
   }
   const found: string[] = []
-  for await (const line of linesOf(bytes())) found.push(line)
+  for await (const line of splitLines(bytes())) found.push(line)
   expect(found).toEqual(lines)
 })
 

@@ -17,8 +17,8 @@ import { createFolder } from '../../../lib/storage/objects/fs.ts'
 import type { Objects } from '../../../lib/storage/objects/objects.ts'
 import { openObjects } from '../../../lib/storage/objects/open.ts'
 import { createBucket } from '../../../lib/storage/objects/s3.ts'
-import { createObjectsOf } from '../../../lib/storage/objects/unstorage.ts'
-import { temporaryOf } from '../../../lib/storage/temporary.ts'
+import { createUnstorageObjects } from '../../../lib/storage/objects/unstorage.ts'
+import { toTemporaryPath } from '../../../lib/storage/temporary.ts'
 import { startBucket, type TestBucket } from '../../support/s3.ts'
 
 async function* chunks(size: number, count: number): AsyncGenerator<Uint8Array> {
@@ -151,7 +151,7 @@ it('what a killed process of this machine was writing goes with the next object 
   const objects = createFolder(path)
   const ended = spawnSync(process.execPath, ['--version']).pid
   const leave = (id: string) => {
-    const name = temporaryOf('.1').replace(/-\d+-\d+-/, `-${ended}-1-`)
+    const name = toTemporaryPath('.1').replace(/-\d+-\d+-/, `-${ended}-1-`)
     mkdirSync(join(path, id), { recursive: true })
     writeFileSync(join(path, id, name), 'half')
   }
@@ -175,13 +175,13 @@ it('objects are put into a folder while its last one is deleted', async () => {
 })
 
 describePlace('an unstorage storage in memory', false, () => ({
-  objects: createObjectsOf(createStorage()),
+  objects: createUnstorageObjects(createStorage()),
   leftovers: () => [],
 }))
 
 describePlace('an unstorage storage of files', false, () => {
   const base = mkdtempSync(join(folder, 'unstorage-'))
-  return { objects: createObjectsOf(createStorage({ driver: fsLite({ base }) })), leftovers: () => [] }
+  return { objects: createUnstorageObjects(createStorage({ driver: fsLite({ base }) })), leftovers: () => [] }
 })
 
 let bucket: TestBucket

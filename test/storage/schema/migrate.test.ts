@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createChatService, parseConfig } from '../../../lib/index.ts'
 import { openStorage, type Storage } from '../../../lib/storage/open.ts'
-import { assertMigrated, checksumOf, migrate } from '../../../lib/storage/schema/migrate.ts'
+import { assertMigrated, migrate, toChecksum } from '../../../lib/storage/schema/migrate.ts'
 import { MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
 import { createSqliteFile, describeOnEachEmptyDatabase } from '../../support/databases.ts'
 import { times } from '../../support/service.ts'
@@ -24,7 +24,7 @@ it('has a unique name for each migration', () => {
 
 it.each(['sqlite', 'postgresql'] as const)('has the migrations on %s that every database was made with', (dialect) => {
   // A migration in this list never changes, and a new one is added to it.
-  const checksums = MIGRATIONS.map((migration) => [migration.name, checksumOf(migration, dialect)])
+  const checksums = MIGRATIONS.map((migration) => [migration.name, toChecksum(migration, dialect)])
   expect(Object.fromEntries(checksums)).toEqual(FROZEN[dialect])
 })
 
