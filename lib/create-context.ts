@@ -92,8 +92,9 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   commits.storeWith(search.note)
   commits.storeWith(audit.store)
   if (ports.notify) commits.subscribe(notifier.committed)
-  for (const part of [tasks, audit]) commits.subscribe(part.committed)
   commits.subscribe(search.changed)
+  // The log of the host, which the audit log calls, may throw: last, so that it keeps a commit from no other part.
+  for (const part of [tasks, audit]) commits.subscribe(part.committed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, files }, userId, fileId)

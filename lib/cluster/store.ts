@@ -102,35 +102,7 @@ export async function anotherNodePolls(db: Database, id: string, unheard_ms: num
   const read = (tx: Queries) =>
     tx.get(
       sql`SELECT 1 FROM nodes WHERE id <> ${id}
-           
-               
-                   
-                       
-                           
-                               
-                                   
-                                       
-                                           
-                                               
-                                                   
-                                                       
-                                                           
-                                                               
-                                                                   
-                                                                       
-                                                                           
-                                                                               
-                                                                                   
-                                                                                       
-                                                                                           
-                                                                                               
-                                                                                                   
-                                                                                                       
-                                                                                                           
-                                                                                                               
-                                                                                                                   
-                                                                                                                       
-                                                                                                                            AND heard_at > ${now} - CAST(${Math.min(POLLED_LATELY, Math.round(unheard_ms * 1000) - POLLED_LATER)} AS BIGINT) LIMIT 1`,
+            AND heard_at > ${now} - CAST(${Math.min(POLLED_LATELY, Math.round(unheard_ms * 1000) - POLLED_LATER)} AS BIGINT) LIMIT 1`,
     )
   return (await db.snapshot(read, { timeout: HEARD_TIMEOUT_MS })) !== undefined
 }

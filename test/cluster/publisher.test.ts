@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createPublisher } from '../../lib/cluster/publisher.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
+import type { Sql } from '../../lib/storage/sql.ts'
 import { createSqliteFile } from '../support/databases.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -73,9 +74,9 @@ function createUnsteady() {
       if (modes.bus === 'hangs') await new Promise<void>((resolve) => hanging.push(resolve))
       bodies.bus.push(new TextDecoder().decode(bytes).slice('chat-server 1 here '.length))
     },
-    async run(_: string, __: string, body: string): Promise<number> {
+    async run({ params }: Sql): Promise<number> {
       if (modes.database === 'fails') throw new Error('The database does not respond')
-      bodies.database.push(body)
+      bodies.database.push(String(params[1]))
       return 1
     },
   }

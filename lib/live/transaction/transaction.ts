@@ -97,11 +97,12 @@ export function createWrite(deps: {
       throw error
     })
     metrics.write((performance.now() - started) / 1000)
-    const { heads, rows } = await appended
+    // Together, so that each writer of a shared commit publishes as many turns of the microtask queue behind it: in order.
+    const [{ heads, rows }, ...made] = await Promise.all([appended, ...notified])
     const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
     const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!))
     for (const { conversation_id, known } of ranges) outcome.conversations.set(conversation_id, known)
-    const notifications = notified.length > 0 ? (await Promise.all(notified)).flat() : []
+    const notifications = made.flat()
     outcome.ephemeral.push(...eventsOf(notifications))
     commits.publish({ ...outcome, rows, additions: logged, ranges, audited, notifications, has_tasks })
     return value

@@ -12,12 +12,10 @@ const UNREAD = sql`(SELECT coalesce(sum(
  WHERE t.conversation_id = p.conversation_id AND t.last_activity_at > p.joined_at)`
 
 /** The messages of a conversation, from the counts of its threads. */
-export const MESSAGE_COUNT = sql`(SELECT coalesce(sum(t.message_count), 0) FROM threads t
-       WHERE t.conversation_id = conversations.id)`
+export const MESSAGE_COUNT = sql`(SELECT coalesce(sum(t.message_count), 0) FROM threads t WHERE t.conversation_id = conversations.id)`
 
 /** The seen messages of a participant `p`, from the counts of the conversation and its threads. */
-export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c
-       WHERE c.id = p.conversation_id) - ${UNREAD})`
+export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) - ${UNREAD})`
 
 /** Recomputes both counts of all conversations: a statement each, in this order. */
 export const RECOUNT: readonly [messages: string, seen: string] = [

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createPresenceWatch } from '../../../lib/chat/presence/watch.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 
 it('lets other processes know within 50 ms how many streams of users have closed, all of a moment together', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -9,11 +10,11 @@ it('lets other processes know within 50 ms how many streams of users have closed
     ['grace', 1],
   ])
   const stored: unknown[][] = []
-  const db = { dialect: 'postgresql', run: async (_: string, rows: string) => void stored.push(JSON.parse(rows)) }
+  const db = { dialect: 'postgresql', run: async ({ params }: Sql) => void stored.push(JSON.parse(String(params[0]))) }
   const watch = createPresenceWatch({
     ...{ db, kv: {}, now: () => 0, log: {}, broadcast_participants: 200, dead_seconds: 10 },
     hub: { countStreams: (id: string) => streams.get(id), stalled: { oldestOf: () => undefined } },
-    cluster: { id: 'here', isShared: true, isApart: false, db },
+    cluster: { id: 'here', isShared: true, usesSignalFile: false, db },
   } as never)
   for (const [user, count] of [
     ['ada', 2],

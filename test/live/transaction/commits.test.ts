@@ -39,6 +39,22 @@ describeService('commits', (service) => {
     expect([additions.length, audited.length, has_tasks]).toEqual([1, 0, false])
   })
 
+  it('are published in the order of the log, also beside one that makes notifications', async () => {
+    const grace = await service.signIn('grace')
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const direct = await ada.conversations.direct({ user_id: grace.id })
+    const { message } = await ada.messages.postRoot(direct.conversation.id, { content: 'The first' })
+    published.length = 0
+    for (let round = 0; round < 4; round++) {
+      const content = `Round ${round}`
+      await Promise.all([ada.messages.postRoot(direct.conversation.id, { content }), ada.pins.add(message.id)])
+      await ada.pins.remove(message.id)
+    }
+    const places = published.flatMap(({ ranges }) => ranges.map(({ first }) => first))
+    expect(places).toHaveLength(12)
+    expect(places).toEqual(places.toSorted((one, other) => one - other))
+  })
+
   it('have the entries of the audit log and the tasks of their transaction', async () => {
     published.length = 0
     const room = await ada.conversations.create({ title: 'Removed' })
