@@ -1,4 +1,4 @@
-import type { FileCheckup } from '../lib/ops/file-check.ts'
+import type { FileCheckup } from '../lib/ops/files/file-check.ts'
 
 /** What a repair asks for before it marks that many files. */
 export function consentNote({ files, missing }: Pick<FileCheckup, 'files' | 'missing'>): string {

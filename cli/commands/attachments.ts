@@ -1,7 +1,7 @@
 import { defineCommand as defineGroup } from 'citty'
 import type { UsageKind } from '../../lib/chat/usage/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
-import type { AdoptedFiles } from '../../lib/ops/file-place.ts'
+import type { AdoptedFiles } from '../../lib/ops/files/file-place.ts'
 import type { Chat } from '../../lib/service.ts'
 import { acceptClockArg, assertClock } from '../args/clock.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'

@@ -1,4 +1,4 @@
-import type { FileCheckup } from '../../lib/ops/file-check.ts'
+import type { FileCheckup } from '../../lib/ops/files/file-check.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { parseNumber } from '../args/number.ts'

@@ -1,6 +1,6 @@
-import { isEventStream } from '../core/event-stream.ts'
 import { RESULT_HEADERS } from '../core/headers.ts'
 import { refuseUnknown } from '../core/known-names.ts'
+import { isEventStream } from '../core/sse-format.ts'
 import { repeated } from './errors.ts'
 import { readPieces } from './event-stream.ts'
 import type { Operation } from './operation.ts'

@@ -1,5 +1,5 @@
 import { readText } from '../core/body.ts'
-import { createEventReader, type WireEvent } from '../core/event-stream.ts'
+import { createEventReader, type WireEvent } from '../core/sse-format.ts'
 
 /**
  * More than the longest answer (16 MiB) with every character escaped: the stream fails if an event does not end before.

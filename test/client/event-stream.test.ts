@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readEvents } from '../../lib/client/event-stream.ts'
-import type { WireEvent } from '../../lib/core/event-stream.ts'
+import type { WireEvent } from '../../lib/core/sse-format.ts'
 
 const TEXT = [
   'retry: 2000\n\n',

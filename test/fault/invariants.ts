@@ -1,6 +1,6 @@
 import { contextOf } from '../../lib/core/context-of.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
-import { fsck } from '../../lib/ops/fsck.ts'
+import { fsck } from '../../lib/ops/fsck/fsck.ts'
 
 /** The inconsistencies of a database, as lines. No service is started: the schema may be that of a newer version. */
 export async function inconsistenciesIn(url: string, config: object = {}): Promise<string[]> {

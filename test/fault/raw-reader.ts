@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
-import { createEventReader } from '../../lib/core/event-stream.ts'
+import { createEventReader } from '../../lib/core/sse-format.ts'
 
 /** An event as it was received. */
 export interface RawEvent {

@@ -1,6 +1,6 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { readAtMost, readText } from '../../core/body.ts'
-import { createLineReader } from '../../core/event-stream.ts'
+import { createLineReader } from '../../core/sse-format.ts'
 
 type Body = ReadableStream<Uint8Array> | null
 

@@ -1,5 +1,5 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
-import { parseField } from '../../core/event-stream.ts'
+import { parseField } from '../../core/sse-format.ts'
 import type { Assistant, Turn } from '../provider.ts'
 import { connectionError, readLines, readWhole } from './body.ts'
 import { type ChunkPiece, parseChunk } from './chunk.ts'

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { PARTITION, partitionOf } from './rules.ts'
-import { type Docs, FIRST_SPAN, type Part, type Terms, toMatchExpression, type Wanted } from './rules-lookup.ts'
+import { type Docs, FIRST_SPAN, type Part, type Terms, type Wanted } from './rules-lookup.ts'
+import { toMatchExpression } from './rules-match.ts'
 import { findInPartition, listPartitions } from './store-fts5.ts'
 import { findAny, findFar, findNear, findWordNumbers } from './store-lookup.ts'
 

@@ -1,4 +1,4 @@
-import { BLOCK, scopeWord } from './rules.ts'
+import { BLOCK } from './rules.ts'
 import type { IndexTerm } from './rules-query.ts'
 
 /** What a search asks the index for: all of these terms, and one of each of the groups. */
@@ -72,18 +72,4 @@ export interface Part {
 export interface Docs {
   docs: number[]
   floor: number
-}
-
-/** A query for FTS5. */
-export function toMatchExpression({ all, groups }: Terms): string {
-  const anyOf = (words: readonly string[]) => `(${words.map((word) => `"${word}"`).join(' OR ')})`
-  return [...all.map(phraseOf), ...groups.map(anyOf)].join(' AND ')
-}
-
-/** FTS5 knows the order of words, except behind the beginning of a long text. */
-function phraseOf({ words, isPrefix }: IndexTerm): string {
-  const star = isPrefix ? ' *' : ''
-  const phrase = `"${words.join(' ')}"${star}`
-  if (words.length === 1) return phrase
-  return `(${phrase} OR ("${[scopeWord.long, ...words].join('" AND "')}"${star}))`
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ChatError } from '../../core/errors.ts'
-import { formatEvent } from '../../core/event-stream.ts'
 import { createSlots } from '../../core/scheduling/slots.ts'
+import { formatEvent } from '../../core/sse-format.ts'
 import { toNetwork } from '../../limits/rules.ts'
 
 const encoder = new TextEncoder()

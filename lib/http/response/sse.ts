@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Opening } from '../../chat/events/service.ts'
-import { EVENT_STREAM, formatRetry } from '../../core/event-stream.ts'
+import { EVENT_STREAM, formatRetry } from '../../core/sse-format.ts'
 import type { Sink } from '../../live/readers/reader.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { progressOf } from './stalls.ts'

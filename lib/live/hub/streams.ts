@@ -1,5 +1,5 @@
 import type { CloseReason } from '../../context.ts'
-import { formatComment, formatRetry } from '../../core/event-stream.ts'
+import { formatComment, formatRetry } from '../../core/sse-format.ts'
 import type { Metrics } from '../../metrics/registry.ts'
 import type { Delivery } from '../readers/delivery.ts'
 import { createIndex } from '../readers/index-by.ts'

@@ -1,5 +1,5 @@
 import type { ConversationStreamEvent } from '../../context.ts'
-import { formatEvent } from '../../core/event-stream.ts'
+import { formatEvent } from '../../core/sse-format.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { eventId } from '../log/event-ids.ts'
 import type { NumberedEvent } from '../log/log.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type BlobSizes, sumOfBlobs } from '../../../lib/chat/attachments/store-blobs.ts'
-import { fileTotals } from '../../../lib/ops/file-collection.ts'
+import { fileTotals } from '../../../lib/ops/files/file-collection.ts'
 import type { FilesLike } from '../../../lib/storage/objects/unstorage.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { filesInFolder } from '../../support/files-folder.ts'

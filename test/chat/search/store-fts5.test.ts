@@ -12,7 +12,7 @@ import {
   writeRows,
 } from '../../../lib/chat/search/store-fts5.ts'
 import { OPERATOR } from '../../../lib/index.ts'
-import { checkHere } from '../../../lib/ops/integrity-process.ts'
+import { checkHere } from '../../../lib/ops/fsck/integrity-process.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
 import type { Database, Primitive, Queries } from '../../../lib/storage/database.ts'
 import { findDatabaseFile } from '../../../lib/storage/place.ts'

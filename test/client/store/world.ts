@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type AdminClient, createAdminClient } from '../../../lib/client/admin.ts'
 import { type ChatStore, createChatStore, type Readable } from '../../../lib/client/store/index.ts'
-import { isEventStream } from '../../../lib/core/event-stream.ts'
+import { isEventStream } from '../../../lib/core/sse-format.ts'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { createTestChat, type TestChat, type TestChatOptions } from '../../../lib/testing/index.ts'
 import { signedInFetch } from '../../../lib/testing/signed-in-fetch.ts'

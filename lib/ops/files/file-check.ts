@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { keyOfPart } from '../chat/attachments/rules.ts'
+import { keyOfPart } from '../../chat/attachments/rules.ts'
 import {
   findBlobs,
   isLive,
@@ -7,14 +7,14 @@ import {
   listWhole,
   listWithBlob,
   type WholeBlob,
-} from '../chat/attachments/store-checking.ts'
-import type { Context } from '../context.ts'
-import type { NamesOf } from '../core/known-names.ts'
-import { assertKnown } from '../core/use-case.ts'
-import type { FileStore } from '../files/file-store.ts'
-import { claim, examine, type PlaceCheck } from '../files/place.ts'
+} from '../../chat/attachments/store-checking.ts'
+import type { Context } from '../../context.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { assertKnown } from '../../core/use-case.ts'
+import type { FileStore } from '../../files/file-store.ts'
+import { claim, examine, type PlaceCheck } from '../../files/place.ts'
+import type { Finding } from '../fsck/fsck.ts'
 import { type BlobState, checkBlob } from './blob-check.ts'
-import type { Finding } from './fsck.ts'
 import { markLost, recoverFiles } from './lost-files.ts'
 
 /** The number of rows, or keys, of one step. */

@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { DAY } from '../../lib/core/units.ts'
-import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../chat/attachments/files.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, type Person, type TestService } from '../support/service.ts'
+import { DAY } from '../../../lib/core/units.ts'
+import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../../chat/attachments/files.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { innerState, type Person, type TestService } from '../../support/service.ts'
 
 type Started = TestService & { folder: string }
 

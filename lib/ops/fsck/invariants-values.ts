@@ -1,8 +1,8 @@
-import { toList } from '../chat/attachments/rules.ts'
-import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.ts'
-import { TABLES } from '../storage/archive/format.ts'
-import type { Dialect, Queries } from '../storage/database.ts'
-import { CLOSED_COLUMNS, type ClosedColumn, LABELS } from '../storage/stored-values.ts'
+import { toList } from '../../chat/attachments/rules.ts'
+import { listOfMessage, setList, toAttachment } from '../../chat/attachments/store.ts'
+import { TABLES } from '../../storage/archive/format.ts'
+import type { Dialect, Queries } from '../../storage/database.ts'
+import { CLOSED_COLUMNS, type ClosedColumn, LABELS } from '../../storage/stored-values.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 const texts = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ')

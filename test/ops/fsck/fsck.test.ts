@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
-import { addPosts } from '../../lib/chat/messages/posting.ts'
-import type { Actor } from '../../lib/core/actor.ts'
-import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
-import { invariants } from '../../lib/ops/invariants.ts'
-import { JSON_COLUMNS } from '../../lib/storage/stored-values.ts'
-import { fileOf, openHandle, promised } from '../storage/handles.ts'
-import { createSqliteFile, describeOnEachDatabase, directUrl } from '../support/databases.ts'
-import { innerState, startService, startThread, type TestService, times } from '../support/service.ts'
+import { addPosts } from '../../../lib/chat/messages/posting.ts'
+import type { Actor } from '../../../lib/core/actor.ts'
+import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { invariants } from '../../../lib/ops/fsck/invariants.ts'
+import { JSON_COLUMNS } from '../../../lib/storage/stored-values.ts'
+import { fileOf, openHandle, promised } from '../../storage/handles.ts'
+import { createSqliteFile, describeOnEachDatabase, directUrl } from '../../support/databases.ts'
+import { innerState, startService, startThread, type TestService, times } from '../../support/service.ts'
 
 const PINS = `INSERT INTO messages (id, conversation_id, root_id, role, content, path, depth, status, created_at, pinned_at)
   WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { newId } from '../../lib/core/ids.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState, type Person, startService, type TestService } from '../support/service.ts'
+import { newId } from '../../../lib/core/ids.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { innerState, type Person, startService, type TestService } from '../../support/service.ts'
 
 const PART = 4 * 1024 * 1024
 

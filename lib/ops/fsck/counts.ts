@@ -1,6 +1,6 @@
-import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../storage/schema/0012-unread-totals.ts'
-import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../storage/schema/0022-inboxes.ts'
-import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../storage/schema/0029-participant-counts.ts'
+import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../../storage/schema/0012-unread-totals.ts'
+import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inboxes.ts'
+import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'

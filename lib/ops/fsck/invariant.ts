@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import type { Queries } from '../../storage/database.ts'
 
 /** A statement, or a function that runs some. */
 export type Repair = string | ((tx: Queries) => Promise<void>)

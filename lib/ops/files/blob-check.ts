@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
-import { keyOfPart, lengthOfPart } from '../chat/attachments/rules.ts'
-import type { WholeBlob } from '../chat/attachments/store-checking.ts'
-import type { FileStore } from '../files/file-store.ts'
+import { keyOfPart, lengthOfPart } from '../../chat/attachments/rules.ts'
+import type { WholeBlob } from '../../chat/attachments/store-checking.ts'
+import type { FileStore } from '../../files/file-store.ts'
 
 /** Whether the bytes of a blob are in the storage of files: `wrong` if they have another size or digest. */
 export type BlobState = 'there' | 'missing' | 'wrong'

@@ -1,9 +1,9 @@
-import { toList } from '../chat/attachments/rules.ts'
-import { listOfMessage, setList, toAttachment } from '../chat/attachments/store.ts'
-import { findState, noteChanged } from '../chat/search/store.ts'
-import { DAY } from '../core/units.ts'
-import type { Queries } from '../storage/database.ts'
-import { CORRECT_SIZES } from '../storage/schema/0027-blob-sizes.ts'
+import { toList } from '../../chat/attachments/rules.ts'
+import { listOfMessage, setList, toAttachment } from '../../chat/attachments/store.ts'
+import { findState, noteChanged } from '../../chat/search/store.ts'
+import { DAY } from '../../core/units.ts'
+import type { Queries } from '../../storage/database.ts'
+import { CORRECT_SIZES } from '../../storage/schema/0027-blob-sizes.ts'
 import type { Invariant } from './invariant.ts'
 
 const IS_LISTED = "m.attachment_list LIKE '%' || a.id || '%'"

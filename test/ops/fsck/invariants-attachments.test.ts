@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { innerState } from '../support/service.ts'
+import { bytesFor, startWithFiles, upload } from '../../chat/attachments/files.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { innerState } from '../../support/service.ts'
 
 describeOnEachDatabase('fsck of the files of messages', (openUrl) => {
   it('makes wrong lists anew, also for the search, and lets files without a message run out', async () => {

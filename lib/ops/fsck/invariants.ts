@@ -1,5 +1,5 @@
-import type { Dialect } from '../storage/database.ts'
-import { isErasedAuthor, type Micros, sql } from '../storage/sql.ts'
+import type { Dialect } from '../../storage/database.ts'
+import { isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs'
-import { partitionTable } from '../chat/search/store-fts5.ts'
-import { withVisible } from '../storage/archive/visible.ts'
-import type { Database } from '../storage/database.ts'
-import { isDamage } from '../storage/errors.ts'
-import { sql } from '../storage/sql.ts'
-import { runApart } from '../storage/sqlite/child-process.ts'
+import { partitionTable } from '../../chat/search/store-fts5.ts'
+import { withVisible } from '../../storage/archive/visible.ts'
+import type { Database } from '../../storage/database.ts'
+import { isDamage } from '../../storage/errors.ts'
+import { sql } from '../../storage/sql.ts'
+import { runApart } from '../../storage/sqlite/child-process.ts'
 import type { Invariant } from './invariant.ts'
 
 /** From this size on, a process of its own takes less time than the same checks in this one. */

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts'
-import { ChatError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
-import { examine, hasNewest, own } from '../files/place.ts'
-import { findPlaceIds, namesBytes } from '../files/store.ts'
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { examine, hasNewest, own } from '../../files/place.ts'
+import { findPlaceIds, namesBytes } from '../../files/store.ts'
 import { findMissing } from './file-check.ts'
 import { hasLost, recoverFiles } from './lost-files.ts'
 

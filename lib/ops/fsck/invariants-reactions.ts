@@ -1,5 +1,5 @@
-import { reactionList } from '../chat/messages/store-reactions.ts'
-import type { Dialect } from '../storage/database.ts'
+import { reactionList } from '../../chat/messages/store-reactions.ts'
+import type { Dialect } from '../../storage/database.ts'
 import type { Invariant } from './invariant.ts'
 
 const ORPHANS = `NOT EXISTS (SELECT 1 FROM users u WHERE u.id = reactions.user_id)

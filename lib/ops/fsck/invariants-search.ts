@@ -1,6 +1,6 @@
-import { PARTITION, toDoc } from '../chat/search/rules.ts'
-import { partitionTable } from '../chat/search/store-fts5.ts'
-import type { Dialect } from '../storage/database.ts'
+import { PARTITION, toDoc } from '../../chat/search/rules.ts'
+import { partitionTable } from '../../chat/search/store-fts5.ts'
+import type { Dialect } from '../../storage/database.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 /** Where the index is kept, and filled, and no task removes messages: what is being removed is hidden from the checks. */

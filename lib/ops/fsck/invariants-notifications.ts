@@ -1,4 +1,4 @@
-import type { Dialect } from '../storage/database.ts'
+import type { Dialect } from '../../storage/database.ts'
 import type { Invariant } from './invariant.ts'
 
 /** The invariants of mentions and notifications. That a user has one for a message is held by the primary key. */

@@ -8,7 +8,7 @@ import {
   isEventStream,
   parseField,
   type WireEvent,
-} from '../../lib/core/event-stream.ts'
+} from '../../lib/core/sse-format.ts'
 
 describe('a reader of lines', () => {
   it('escapes the line ends of Unicode, which only texts of JSON have', () => {

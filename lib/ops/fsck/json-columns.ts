@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import { isJson, JSON_COLUMNS } from '../storage/stored-values.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isJson, JSON_COLUMNS } from '../../storage/stored-values.ts'
 
 /** The rows that are read at once. */
 const BATCH = 1_000

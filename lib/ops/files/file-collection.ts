@@ -1,9 +1,9 @@
-import { countFiles, type FileTotals } from '../chat/attachments/store-checking.ts'
-import { gracePeriod, sweepFiles } from '../chat/attachments/sweep.ts'
-import type { Context } from '../context.ts'
-import { ChatError } from '../core/errors.ts'
-import { assertKnown } from '../core/use-case.ts'
-import type { FileStore } from '../files/file-store.ts'
+import { countFiles, type FileTotals } from '../../chat/attachments/store-checking.ts'
+import { gracePeriod, sweepFiles } from '../../chat/attachments/sweep.ts'
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { assertKnown } from '../../core/use-case.ts'
+import type { FileStore } from '../../files/file-store.ts'
 import { listGarbage } from './file-check.ts'
 
 /** What was deleted from the storage of files, or would be. */
