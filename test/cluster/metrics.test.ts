@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes } from '../support/describe-service.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
@@ -13,15 +13,21 @@ describeOnEachDatabase('the metrics of two processes on one database', (openUrl)
   let ada: Person
   let conversation_id: string
   const streams: TestStream[] = []
+  const kept: TestStream[] = []
   beforeAll(async () => {
     // It would find its own commits, too, at times before these return.
     await innerState(here).streams.poller.stop()
     ada = await here.signIn('ada')
     conversation_id = (await ada.conversations.create()).conversation_id
+    // She is online from here on: an event of presence reads the log, maybe between a commit and its delivery.
+    const other = (await ada.conversations.create()).conversation_id
+    kept.push(await follow(here, other), await follow(there, other))
+    streams.splice(0)
   })
+  afterAll(() => Promise.all(kept.map((stream) => stream.close())))
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
-    await vi.waitUntil(() => [here, there].every(({ chat }) => innerState(chat).streams.hub.isIdle()), {
+    await vi.waitUntil(() => [here, there].every(({ chat }) => innerState(chat).streams.hub.size() === 1), {
       timeout: 30_000,
     })
   })
