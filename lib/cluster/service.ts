@@ -43,9 +43,9 @@ function placeOf(details: string | null): Partial<NodePlace> {
 
 async function findNodes(ctx: Context): Promise<NodeRow[]> {
   const { cluster, config } = ctx
-  const { db, usesSignalFile: isApart } = cluster
+  const { db, usesSignalFile } = cluster
   const find = () => listNodes(db, config.cluster.dead_seconds * SECOND, MAX_NODES)
-  if (cluster.isShared && !isApart) return find()
+  if (cluster.isShared && !usesSignalFile) return find()
   // A file that cannot be used, or does not exist yet, is no failure: the process is then alone.
   const rows = cluster.isInitialised() ? await find().catch(() => []) : []
   return rows.some(({ id }) => id === cluster.id) ? rows : [...rows, ...listThisProcess(ctx)]

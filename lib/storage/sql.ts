@@ -148,18 +148,6 @@ export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }
 
-/** A parameter of `jsonList(values)` as a table `each` with the column `value`. */
-export function eachOf(dialect: Dialect): string {
-  return dialect === 'sqlite' ? 'json_each(?) AS each' : 'jsonb_array_elements_text(?::jsonb) AS each(value)'
-}
-
-/** {@link isOneOf} with numbers, given as JSON. */
-export function isOneOfNumbers(dialect: Dialect): string {
-  return dialect === 'sqlite'
-    ? 'IN (SELECT value FROM json_each(?))'
-    : '= ANY (ARRAY(SELECT jsonb_array_elements(?::jsonb)::bigint))'
-}
-
 /**
  * The current time of the database's clock, in microseconds: leases and tasks use it, since the clocks of processes may
  * differ. With SQLite it is the machine's clock, which all of its processes share. `ports.now` does not affect it.

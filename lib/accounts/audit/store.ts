@@ -28,7 +28,7 @@ export interface AuditEntry {
   unlogged?: true
 }
 
-export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
+async function insertAuditEntry(tx: Queries, id: string, at: Micros, entry: AuditEntry): Promise<void> {
   await tx.run(
     sql`INSERT INTO audit_log (id, at, act, actor_id, subject_id, conversation_id, ip, detail, names, unlogged,
           about_id)
@@ -45,7 +45,7 @@ function aboutOf({ user_id, author_id }: NonNullable<AuditEntry['detail']> = {})
 }
 
 /** Writes an entry that is stored to the log of the process. */
-export function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...entry }: AuditEntry): void {
+function logAuditEntry(log: Log, { detail, names: _, unlogged: __, ...entry }: AuditEntry): void {
   log.info('audit', { ...entry, ...detail })
 }
 

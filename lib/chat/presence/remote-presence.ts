@@ -21,7 +21,7 @@ export type OwnLastSeen = LastSeen & OwnStreams
 export type RemotePresence = ReturnType<typeof createRemotePresence>
 
 export function createRemotePresence({ cluster, now, inOrder }: RemotePresenceDeps) {
-  const { db, usesSignalFile: isApart } = cluster
+  const { db, usesSignalFile } = cluster
   const own = createOwnChanges(now)
 
   return {
@@ -55,7 +55,7 @@ export function createRemotePresence({ cluster, now, inOrder }: RemotePresenceDe
         })
       } catch (error) {
         changed.forEach(own.add)
-        if (!isApart) throw error
+        if (!usesSignalFile) throw error
         return []
       }
       return changed
@@ -78,8 +78,8 @@ export function createRemotePresence({ cluster, now, inOrder }: RemotePresenceDe
 type FoundRow = Awaited<ReturnType<typeof listPresence>>[number]
 
 /** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
-function known<T>({ usesSignalFile: isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
-  return isApart ? found.catch(() => otherwise) : found
+function known<T>({ usesSignalFile }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
+  return usesSignalFile ? found.catch(() => otherwise) : found
 }
 
 function byUser(rows: FoundRow[], now: Micros): Map<string, LastSeen[]> {

@@ -37,7 +37,7 @@ interface StreamCountsDeps {
 export type StreamCountsShared = ReturnType<typeof createStreamCounts>
 
 export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inOrder }: StreamCountsDeps) {
-  const { db, id, usesSignalFile: isApart } = cluster
+  const { db, id, usesSignalFile } = cluster
   const others = { node_id: id, deadAfter: dead_seconds * SECOND }
   const unstored = new Set<string>()
   const gathering = createCoalescer(GATHER_MS, (userIds) => inOrder('users', () => store(userIds)))
@@ -67,7 +67,7 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
     async countRemote(userId: string): Promise<number> {
       if (cluster.isSingleNode()) return 0
       const count = countStreams(db, others, userId)
-      return isApart ? count.catch(() => 0) : count
+      return usesSignalFile ? count.catch(() => 0) : count
     },
 
     /**
@@ -78,7 +78,7 @@ export function createStreamCounts({ cluster, now, dead_seconds, ownStreams, inO
     async takeStalled(userId: string, age: Micros): Promise<boolean> {
       if (cluster.isSingleNode()) return false
       const stalled = takeStalledStream(cluster, others, userId, age)
-      return isApart ? stalled.catch(() => false) : stalled
+      return usesSignalFile ? stalled.catch(() => false) : stalled
     },
 
     close: gathering.close,

@@ -97,7 +97,7 @@ export function createWrite(deps: {
       throw error
     })
     metrics.write((performance.now() - started) / 1000)
-    // Together, so that each writer of a shared commit publishes as many turns of the microtask queue behind it: in order.
+    // Together: each writer of a shared commit then publishes the same number of microtasks after it, so in order.
     const [{ heads, rows }, ...made] = await Promise.all([appended, ...notified])
     const logged = additions.filter(({ conversation_id, events }) => heads.has(conversation_id) && events.length > 0)
     const ranges = logged.map((addition) => toRange(addition, heads.get(addition.conversation_id)!))
