@@ -33,7 +33,7 @@ const CALLS: Record<string, Record<string, Bound>> = {
   'lib/backups/rules.ts': { 'localeCompare ×1': 'own' },
   'lib/chat/attachments/service.ts': { 'normalize ×1': 'input' },
   'lib/chat/search/rules-excerpt.ts': { 'segment ×1': 'piece' },
-  'lib/chat/search/rules-folding.ts': { 'normalize ×2': 'piece' },
+  'lib/core/folding.ts': { 'normalize ×2': 'piece' },
   'lib/core/characters.ts': { 'normalize ×1': 'input' },
   'lib/http/openapi/build.ts': { 'confbox/yaml ×1': 'own' },
   'lib/files/names.ts': { 'normalize ×1': 'input' },
@@ -62,7 +62,7 @@ const PATTERNS: Record<string, Record<string, Bound>> = {
   'lib/chat/mentions/rules-code.ts': { '/^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/': 'linear' },
   'lib/chat/copies/reading.ts': { 'new RegExp(…)': 'input' },
   'lib/chat/messages/rules.ts': { 'new RegExp(…)': 'own' },
-  'lib/chat/search/rules-folding.ts': { 'new RegExp(…)': 'piece' },
+  'lib/core/folding.ts': { 'new RegExp(…)': 'piece' },
   'lib/chat/search/rules-query.ts': {
     '/(?<minus>-?)(?:(?:(?<key>[A-Za-z]+):)?"(?<quoted>[^"]*)"?|(?<plain>[^\\s"]+))/': 'input',
     '/^(?<key>[A-Za-z]+):(?<value>.+)$/': 'input',

@@ -1,5 +1,5 @@
 import type { Steps } from '../../core/scheduling/steps.ts'
-import { type Atom, atomParts, MAX_WORD } from './rules-words.ts'
+import { type Atom, atomParts, MAX_WORD } from '../../core/words.ts'
 
 /** The maximum number of different words that are indexed of a text, and of their UTF-16 units together. */
 const MAX_WORDS = 10_000

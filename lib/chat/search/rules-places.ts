@@ -1,6 +1,6 @@
 import type { Steps } from '../../core/scheduling/steps.ts'
+import { type Atom, atomParts } from '../../core/words.ts'
 import type { Phrase } from './rules-query.ts'
-import { type Atom, atomParts } from './rules-words.ts'
 
 /** Where a phrase is in a text, in UTF-16 units. */
 export type Place = [start: number, end: number]

@@ -1,5 +1,5 @@
 import { ChatError } from '../../core/errors.ts'
-import { type Atom, splitAtoms } from './rules-words.ts'
+import { type Atom, splitAtoms } from '../../core/words.ts'
 
 /** Words that stand next to each other in this order; with `isPrefix` the last one is only the beginning of a word. */
 export interface Phrase {

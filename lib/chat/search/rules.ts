@@ -1,6 +1,6 @@
 import type { Steps } from '../../core/scheduling/steps.ts'
+import { ANALYSIS } from '../../core/words.ts'
 import { indexWords, MAX_IN_ORDER } from './rules-indexed.ts'
-import { ANALYSIS } from './rules-words.ts'
 
 /** Words of what a message belongs to: the end of an id is enough, as each hit is checked. */
 export const scopeWord = {

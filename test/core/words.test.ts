@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { hasLink } from '../../../lib/chat/search/rules.ts'
-import { indexWords } from '../../../lib/chat/search/rules-indexed.ts'
-import { atomParts, splitAtoms } from '../../../lib/chat/search/rules-words.ts'
-import { times } from '../../support/service.ts'
-import { finish } from '../../support/steps.ts'
+import { hasLink } from '../../lib/chat/search/rules.ts'
+import { indexWords } from '../../lib/chat/search/rules-indexed.ts'
+import { atomParts, splitAtoms } from '../../lib/core/words.ts'
+import { times } from '../support/service.ts'
+import { finish } from '../support/steps.ts'
 
 const texts = (text: string) => splitAtoms(text).map((atom) => atom.text)
 const words = (text: string) => {

@@ -1,4 +1,4 @@
-import { foldedUnit, KIND, type Kind, partsOf, pieceAt, UNIT, unitKind } from './rules-folding.ts'
+import { foldedUnit, KIND, type Kind, partsOf, pieceAt, UNIT, unitKind } from './folding.ts'
 
 /**
  * The analysis of texts for the search, the same on both databases: none of their parsers, dictionaries or locales is
