@@ -32,7 +32,9 @@ const IS_IGNORED = new RegExp(`^${IGNORED}$`, 'u')
 
 /** Letters whose marks are dropped: their words are also written without. */
 const LOSES_MARKS = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]/u
-const DENSE =
+
+/** The pattern of a letter or a number of a script without spaces between words, for regular expressions with the flag `u`. */
+export const DENSE =
   '(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmr}\\p{scx=Mymr}]'
 
 /** Parts of what was one character, such as `½` or `㈱`; the vowel `am` of Thai and Lao becomes a mark and a letter. */

@@ -86,6 +86,64 @@ describe('the persons that a text mentions', () => {
     ['all and a person', '@all and @ada', ['ada'], ['ada', '(all)']],
     ['a person whose name begins with all', '@all hands', ['all hands'], ['all hands']],
     ['not all in a word', '@allen and @all-hands', [], []],
+    ['one between Chinese letters', '交给@grace处理', ['grace'], ['grace']],
+    ['one with a Korean ending', '@김철수님', ['김철수'], ['김철수']],
+    ['the longest name before a Korean ending', '@김철수님께', ['김', '김철수', '김철수님'], ['김철수님']],
+    ['one with a decomposed Korean ending', '@김철수님'.normalize('NFD'), ['김철수'], ['김철수']],
+    ['no user by a part of a Korean syllable', '@김'.normalize('NFD'), ['기', '키'], []],
+    ['one between Japanese letters', '今日は@adaさんとカナ@bobだ', ['ada', 'bob'], ['ada', 'bob']],
+    ['one behind a decomposed Japanese letter', 'か\u3099@ada', ['ada'], ['ada']],
+    ['no user by a part of a Japanese letter', '@か\u3099 and @ｶﾞ', ['か', 'カ'], []],
+    ['one between Thai letters', 'ถึง@สมชายครับ', ['สมชาย'], ['สมชาย']],
+    ['one behind a Thai mark', 'ที่@ada', ['ada'], ['ada']],
+    ['no user by a part of a Thai syllable', '@สำ and @กิ', ['ส', 'ก'], []],
+    [
+      'ones between Lao, Khmer and Burmese letters',
+      'ຂອບໃຈ@adaຂ សូម@bobស မင်္ဂလာ@cyမ',
+      ['ada', 'bob', 'cy'],
+      ['ada', 'bob', 'cy'],
+    ],
+    ['one before a letter of two units', '交给@grace𠀀', ['grace'], ['grace']],
+    ['one behind a letter of two units', '𠀀@grace', ['grace'], ['grace']],
+    ['no user behind another letter of two units', '𐐀@grace', ['grace'], []],
+    ['no user behind a digit, also a Thai one', '5@ada ๕@ada', ['ada'], []],
+    ['no user before a Thai digit', '@ada๕', ['ada'], []],
+    ['no user behind a letter with a mark', 'e\u0301@ada', ['ada'], []],
+    ['one behind an emoji with a selector', '❤\uFE0F@ada', ['ada'], ['ada']],
+    ['two without a space in Chinese', '@林@王', ['林', '王'], ['林', '王']],
+    [
+      'a name that is an address of Chinese letters',
+      'hi @林@example.org',
+      ['林', '林@example.org', 'example.org'],
+      ['林@example.org'],
+    ],
+    ['no user inside of a longer name', '@林@ada', ['林@ada', 'ada'], ['林@ada']],
+    ['one in emphasis', '*@ada* **@bob** ***@cy***', ['ada', 'bob', 'cy'], ['ada', 'bob', 'cy']],
+    ['one in underscores', '_@ada_ __@bob__, _@cy_.', ['ada', 'bob', 'cy'], ['ada', 'bob', 'cy']],
+    ['one in underscores and asterisks', '_**@ada**_ **_@bob_**', ['ada', 'bob'], ['ada', 'bob']],
+    ['one that is crossed out', '~@ada~ ~~@bob~~', ['ada', 'bob'], ['ada', 'bob']],
+    ['one in underscores between Chinese letters', '交给_@grace_处理', ['grace'], ['grace']],
+    ['a name that ends with an underscore', '@ada_ and _@ada__', ['ada', 'ada_'], ['ada_']],
+    ['a name that begins with an underscore', '@_ada', ['ada', '_ada'], ['_ada']],
+    ['a name that ends with an asterisk', '*@ada** and @bob~', ['ada', 'ada*', 'bob', 'bob~'], ['ada*', 'bob~']],
+    ['a name with signs of Markdown in it', '@a_d~a*x', ['a', 'a_d~a*x'], ['a_d~a*x']],
+    ['no user in a word with an underscore', 'snake_@ada and a/_@ada', ['ada'], []],
+    ['no user in a word that goes on behind an underscore', '@ada_x @ada__1', ['ada'], []],
+    ['no user behind a backslash', '\\@ada and \\@all and 交\\@ada', ['ada'], []],
+    ['one behind a backslash that is escaped', '\\\\@ada', ['ada'], ['ada']],
+    ['no user behind three backslashes', '\\\\\\@ada', ['ada'], []],
+    ['a name with a backslash', '@corp\\ada', ['corp\\ada'], ['corp\\ada']],
+    ['no user in a quoted line', '> @all and @ada\n@bob', ['ada', 'bob'], ['bob']],
+    ['no user in a quoted line behind three spaces', 'hi\n   >@all\n', [], []],
+    ['one behind four spaces and a sign', '    > @ada', ['ada'], ['ada']],
+    ['one before and behind a sign that quotes nothing', '@ada > 3 and a > @bob', ['ada', 'bob'], ['ada', 'bob']],
+    ['no user in quotes 200 deep', `${'> '.repeat(200)}@ada\n${'>'.repeat(200)}@all`, ['ada'], []],
+    ['no user in quoted lines of Windows', '> @ada\r\n> @all\r\n@bob', ['ada', 'bob'], ['bob']],
+    ['one between backticks of quotes', '> a ` b\n@ada\n> c ` d', ['ada'], ['ada']],
+    ['one behind code in a quote', '> ```\n> @ada\n> ```\n@bob', ['ada', 'bob'], ['bob']],
+    ['no user in a block with a quote', '```\n> x\n@ada\n```\n@bob', ['ada', 'bob'], ['bob']],
+    ['no user with a backtick in the name in a quote', '> @ad`a\n@bo`b', ['ad`a', 'bo`b'], ['bo`b']],
+    ['names within names', '@a @a b @a b c', ['a', 'a b', 'a b c'], ['a', 'a b', 'a b c']],
   ])('finds %s', (_, text, usernames, found) => {
     expect(mentioned(text, usernames)).toEqual(found)
   })
@@ -108,9 +166,38 @@ describe('the persons that a text mentions', () => {
       `@${'a b '.repeat(60_000)}`,
       `@${'a b c d e f g h\n@'.repeat(10_000)}`,
       '`@'.repeat(100_000),
+      '@林'.repeat(100_000),
+      `@${'林'.repeat(100)} `.repeat(2_000),
+      `\`@${'林'.repeat(100)}\` @${'林`'.repeat(50)} `.repeat(1_000),
     ]) {
       expect(findNames(text).places.flatMap(({ ends }) => [...ends.keys()]).length).toBeLessThanOrEqual(8_000)
     }
+  })
+
+  it.each([
+    ['@', '@'],
+    ['@ and a space', '@ '],
+    ['mentions', '@ada '],
+    ['mentions of Chinese letters', '@林'],
+    ['underscores and @', '_@_'],
+    ['underscores before one @', '_'],
+    ['backslashes', '\\'],
+    ['backslashes and @', '\\@'],
+    ['marks', '\u0301'],
+    ['signs within a word', '@a.-'],
+    ['quotes', '> @\n'],
+    ['spaces', ' '],
+    ['quoted backticks', '>`@`\n'],
+  ])('takes no longer for each unit of a long text of %s', (_, unit) => {
+    const timeOf = (length: number) => {
+      const text = `${unit.repeat(length / unit.length)}@ada`
+      const { user } = process.cpuUsage()
+      findNames(text)
+      return process.cpuUsage().user - user
+    }
+    const times = (length: number) => Math.min(...Array.from({ length: 5 }, () => timeOf(length)))
+    // Square time would be 256 times as much.
+    expect(times(512 * 1024)).toBeLessThan(100 * times(32 * 1024) + 50_000)
   })
 
   it('takes apart no line for its code that is neither blank nor a fence', () => {

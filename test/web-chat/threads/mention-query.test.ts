@@ -11,6 +11,9 @@ it.each<[string, string | undefined]>([
   ['path/@ada', undefined],
   ['@ada ', undefined],
   ['no name', undefined],
+  ['交给@gr', 'gr'],
+  ['**_@gr', 'gr'],
+  ['snake_@gr', undefined],
 ])('after %j, a name is typed that begins with %j', (text, query) => {
   expect(mentionQueryOf(text, text.length)?.query).toBe(query)
 })
@@ -36,7 +39,8 @@ it('offers usernames first, then words of names, six at most', () => {
 
 it.each<[string, string[]]>([
   ['Hello @Ada, and @ada-lovelace!', ['@Ada', '@ada-lovelace']],
-  ['@adam @ada.b x@ada @ada_', []],
+  ['@adam @ada.b x@ada @ada_b x_@ada', []],
+  ['交给@ada处理 @ada_', ['@ada', '@ada']],
   ['@ada. @ada', ['@ada', '@ada']],
   ['@a.*b (c) is one, @axxb (c) is none', ['@a.*b (c)']],
 ])('marks in %j the mentions %j', (text, marked) => {

@@ -46,11 +46,15 @@ function patternFor(names: MentionedNames): RegExp {
 
 function patternOf(names: MentionedNames): RegExp {
   const all = [...names.keys()].sort((one, other) => other.length - one.length).map(escapeOf)
-  return new RegExp(
-    `(?<![\\p{L}\\p{N}\\p{M}@./_-])@(?:${all.join('|')})(?![\\p{L}\\p{N}\\p{M}_]|[-.@]+[\\p{L}\\p{N}_])`,
-    'giu',
-  )
+  return new RegExp(`${MENTION_START}(?:${all.join('|')})(?!\\p{M}|[-.@_]{0,9}${LETTER})`, 'giu')
 }
+
+/** A letter or a digit of a word. Those of scripts without spaces neither prevent a mention nor continue a name. */
+const LETTER =
+  '(?![\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmr}\\p{scx=Mymr}])[\\p{L}\\p{N}]'
+
+/** The pattern of an `@` that is not inside of a word, an address or a path. */
+export const MENTION_START = `(?<!(?:[@./-]|${LETTER}\\p{M}{0,9})_{0,9})@`
 
 /** A name as a part of a pattern, in which `-` needs no escape outside of a class. */
 function escapeOf(name: string): string {

@@ -1,8 +1,15 @@
+import { MENTION_START } from '../markdown/split-mentions.ts'
+
 /** How many people are offered at once. */
 const MAX_CHOICES = 6
 
 /** The longest name that is looked for. */
 const MAX_QUERY = 64
+
+/** Signs and marks before an `@` that are looked at. */
+const MAX_BEFORE = 24
+
+const TYPED = new RegExp(`${MENTION_START}([^\\s@]{0,${MAX_QUERY}})$`, 'u')
 
 /** A name that is being typed: its beginning, and where its `@` is. */
 export interface MentionQuery {
@@ -21,8 +28,8 @@ export interface MentionChoice {
 /** The name that is being typed before the caret: behind an `@` that is not inside of a word, an address or a path. */
 export function mentionQueryOf(text: string, caret: number): MentionQuery | undefined {
   // With the `@`, and what is before that: no more of a long text is looked at.
-  const from = Math.max(0, caret - MAX_QUERY - 3)
-  const match = /(?<![\p{L}\p{N}\p{M}@./_-])@([^\s@]{0,64})$/u.exec(text.slice(from, caret))
+  const from = Math.max(0, caret - MAX_QUERY - MAX_BEFORE)
+  const match = TYPED.exec(text.slice(from, caret))
   return match ? { start: from + match.index, query: match[1]! } : undefined
 }
 

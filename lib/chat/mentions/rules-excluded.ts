@@ -4,10 +4,16 @@ type Range = [start: number, end: number]
 /** Backticks with others behind them in the line are a span. */
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 
-/** The parts of a text that are code, by CommonMark: fenced blocks, and spans between equal runs of backticks. */
-export function findCode(text: string): Range[] {
-  if (!text.includes('`') && !text.includes('~~~')) return []
-  const code: Range[] = []
+/** A quoted line. */
+const QUOTE = / {0,3}>/y
+
+/**
+ * The parts of a text that mention no user: quoted lines, and code by CommonMark, which is fenced blocks and spans between
+ * equal runs of backticks.
+ */
+export function findExcluded(text: string): Range[] {
+  if (!text.includes('`') && !text.includes('~~~') && !text.includes('>')) return []
+  const excluded: Range[] = []
   let fence: { mark: string; start: number } | undefined
   let paragraph = 0
   for (let at = 0; at < text.length; ) {
@@ -18,20 +24,26 @@ export function findCode(text: string): Range[] {
     const [, mark] = line ? (FENCE.exec(line) ?? []) : []
     if (fence) {
       if (mark && mark[0] === fence.mark[0] && mark.length >= fence.mark.length && line!.trimStart() === mark) {
-        code.push([fence.start, next])
+        excluded.push([fence.start, next])
         fence = undefined
         paragraph = next
       }
-    } else if (mark || line === '') {
-      if (paragraph < at) addSpans(code, text, paragraph, at)
+    } else if (mark || line === '' || isQuote(text, at)) {
+      if (paragraph < at) addSpans(excluded, text, paragraph, at)
       paragraph = next
       if (mark) fence = { mark, start: at }
+      else if (line !== '') excluded.push([at, next])
     }
     at = next
   }
-  if (fence) code.push([fence.start, text.length])
-  else addSpans(code, text, paragraph, text.length)
-  return code
+  if (fence) excluded.push([fence.start, text.length])
+  else addSpans(excluded, text, paragraph, text.length)
+  return excluded
+}
+
+function isQuote(text: string, index: number): boolean {
+  QUOTE.lastIndex = index
+  return QUOTE.test(text)
 }
 
 /** Whether the line that begins at an index may be blank or a fence. */
@@ -48,7 +60,7 @@ const SPACE = 0x20
 const NO_BREAK_SPACE = 0xa0
 
 /** Adds the spans of a paragraph: from a run of backticks to the next one of the same length. */
-function addSpans(code: Range[], text: string, start: number, end: number): void {
+function addSpans(excluded: Range[], text: string, start: number, end: number): void {
   const runs: Range[] = []
   for (let at = start; at < end; at++) {
     if (text.charCodeAt(at) !== BACKTICK) continue
@@ -68,7 +80,7 @@ function addSpans(code: Range[], text: string, start: number, end: number): void
   for (let n = 0; n < runs.length; n++) {
     const partner = partners[n]!
     if (partner < 0) continue
-    code.push([runs[n]![0], runs[partner]![1]])
+    excluded.push([runs[n]![0], runs[partner]![1]])
     n = partner
   }
 }
