@@ -8,6 +8,7 @@ import { OPERATIONS } from './operations.ts'
 import { toCall, toPath } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
+import { createTransport } from './transport.ts'
 import {
   type ChatClient,
   CLIENT_OPTIONS,
@@ -27,6 +28,7 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
   if (typeof options === 'object' && options) refuseUnknown('createChatClient', options, CLIENT_OPTIONS)
   const requester = createRequester(options)
   const { retry_ms } = options
+  const transport = createTransport(requester, options.transport)
   const all: Operations = OPERATIONS
   const features = Object.keys({ ...all, ...more }).map((feature) => [
     feature,
@@ -39,7 +41,7 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
   ])
   async function* follow(name: string, path: string, options: FollowOptions = {}): AsyncGenerator<ReceivedEvent> {
     refuseUnknown(name, options, FOLLOW_OPTIONS)
-    yield* followStream(requester, path, { ...options, retry_ms })
+    yield* followStream(transport, path, { ...options, retry_ms })
   }
   const events: ChatClient['events'] = {
     async *follow(conversation_id, options) {

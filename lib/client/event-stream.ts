@@ -7,17 +7,22 @@ import { createEventReader, type WireEvent } from '../core/sse-format.ts'
 const MAX_EVENT_LENGTH = 100 * 1024 * 1024
 
 /**
- * The events of a stream.
+ * The events in the text of a stream.
  *
  * @param onRetry called with the milliseconds to wait before reconnecting
  * @throws RangeError for an event longer than any of the service
  */
-export async function* readEvents(
-  bytes: ReadableStream<Uint8Array>,
+export async function* parseEvents(
+  texts: AsyncIterable<string>,
   onRetry?: (ms: number) => void,
 ): AsyncGenerator<WireEvent> {
   const read = createEventReader(MAX_EVENT_LENGTH, onRetry)
-  for await (const text of readText(bytes)) yield* read(text)
+  for await (const text of texts) yield* read(text)
+}
+
+/** The events of a stream. @throws RangeError as {@link parseEvents} */
+export function readEvents(bytes: ReadableStream<Uint8Array>): AsyncGenerator<WireEvent> {
+  return parseEvents(readText(bytes))
 }
 
 /** The chunks of a streamed answer, parsed, up to its `[DONE]`. */

@@ -9,7 +9,9 @@ interface RequestInit {
   /** A body of bytes instead of JSON. */
   bytes?: Blob
   headers?: Record<string, string>
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
+  /** In place of the `fetch` of the client. */
+  send?: typeof fetch
 }
 
 /** Sends requests as one caller: with the API key, or with the session's cookies and CSRF token. */
@@ -51,7 +53,7 @@ export function createRequester(options: ClientOptions): Requester {
     if (method !== 'GET' && token) headers[csrf_header_name] = token
     if (init.bytes) headers['content-type'] = 'application/octet-stream'
     else if (init.body !== undefined) headers['content-type'] = 'application/json'
-    const response = await send(base + path, {
+    const response = await (init.send ?? send)(base + path, {
       method,
       headers,
       credentials: api_key === undefined ? 'include' : 'omit',

@@ -1,26 +1,32 @@
 import { ChatError } from '../core/errors.ts'
 import { createBackoff, isTransient, pause } from './backoff.ts'
-import { readEvents } from './event-stream.ts'
-import type { Requester } from './request.ts'
+import { parseEvents } from './event-stream.ts'
+import type { OpenStream } from './transport.ts'
 import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
+
+/** How long an open stream may send nothing at first: the service sends an event at once. */
+const SILENCE_TIMEOUT_MS = 15_000
 
 /** The events of a stream, which is reopened where it broke off, until the service ends it. */
 export async function* followStream(
-  { request }: Requester,
+  open: OpenStream,
   path: string,
-  { last_event_id, signal, on_disconnect, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
+  { last_event_id, signal, on_disconnect, on_silence, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
 ): AsyncGenerator<ReceivedEvent> {
   let last = last_event_id
   let wasOpen = false
   const backoff = createBackoff(retry_ms)
   while (!signal?.aborted) {
     let wait = 0
+    let isRenewed = false
+    const silence = on_silence && setTimeout(on_silence, SILENCE_TIMEOUT_MS)
     try {
       const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-      const response = await request('GET', path, { headers, signal })
+      const { texts, isFull } = await open(path, headers, signal)
       wasOpen = true
       backoff.opened()
-      for await (const { id, data } of readEvents(response.body!, backoff.setPause)) {
+      for await (const { id, data } of parseEvents(texts, backoff.setPause)) {
+        clearTimeout(silence)
         const event = JSON.parse(data) as ConversationStreamEvent
         last = id ?? last
         yield id === undefined ? { event } : { id, event }
@@ -32,6 +38,7 @@ export async function* followStream(
         )
           return
       }
+      isRenewed = isFull()
     } catch (error) {
       if (signal?.aborted) return
       if (error instanceof ChatError) {
@@ -42,7 +49,9 @@ export async function* followStream(
         wait = (error.retry_after_seconds ?? 0) * 1000
       }
     }
+    clearTimeout(silence)
     if (signal?.aborted) return
+    if (isRenewed) continue
     on_disconnect?.()
     await pause(backoff.next(wait), signal)
   }

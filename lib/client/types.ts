@@ -2,6 +2,7 @@ import type { Attachment } from '../api/attachments.ts'
 import type { ClientFeatures } from '../api/client-features.ts'
 import type { ConversationStreamEvent } from '../api/events.ts'
 import type { NamesOf } from '../core/known-names.ts'
+import type { Transport } from './transport.ts'
 
 export type { ConversationStreamEvent } from '../api/events.ts'
 export type { CallOptions } from './call-options.ts'
@@ -27,6 +28,11 @@ export interface ClientOptions {
    * seconds.
    */
   retry_ms?: number
+  /**
+   * How event streams arrive. Default: `auto`, which is `fetch`, or `xhr` where the body of a response cannot be read as it
+   * comes (React Native).
+   */
+  transport?: Transport
 }
 
 export const CLIENT_OPTIONS: NamesOf<ClientOptions> = {
@@ -37,6 +43,7 @@ export const CLIENT_OPTIONS: NamesOf<ClientOptions> = {
   csrf_header_name: 0,
   csrf_token: 0,
   retry_ms: 0,
+  transport: 0,
 }
 
 /** An event with its id; ephemeral events have none. */
@@ -101,6 +108,8 @@ export interface FollowOptions {
   signal?: AbortSignal
   /** Called when the connection is lost or cannot be opened; the loop continues and opens it again. */
   on_disconnect?: () => void
+  /** Called when an open stream has sent nothing for 15 seconds, as behind a proxy that holds it back. */
+  on_silence?: () => void
 }
 
-export const FOLLOW_OPTIONS: NamesOf<FollowOptions> = { last_event_id: 0, signal: 0, on_disconnect: 0 }
+export const FOLLOW_OPTIONS: NamesOf<FollowOptions> = { last_event_id: 0, signal: 0, on_disconnect: 0, on_silence: 0 }

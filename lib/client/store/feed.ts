@@ -4,6 +4,8 @@ import { type Cell, createCell, type Readable } from './cell.ts'
 import { lingering } from './lingering.ts'
 import type { StoreClient } from './types.ts'
 
+const SILENT = 'The event stream sends nothing: a proxy may hold it back'
+
 /** The state of the connection; `ended` after a sign-out, and with the error that prevents it. */
 export interface Connection {
   status: 'idle' | 'connecting' | 'online' | 'offline' | 'ended'
@@ -144,6 +146,7 @@ function createStream(client: StoreClient, listener: Listener) {
 async function follow(client: StoreClient, signal: AbortSignal, listener: Listener): Promise<void> {
   const set = (next: Connection) => signal.aborted || listener.set(next)
   const on_disconnect = () => set({ status: 'offline' })
+  const on_silence = () => set({ status: 'connecting', error: new Error(SILENT) })
   const backoff = createBackoff()
   let user_id: string | undefined
   set({ status: 'connecting' })
@@ -155,7 +158,7 @@ async function follow(client: StoreClient, signal: AbortSignal, listener: Listen
       if (user_id !== undefined && userId !== user_id) break
       user_id = userId
       listener.onUser(userId)
-      for await (const { event } of client.events.followAll({ signal, on_disconnect })) {
+      for await (const { event } of client.events.followAll({ signal, on_disconnect, on_silence })) {
         if (signal.aborted) return
         if (event.type === 'stream.ready') set({ status: 'online' })
         listener.onEvent(event)

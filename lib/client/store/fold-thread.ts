@@ -4,13 +4,18 @@ import type { ConversationStreamEvent } from '../types.ts'
 
 /** The messages of a thread as they were read and have changed since. */
 export interface ThreadData {
-  /** By `path`. */
+  /** By `path`, up to `next_cursor`. */
   messages: readonly Message[]
+  /** Messages below `next_cursor` that have arrived since: they are known, although what is before them is not read. */
+  detached: readonly Message[]
   /** The chunks of answers in progress, by message and number: one that arrives twice changes nothing. */
   chunks: ReadonlyMap<string, readonly string[]>
   /** The path of the last message that was read, if there are more below. */
   next_cursor?: string | undefined
 }
+
+/** The detached messages that are kept, the latest ones. */
+const MAX_DETACHED = 50
 
 const ENDS = ['cancelled', 'failed', 'interrupted'] as const
 
@@ -37,6 +42,7 @@ export function foldThread(
       const { message } = event.payload
       if (message.root_id !== root_id) return data
       const known = find(data, message.id)
+      if (!known && isBelow(data, message)) return data
       if (known?.deleted_at && message.reactions?.some((each) => isUnsure(each, user_id))) return 'stale'
       return withMessage(data, withOwn(message, user_id, known?.reacted))
     }
@@ -93,16 +99,39 @@ function withOwn(source: Message, user_id: string, reactedKinds: readonly string
 }
 
 /** Adds a message in its place, or replaces it. */
-export function withMessage(data: ThreadData, message: Message): ThreadData {
-  // Below what has been read so far, where it will be read.
-  if (data.next_cursor !== undefined && message.path > data.next_cursor) return data
+function withMessage(data: ThreadData, message: Message): ThreadData {
+  const placed = isBelow(data, message) ? withDetached(data, message) : withRead(data, message)
+  return message.status === 'streaming' ? placed : withoutChunks(placed, message.id)
+}
+
+/** Whether a message is below what has been read so far. */
+export function isBelow({ next_cursor }: ThreadData, { path }: Message): boolean {
+  return next_cursor !== undefined && path > next_cursor
+}
+
+function withRead(data: ThreadData, message: Message): ThreadData {
   const at = placeOf(data.messages, message.path)
   const isKnown = data.messages[at]?.id === message.id
-  const messages = [...data.messages.slice(0, at), message, ...data.messages.slice(isKnown ? at + 1 : at)]
-  if (message.status === 'streaming' || !data.chunks.has(message.id)) return { ...data, messages }
+  return {
+    ...data,
+    messages: [...data.messages.slice(0, at), message, ...data.messages.slice(isKnown ? at + 1 : at)],
+    detached: data.detached.filter(({ id }) => id !== message.id),
+  }
+}
+
+function withDetached(data: ThreadData, message: Message): ThreadData {
+  const at = data.detached.findIndex(({ id }) => id === message.id)
+  if (at >= 0) return { ...data, detached: data.detached.with(at, message) }
+  const detached = [...data.detached, message]
+  if (detached.length <= MAX_DETACHED) return { ...data, detached }
+  return withoutChunks({ ...data, detached: detached.slice(1) }, detached[0]!.id)
+}
+
+function withoutChunks(data: ThreadData, message_id: string): ThreadData {
+  if (!data.chunks.has(message_id)) return data
   const chunks = new Map(data.chunks)
-  chunks.delete(message.id)
-  return { ...data, messages, chunks }
+  chunks.delete(message_id)
+  return { ...data, chunks }
 }
 
 function withChunk(data: ThreadData, { id, message_id, choices }: MessageDelta): ThreadData {
@@ -117,8 +146,9 @@ function withChunk(data: ThreadData, { id, message_id, choices }: MessageDelta):
   return withMessage(next, { ...message, content: chunks.join('') })
 }
 
-function find({ messages }: ThreadData, id: string): Message | undefined {
-  return messages.find((message) => message.id === id)
+function find({ messages, detached }: ThreadData, id: string): Message | undefined {
+  const isMeant = (message: Message) => message.id === id
+  return messages.find(isMeant) ?? detached.find(isMeant)
 }
 
 /** The index of the first message at this path or below it, by halving. */

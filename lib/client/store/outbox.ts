@@ -2,6 +2,7 @@ import type { Message, PostedMessage } from '../../api/messages.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import { isTransient } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
+import { createRetries } from './retries.ts'
 import type { NewPost, PendingPost, StoreClient } from './types.ts'
 
 /** Posts that wait or have failed; with more of them, a post is refused. */
@@ -25,6 +26,8 @@ export interface Outbox {
   retry(key: string): Promise<PostedMessage | undefined>
   discard(key: string): void
   clear(): void
+  /** Sends none again by itself. */
+  close(): void
   /** Sends those again that failed because the service was not reached. */
   resume(): void
   /**
@@ -46,13 +49,16 @@ export function createOutbox(
 ): Outbox {
   const posts = new Map<string, PendingPost>()
   const queue = createQueue()
+  const retries = createRetries((key) => void retry(key))
   const { send, isShown, findOwn } = createSender(client, posts, keep, (post, message) => {
+    retries.end(post.key)
     onStored(message)
     onChange(post)
   })
 
   function keep(post: PendingPost): void {
     posts.set(post.key, post)
+    if (post.status === 'failed') retries.failed(post.key, post.error)
     onChange(post)
   }
 
@@ -76,12 +82,15 @@ export function createOutbox(
     retry,
     discard(key) {
       const post = posts.get(key)
+      retries.end(key)
       if (posts.delete(key)) onChange(post as PendingPost)
     },
-    clear: () => posts.clear(),
-    resume() {
-      for (const { key, error } of posts.values()) if (isTransient(error)) void retry(key)
+    clear() {
+      retries.clear()
+      posts.clear()
     },
+    close: retries.clear,
+    resume: retries.resume,
     apply(event, user_id) {
       const own = event.type === 'message.new' && findOwn(event.payload.message, user_id)
       // Sent again, one that has failed turns out to be the message, or is stored: none is lost.
@@ -188,7 +197,9 @@ function isSame(post: PendingPost, message: Message, user_id: string): boolean {
   )
 }
 
-/** `crypto.randomUUID` exists on HTTPS and localhost only. */
+/** A key that no other post of the user has: it is no secret, so it works where a runtime has no `crypto`. */
 function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+  return [Date.now(), ...Array.from({ length: 3 }, () => Math.random() * 2 ** 32)]
+    .map((part) => Math.floor(part).toString(36))
+    .join('-')
 }

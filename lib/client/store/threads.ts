@@ -36,6 +36,9 @@ function foldThreads(
       if (message.conversation_id !== conversation_id) return data
       const thread = data.items.find(({ root_id }) => root_id === message.root_id)
       if (!thread) return 'stale'
+      // A summary does not say who has asked.
+      if (message.created_at === thread.created_at && isBy(message, user_id) && thread.message_count === 1)
+        return toFront(data, thread, { ...thread, unread: 0 })
       if (message.created_at <= thread.last_activity_at) return data
       const unread = (thread.unread ?? 0) + (isBy(message, user_id) ? 0 : 1)
       const changed = { unread, message_count: thread.message_count + 1, last_activity_at: message.created_at }
@@ -45,7 +48,14 @@ function foldThreads(
     case 'message.deleted':
     case 'message.restored':
       return event.payload.message.conversation_id === conversation_id ? 'stale' : data
-    case 'thread.new':
+    case 'thread.new': {
+      const { root_id, summary } = event.payload
+      if (event.payload.conversation_id !== conversation_id) return data
+      if (data.items.some((item) => item.root_id === root_id)) return data
+      // A replay composes it as it is by now: how much of it is unread is not in it.
+      if (summary.message_count !== 1) return 'stale'
+      return toFront(data, undefined, { ...summary, unread: summary.root_author === user_id ? 0 : 1 })
+    }
     case 'unread.update':
     case 'membership.changed':
       return event.payload.conversation_id === conversation_id ? 'stale' : data
@@ -71,7 +81,7 @@ export function isBy({ author_user_id, requested_by }: Message, user_id: string)
 /** The list with an item changed, which moves to its place by activity. */
 export function toFront<Item extends { last_activity_at: string }>(
   data: ListData<Item>,
-  known: Item,
+  known: Item | undefined,
   changed: Item,
 ): ListData<Item> {
   const others = data.items.filter((item) => item !== known)

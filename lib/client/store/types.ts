@@ -50,15 +50,18 @@ export interface ThreadsView extends Loading {
   pending: readonly PendingPost[]
 }
 
-/** A thread, depth first: each message before its replies. Posts that are not stored yet are in their place. */
+/**
+ * A thread, depth first: each message before its replies. Posts that are not stored yet are in their place; messages that
+ * have arrived below what is read are at the end.
+ */
 export interface ThreadView extends Loading {
   messages: readonly StoreMessage[]
   /** Whether `loadMore` finds more, below the last message. */
   has_more: boolean
 }
 
-/** A message; `pending` is set while it is only here. */
-export type StoreMessage = Message & { pending?: PendingPost }
+/** A message; `pending` while it is only here, `detached` while the messages before it are not read. */
+export type StoreMessage = Message & { pending?: PendingPost; detached?: true }
 
 /** A post on its way: `failed` with the error, until it is retried or discarded. */
 export interface PendingPost {

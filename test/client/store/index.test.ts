@@ -188,6 +188,27 @@ describe('a store', () => {
     stop()
   })
 
+  it("lists another user's new thread in the turn of its event, without a request", async () => {
+    const { store, network, grace, ada, conversation_id } = await startThread()
+    const threads = store.threads(conversation_id)
+    const stop = threads.subscribe(() => {})
+    await waitForView(threads, isReady)
+    await waitForView(store.connection, ({ status }) => status === 'online')
+    const sent = network.calls.length
+    const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'Another' })
+    await grace.messages.reply(root_id, { content: 'one' })
+    const asked = await ada.messages.postRoot(conversation_id, { content: 'And this?', role: 'assistant' })
+    await waitForView(threads, ({ threads }) => threads.length === 3 && threads[1]!.message_count === 2)
+    await waitForView(threads, ({ threads }) => threads[0]!.unread === 0)
+    expect(network.calls.slice(sent).filter((call) => call.startsWith('GET'))).toEqual([])
+    expect(threads.getSnapshot().threads).toMatchObject([
+      { root_id: asked.root_id, unread: 0 },
+      { root_id, root_excerpt: 'Another', message_count: 2, unread: 2 },
+      { message_count: 1 },
+    ])
+    stop()
+  })
+
   it('reads lists and threads in pages, each once', async () => {
     const { store, network, chat, actor, conversation_id, root_id, thread } = await startThread()
     for (let index = 0; index < 210; index++)

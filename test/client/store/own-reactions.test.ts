@@ -22,7 +22,7 @@ const CROWD = [{ emoji: '👍', count: 12, user_ids: times(10, (n) => `user${n}`
 const fold = (messages: Message[], ...events: ConversationStreamEvent[]) =>
   events.reduce<ThreadData | 'stale'>(
     (data, event) => (data === 'stale' ? data : foldThread(data, 'root', event, 'me')),
-    { messages, chunks: new Map() },
+    { messages, detached: [], chunks: new Map() },
   )
 
 const changed = (user_id: string, action: 'added' | 'removed', reactions = CROWD): ConversationStreamEvent => ({

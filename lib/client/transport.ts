@@ -1,0 +1,90 @@
+import { readText } from '../core/body.ts'
+import type { Requester } from './request.ts'
+
+/**
+ * How event streams arrive: by the body of a `fetch`, or by an `XMLHttpRequest` where that body cannot be read as it comes
+ * (React Native).
+ */
+export type Transport = (typeof TRANSPORTS)[number]
+
+const TRANSPORTS = ['auto', 'fetch', 'xhr'] as const
+
+/** The text of a stream as it arrives. */
+export interface TextStream {
+  texts: AsyncIterable<string>
+  /** Whether it was ended here, to be opened again at once. */
+  isFull(): boolean
+}
+
+/** Opens a stream. @throws ChatError the failure in the response */
+export type OpenStream = (path: string, headers: Record<string, string>, signal?: AbortSignal) => Promise<TextStream>
+
+/** The characters after which an `XMLHttpRequest` is replaced: it keeps all that has arrived. */
+const MAX_KEPT_LENGTH = 1024 * 1024
+
+/** @throws TypeError for an unknown transport */
+export function createTransport({ request }: Requester, transport: Transport = 'auto'): OpenStream {
+  if (!TRANSPORTS.includes(transport)) throw new TypeError(`"transport" must be one of ${TRANSPORTS.join(', ')}`)
+  const kind = transport !== 'auto' ? transport : 'body' in Response.prototype ? 'fetch' : 'xhr'
+  return async (path, headers, signal) => {
+    if (kind === 'xhr') {
+      const { send, stream } = openXhr()
+      await request('GET', path, { headers, signal, send })
+      return stream
+    }
+    const response = await request('GET', path, { headers, signal })
+    return { texts: readText(response.body), isFull: () => false }
+  }
+}
+
+/** A `fetch` by `XMLHttpRequest`, and the stream that it opens. */
+function openXhr(): { send: typeof fetch; stream: TextStream } {
+  const xhr = new XMLHttpRequest()
+  let isFull = false
+  let wake = () => {}
+
+  const send: typeof fetch = (url, { headers, credentials, signal } = {}) =>
+    new Promise((resolve, reject) => {
+      xhr.open('GET', String(url))
+      xhr.withCredentials = credentials === 'include'
+      for (const [name, value] of Object.entries(headers as Record<string, string>)) xhr.setRequestHeader(name, value)
+      signal?.addEventListener('abort', () => xhr.abort())
+      const isOk = () => xhr.status >= 200 && xhr.status < 300
+      const respond = (text: string | null) =>
+        resolve(new Response(text, { status: xhr.status, headers: headersOf(xhr) }))
+      xhr.onreadystatechange = () => {
+        if (xhr.readyState >= xhr.HEADERS_RECEIVED && isOk()) respond(null)
+        wake()
+      }
+      xhr.onload = () => respond(isOk() ? null : xhr.responseText)
+      xhr.onerror = xhr.onabort = () => reject(new TypeError('The connection was lost'))
+      xhr.onprogress = () => wake()
+      xhr.send()
+    })
+
+  async function* read(): AsyncGenerator<string> {
+    let length = 0
+    try {
+      for (;;) {
+        // Whole lines only: the last character may have arrived in part.
+        const text = xhr.responseText.slice(length, xhr.responseText.lastIndexOf('\n') + 1)
+        length += text.length
+        if (text) yield text
+        isFull = length > MAX_KEPT_LENGTH && text.endsWith('\n\n')
+        if (isFull || xhr.readyState === xhr.DONE) return
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    } finally {
+      xhr.abort()
+    }
+  }
+
+  return { send, stream: { texts: read(), isFull: () => isFull } }
+}
+
+function headersOf(xhr: XMLHttpRequest): Headers {
+  const lines = xhr.getAllResponseHeaders().split('\r\n').filter(Boolean)
+  return new Headers(lines.map((line) => line.split(/: (.*)/, 2) as [string, string]))
+}

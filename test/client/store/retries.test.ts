@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createRetries } from '../../../lib/client/store/retries.ts'
+import { ChatError } from '../../../lib/core/errors.ts'
+
+const LOST = new TypeError('the response was lost')
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+/** Retries of posts that always fail. */
+function failing(error: unknown = LOST) {
+  const sent: string[] = []
+  const retries = createRetries((key) => {
+    sent.push(key)
+    retries.failed(key, error)
+  })
+  return { sent, retries }
+}
+
+it('sends a post that was not answered again after 1, 4 and 15 seconds, and then when the page is online', () => {
+  const { sent, retries } = failing()
+  const page = new EventTarget()
+  vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+  vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))
+  retries.failed('a', LOST)
+  for (const [ms, count] of [
+    [999, 0],
+    [1, 1],
+    [3_999, 1],
+    [1, 2],
+    [14_999, 2],
+    [1, 3],
+    [600_000, 3],
+  ] as const) {
+    vi.advanceTimersByTime(ms)
+    expect(sent).toHaveLength(count)
+  }
+  page.dispatchEvent(new Event('online'))
+  expect(sent).toHaveLength(4)
+  vi.advanceTimersByTime(1_000)
+  expect(sent).toHaveLength(5)
+  retries.end('a')
+  page.dispatchEvent(new Event('online'))
+  vi.advanceTimersByTime(600_000)
+  expect(sent).toHaveLength(5)
+  vi.unstubAllGlobals()
+})
+
+it('waits as long as the service asks for, and sends nothing again that was refused', () => {
+  const { sent, retries } = failing(new ChatError('forbidden'))
+  retries.failed('a', new ChatError('rate_limited', { retry_after_seconds: 30 }))
+  vi.advanceTimersByTime(29_999)
+  expect(sent).toEqual([])
+  vi.advanceTimersByTime(1)
+  expect(sent).toEqual(['a'])
+  vi.advanceTimersByTime(600_000)
+  retries.resume()
+  expect(sent).toEqual(['a'])
+})
+
+it('sends nothing after it was cleared', () => {
+  const { sent, retries } = failing()
+  retries.failed('a', LOST)
+  retries.clear()
+  vi.advanceTimersByTime(600_000)
+  retries.resume()
+  expect(sent).toEqual([])
+})
