@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
-import { MEMORY } from './memory.ts'
+import { inject } from 'vitest'
 
-/** Settings of a service with files, in a folder that is removed at the end of the suite. */
+/** Settings of a service with files, in a folder that is removed at the end of the run: in a hook, no suite has an end. */
 export async function filesInFolder(): Promise<{ enabled: true; storage: string }> {
-  const folder = await mkdtemp(join(MEMORY, 'chat-files-'))
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const folder = await mkdtemp(join(inject('folder'), 'files-'))
   return { enabled: true, storage: `fs:${folder}` }
 }

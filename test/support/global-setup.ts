@@ -10,6 +10,8 @@ import { LINE_PREFIX, unexpectedErrors } from './postgres-errors.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** A folder in memory, if there is room, which is removed at the end of the run. */
+    folder: string
     /** The URL of the database `postgres` in the cluster of this run; `null` if PostgreSQL is not installed. */
     postgres_url: string | null
     /** The same through PgBouncer; `null` if no part of the run is behind it. */
@@ -21,7 +23,7 @@ declare module 'vitest' {
 
 /** Starts one PostgreSQL for the whole run and creates the schema once per kind of database: a test gets a copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(MEMORY, 'chat-template-'))
+  const folder = await mkdtemp(join(MEMORY, 'chat-run-'))
   const templates = { sqlite: join(folder, 'chat.db'), postgresql: 'template_chat' }
   const cluster = await startCluster(MEMORY, { log_line_prefix: LINE_PREFIX })
   if (!cluster) console.log('PostgreSQL tests skipped: initdb not found')
@@ -29,6 +31,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (cluster) await createTemplate(cluster, templates.postgresql)
   const isPooled = project.vitest.projects.some(({ name }) => name.startsWith('pooled'))
   const pooler = cluster && isPooled ? await startSharedPooler(cluster.url) : undefined
+  project.provide('folder', folder)
   project.provide('postgres_url', cluster?.url ?? null)
   project.provide('pooled_url', pooler?.url ?? null)
   project.provide('templates', templates)

@@ -21,7 +21,7 @@ export function bytesOf(size: number, seed = 'files'): Buffer {
   return Buffer.alloc(size, block)
 }
 
-/** A service with files in a folder, which is removed at the end of the suite. */
+/** A service with files in a folder, which is removed at the end of the run. */
 export async function startWithFiles(
   url: string,
   { config = {}, ...options }: ServiceOptions & { config?: Record<string, unknown> } = {},
