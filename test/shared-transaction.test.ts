@@ -147,6 +147,13 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
     const kept = await host.inTransaction(service, async (chat) => {
       const question = chat.messages.postRoot(actor, conversation_id, { role: 'assistant', content: 'Why?' })
       expect(await codeOf(question)).toBe('conflict')
+      const talk = await chat.conversations.create(actor, { layout: 'assistant' })
+      for (const idempotency_key of [undefined, 'a-key']) {
+        const more = idempotency_key === undefined ? {} : { idempotency_key }
+        const unnamed = chat.messages.postRoot(actor, talk.conversation_id, { content: 'Why?', ...more })
+        expect(await codeOf(unnamed)).toBe('conflict')
+      }
+      expect((await chat.threads.list(actor, talk.conversation_id, {})).threads).toEqual([])
       expect(() => (chat as never as typeof service.chat).events).toThrow('chat.events cannot be part')
       return { chat }
     })

@@ -1,4 +1,13 @@
-import { flag, integer, key, oneOf, section } from './key.ts'
+import { flag, integer, key, oneOf, reloadableKey, section } from './key.ts'
+
+/** New conversations. */
+export const ConversationsSection = section({
+  default_layout: reloadableKey(
+    oneOf('stream', 'topics', 'assistant'),
+    'stream',
+    'How pages show a new conversation for which none is chosen: by time, by topics, or as a talk with the assistant.',
+  ),
+})
 
 /** Direct conversations. */
 export const DirectSection = section({

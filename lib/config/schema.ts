@@ -10,7 +10,7 @@ import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
-import { DirectSection, ReceiptsSection, SearchSection } from './people.ts'
+import { ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
 import { prefixProblem, schemaProblem } from './placement.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
@@ -210,6 +210,7 @@ export const ConfigSchema = v.object({
       'Conversations with more participants get no presence.update; clients ask GET /api/presence.',
     ),
   }),
+  conversations: ConversationsSection,
   direct: DirectSection,
   receipts: ReceiptsSection,
   search: SearchSection,

@@ -10,6 +10,9 @@ export const EMOJI_PATTERN =
   `^(:[a-z0-9_+\\-]{1,32}:|${KEYCAP}|` +
   '[^\\u0000-\\u00A8\\u00AA-\\u00AD\\u00AF-\\u200C\\u200E-\\u203B\\u329A-\\uD7FF\\uE000-\\uFE0D\\uFE10-\\uFFFF]{1,32})$'
 
+/** The form of an emoji as in {@link EMOJI_PATTERN}, or of an empty text. */
+export const EMOJI_OR_EMPTY_PATTERN = EMOJI_PATTERN.replace(/\$$/, '?$')
+
 /** The longest emoji in UTF-8: more than any flag or family has. */
 export const MAX_EMOJI_BYTES = 64
 

@@ -14,6 +14,8 @@ export const MAX_LENGTH = {
   /** The reason of an edit or a deletion, and the description of a limit profile. */
   remark: 500,
   title: 200,
+  /** What a conversation is about. */
+  topic: 250,
   /** The longest that file systems take. */
   file_name: 255,
   /** The host's own JSON of a conversation or a message, in bytes of UTF-8. */

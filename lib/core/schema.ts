@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PATTERNS } from './characters.ts'
+import { isTitle, PATTERNS } from './characters.ts'
 import { MAX_LENGTH } from './lengths.ts'
 
 /**
@@ -13,6 +13,17 @@ export function text(longest: number) {
     v.maxLength(longest, `must be at most ${longest} characters`),
     v.check(isStorable, 'must be text without NUL and lone surrogates'),
     v.metadata({ pattern: PATTERNS.storable }),
+  )
+}
+
+/** A title of up to `longest` UTF-16 units, without outer spaces; an empty one is none. */
+export function label(longest: number) {
+  return v.pipe(
+    text(longest),
+    v.check(isTitle, 'must have no control, invisible or bidirectional characters'),
+    v.metadata({ pattern: PATTERNS.title }),
+    v.description('No control, invisible or bidirectional characters; outer spaces are removed. Empty: none'),
+    v.trim(),
   )
 }
 

@@ -1,5 +1,4 @@
 import { findStoredEntries } from '../accounts/audit/store.ts'
-import type { Posted } from '../chat/messages/batch.ts'
 import { addPosts } from '../chat/messages/posting.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
@@ -116,9 +115,9 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
       posts: {
         add: (post) =>
           write(async (tx) => {
-            const [result] = await addPosts(ctx, tx, [post])
+            const [result] = await addPosts(ctx, tx, [post], { withoutQuestions: true })
             if (result instanceof ChatError) throw result
-            return result as Posted
+            return result!
           }),
         addWithKey: (_user, work) => work(),
       },

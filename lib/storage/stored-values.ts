@@ -18,6 +18,7 @@ const PARTICIPANT_ROLES = ['owner', 'admin', 'member', 'viewer']
 export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
   users: { roles: { values: ROLES, is_list: true } },
   email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] }, roles: { values: ROLES, is_list: true } },
+  conversations: { layout: { values: ['stream', 'topics', 'assistant'] } },
   participants: { role: { values: PARTICIPANT_ROLES }, level: { values: ['all', 'mentions', 'none'] } },
   invites: { role: { values: PARTICIPANT_ROLES } },
   messages: {

@@ -44,6 +44,7 @@ export const FROZEN = {
     '0041-node-details': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0042-usage-sums': 'qky5lUIH4i6w3S5nLsUK3oN-kt1IFA38nDDVGtqKsuQ',
     '0043-audit-about': 'yExZkYLj1G551WW3UDtJIaIjgd5VULCJ_j-46q0RXdI',
+    '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -89,5 +90,6 @@ export const FROZEN = {
     '0041-node-details': 'fw2bZJ8_f2zKyvKTGe2idmALqoo2iY8nS8YKo2gy1jQ',
     '0042-usage-sums': 'WEcZZDzolMAXIYIa36AEW45WfKtE7k908Qv0QVAlHHo',
     '0043-audit-about': 'ntF2ec6pSOjha2FdCcHwy7MHcXNlhI5nrCGbUE0rKzs',
+    '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
   },
 }

@@ -4,6 +4,7 @@ import { Role } from '../../lib/accounts/users/schema.ts'
 import { MessageStatus } from '../../lib/chat/answers/schema.ts'
 import { Attachment } from '../../lib/chat/attachments/schema.ts'
 import { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
+import { Layout } from '../../lib/chat/conversations/schema-look.ts'
 import { Level } from '../../lib/chat/conversations/schema-settings.ts'
 import { PersistedEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
@@ -26,6 +27,7 @@ const SETS: Record<string, readonly string[]> = {
   'users.roles': Role.options,
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'email_requests.roles': Role.options,
+  'conversations.layout': Layout.options,
   'participants.role': ParticipantRole.options,
   'participants.level': Level.options,
   'invites.role': ParticipantRole.options,
@@ -43,7 +45,7 @@ const SETS: Record<string, readonly string[]> = {
 
 /** Texts that may be anything: of people, of other services, or our own names. */
 const FREE =
-  'users.email users.username users.display_name users.system_name sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.salt conversations.title conversations.ref invites.email thread_members.marked_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
+  'users.email users.username users.display_name users.system_name sessions.user_agent sessions.ip identities.provider identities.issuer identities.subject api_keys.name email_requests.email conversations.salt conversations.title conversations.topic conversations.icon conversations.ref invites.email thread_members.marked_in messages.content messages.path messages.prompt messages.finish_reason messages.delete_reason messages.mentioned attachments.reason message_revisions.content message_revisions.reason message_chunks.content answers_under_way.writer idempotency_keys.name limit_profiles.name limit_profiles.description limit_assignments.path_pattern audit_log.act audit_log.ip'
 
 it('the closed columns have the values of the API', () => {
   const stored = Object.entries(CLOSED_COLUMNS).flatMap(([table, columns]) =>

@@ -52,6 +52,8 @@ const ACTS: Record<AuditAct, string> = {
     'All access of a user was revoked; `detail` has the numbers of sessions, keys, identities and invites.',
   'conversation.policy_changed':
     'An owner or admin of a conversation, the subject, changed its policy: `detail` has the new values.',
+  'conversation.layout_changed':
+    'An owner or admin of a conversation, the subject, chose another layout: `detail` has both.',
   'conversation.deleted':
     'An owner, or the command line, deleted a conversation, the subject. With the reason `erasure`, its last participant was erased.',
   'conversation.renamed': 'An owner changed the title of a conversation, the subject.',

@@ -156,12 +156,13 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     example: { conversation_id: CONVERSATION, user_id: GRACE, role: 'member', action: 'added' },
   },
   'conversation.updated': {
-    when: 'The title, the metadata or the policy of the conversation changed.',
+    when: 'The title, the layout, the topic, the icon, the metadata or the policy of the conversation changed.',
     example: {
       conversation: {
         id: CONVERSATION,
         title: 'Engines',
         is_group: true,
+        layout: 'stream',
         policy: { mention_all: 'admins', receipts: 'off' },
         created_at: '2026-11-20T09:00:00.000000Z',
       },

@@ -51,6 +51,7 @@ export const AuditAct = v.picklist([
   'message.deleted',
   'reactions.cleared',
   'conversation.policy_changed',
+  'conversation.layout_changed',
   'limit_profile.created',
   'limit_profile.changed',
   'limit_profile.deleted',

@@ -11,7 +11,7 @@ export const create = route({
   tag: 'Conversations',
   summary: 'Create a conversation',
   description:
-    'The caller becomes its owner. With `is_group: false` it has at most two participants. A `ref` is for administrators, and `conflict` if another conversation has it.',
+    'The caller becomes its owner. With `is_group: false` it has at most two participants. Without a `layout` it gets `conversations.default_layout`. A `ref` is for administrators, and `conflict` if another conversation has it.',
   access: 'session',
   example: { title: 'Engines' },
   status: 201,
@@ -61,9 +61,9 @@ export const rename = route({
   method: 'PATCH',
   path: '/api/conversations/{conversation_id}',
   tag: 'Conversations',
-  summary: 'Change the title, the metadata or the policy of a conversation',
+  summary: 'Change the title, the look, the metadata or the policy of a conversation',
   description:
-    'Allowed for owners, the policy alone also for admins; the `ref` only for owners who are administrators. Missing fields keep their value. Participants get `conversation.updated`.',
+    'Allowed for owners; the layout, the topic, the icon and the policy also for admins; the `ref` only for owners who are administrators. Missing fields keep their value. Participants get `conversation.updated`.',
   access: 'session',
   example: { title: 'Difference engines' },
   response_headers: { 'Stream-Position': 'always' },

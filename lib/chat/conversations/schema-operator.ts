@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
 import { ParticipantRole } from './schema.ts'
+import { Layout } from './schema-look.ts'
 
 const Count = v.pipe(v.number(), v.integer())
 
@@ -10,6 +11,7 @@ export const ConversationOverview = v.object({
   id: Id,
   title: v.string(),
   is_group: v.boolean(),
+  layout: Layout,
   ref: v.optional(v.string()),
   participant_count: Count,
   threads: Count,
@@ -20,8 +22,10 @@ export const ConversationOverview = v.object({
 export type ConversationOverview = v.InferOutput<typeof ConversationOverview>
 
 /** An overview as it is stored. */
-export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'created_at' | 'last_activity_at'> & {
+export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'layout' | 'created_at' | 'last_activity_at'> & {
   is_group: number
+  is_direct: number
+  layout: Layout | null
   ref: string | null
   created_at: number
   active_at: number

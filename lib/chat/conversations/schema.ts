@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { Email, Subject, Username } from '../../accounts/users/schema.ts'
-import { isTitle, PATTERNS } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Cursor, Id, Instant, Limit, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
+import { Cursor, Id, Instant, Limit, label, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
+import { LookFields, LookInput } from './schema-look.ts'
 import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
 
 /** Owners may do everything, admins also manage participants below owner, members read and post, viewers read. */
@@ -87,6 +87,7 @@ export const ConversationFields = v.object({
   title: v.string(),
   is_group: v.boolean(),
   direct: v.optional(v.pipe(v.literal(true), v.description('Set for a direct conversation'))),
+  ...LookFields,
   policy: ConversationPolicy,
   ref: v.optional(v.pipe(v.string(), v.description('What the conversation is about: an id of the application'))),
   metadata: v.optional(Metadata),
@@ -118,16 +119,11 @@ export const ParticipantPage = v.object({ participants: v.array(Participant), ne
 export type ParticipantPage = v.InferOutput<typeof ParticipantPage>
 
 /** A title; an empty one is none. */
-const Title = v.pipe(
-  text(MAX_LENGTH.title),
-  v.check(isTitle, 'must have no control, invisible or bidirectional characters'),
-  v.metadata({ pattern: PATTERNS.title }),
-  v.description('No control, invisible or bidirectional characters; outer spaces are removed. Empty: none'),
-  v.trim(),
-)
+const Title = label(MAX_LENGTH.title)
 
 export const ConversationInput = v.object({
   title: v.optional(Title, ''),
+  ...LookInput,
   is_group: v.optional(v.pipe(v.boolean(), v.description('false: two participants at most')), true),
   ref: v.optional(
     v.pipe(
@@ -218,6 +214,7 @@ export type AnyDirectInput = v.InferOutput<typeof AnyDirectInput>
 /** A change of a conversation; missing fields keep their value. */
 export const Rename = v.object({
   title: v.optional(Title),
+  ...LookInput,
   ref: v.optional(v.pipe(Ref, v.description('An empty text removes it. Over HTTP for administrators only'))),
   metadata: v.optional(Metadata),
   policy: v.optional(PolicyChange),

@@ -11,7 +11,7 @@ import type { Queries } from '../../storage/database.ts'
 import { reviewJoin } from '../hooks/before.ts'
 import { toPairKey } from '../memberships/rules.ts'
 import { insertParticipant } from '../memberships/store.ts'
-import { insertConversation } from '../memberships/store-conversations.ts'
+import { insertConversation, NOT_DIRECT } from '../memberships/store-conversations.ts'
 import { findPair, haveCommon } from '../memberships/store-direct.ts'
 import { findSettings } from '../memberships/store-settings.ts'
 import { AnyDirectInput, type OpenedConversation } from './schema.ts'
@@ -106,7 +106,7 @@ async function insertDirect(
   { id, pair_key, participants, system_id }: NewDirect,
 ): Promise<boolean> {
   const at = ctx.now()
-  const fields = { title: '', is_group: 0, ref: null, metadata: null, created_at: at, policy: null }
+  const fields = { ...NOT_DIRECT, title: '', is_group: 0, ref: null, metadata: null, created_at: at }
   if (!(await insertConversation(tx, { id, ...fields, is_direct: 1, pair_key }, system_id))) return false
   for (const user_id of participants) {
     await insertParticipant(tx, id, { user_id, role: 'owner', joined_at: at })

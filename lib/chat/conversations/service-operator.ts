@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { lockAsSystem } from '../memberships/access.ts'
+import { layoutOf } from '../memberships/rules-look.ts'
 import { hide } from './removal.ts'
 import {
   AllConversationsQuery,
@@ -72,10 +73,19 @@ export const removeAny = useCase({
   },
 })
 
-function toOverview({ is_group, ref, created_at, active_at, ...row }: OverviewRow): ConversationOverview {
+function toOverview({
+  is_group,
+  is_direct,
+  layout,
+  ref,
+  created_at,
+  active_at,
+  ...row
+}: OverviewRow): ConversationOverview {
   return {
     ...row,
     is_group: is_group === 1,
+    layout: layoutOf({ is_direct, layout }),
     ...(ref !== null && { ref }),
     created_at: toInstant(created_at),
     last_activity_at: toInstant(active_at),

@@ -11,6 +11,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { lockAsMember, requireMember } from '../memberships/access.ts'
 import { canModerate, refuseDirect } from '../memberships/rules.ts'
+import { layoutOf, toLookColumns } from '../memberships/rules-look.ts'
 import { insertParticipant } from '../memberships/store.ts'
 import {
   findConversation,
@@ -36,6 +37,7 @@ import {
   type CreatedConversation,
   Rename,
 } from './schema.ts'
+import type { Layout } from './schema-look.ts'
 import type { PolicyChange } from './schema-settings.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
@@ -54,6 +56,7 @@ export const create = useCase({
     assertUser(actor)
     if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
     const { title, is_group, ref = null, metadata = {} } = input
+    const look = { layout: ctx.config.conversations.default_layout, ...toLookColumns(input) }
     const now = ctx.now()
     const row = {
       id: ctx.id(),
@@ -63,6 +66,7 @@ export const create = useCase({
       metadata: toStored(metadata),
       created_at: now,
       ...NOT_DIRECT,
+      ...look,
     }
     const people = await ctx.write(async (tx) => {
       const isSystem = actor.system !== undefined
@@ -180,16 +184,18 @@ export const list = useCase({
   },
 })
 
-const sizeOfSummary = ({ title, ref = '', metadata }: ConversationSummary) =>
-  jsonBytes(title) + jsonBytes(ref) + (metadata ? MAX_LENGTH.metadata : 0) + 1600
+const sizeOfSummary = ({ title, topic = '', ref = '', metadata }: ConversationSummary) =>
+  jsonBytes(title) + jsonBytes(topic) + jsonBytes(ref) + (metadata ? MAX_LENGTH.metadata : 0) + 1600
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * Changes the title, the ref, the metadata or the policy of a conversation and publishes an event.
+ * Changes the title, the layout, the topic, the icon, the ref, the metadata or the policy of a conversation and publishes
+ * an event.
  *
- * @throws ChatError `not_found`; `forbidden` unless the actor is its owner, or an admin who changes the policy alone;
- *   `conflict` for a `ref` that another conversation has, and for the title of a direct conversation
+ * @throws ChatError `not_found`; `forbidden` unless the actor is its owner, or an admin who changes neither the title, the
+ *   ref nor the metadata; `conflict` for a `ref` that another conversation has, and for the title, the layout, the topic
+ *   or the icon of a direct conversation
  */
 export const rename = useCase({
   takes: ['actor', 'conversation_id'],
@@ -203,13 +209,17 @@ export const rename = useCase({
       ...(ref !== undefined && { ref: ref || null }),
       ...(metadata && { metadata: toStored(metadata) }),
     }
+    const look = toLookColumns(input)
     const changing = ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const isOfAdmins = Object.keys(changes).length === 0
       if (place.role !== 'owner' && !(isOfAdmins && canModerate(place.role))) throw new ChatError('forbidden')
       if (title !== undefined) refuseDirect(place, 'it has no title')
+      if (Object.keys(look).length > 0) refuseDirect(place, 'it has no layout, topic and icon of its own')
       if (policy !== undefined) changes.policy = await changePolicy(tx, actor, conversationId, policy)
       if (title !== undefined) await auditTitle(tx, actor, conversationId, title)
+      if (look.layout) await auditLayout(tx, actor, conversationId, look.layout)
+      Object.assign(changes, look)
       await updateConversation(tx, conversationId, changes)
       if (Object.keys(changes).length > 0) tx.emit(conversationId, { type: 'conversation.updated' })
     })
@@ -225,6 +235,14 @@ async function auditTitle(tx: Tx, actor: Actor, conversation_id: string, title: 
   if (title === old_title) return
   const about = { subject_id: conversation_id, conversation_id }
   tx.audit({ act: 'conversation.renamed', ...byActor(actor), ...about, names: { old_title, title } })
+}
+
+async function auditLayout(tx: Tx, actor: Actor, conversation_id: string, layout: Layout): Promise<void> {
+  const row = (await findConversation(tx, conversation_id))!
+  if (layout === row.layout) return
+  const about = { subject_id: conversation_id, conversation_id }
+  const detail = { old_layout: layoutOf(row), layout }
+  tx.audit({ act: 'conversation.layout_changed', ...byActor(actor), ...about, detail })
 }
 
 /** @returns the changed policy, as it is stored */

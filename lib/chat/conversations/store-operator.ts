@@ -3,7 +3,7 @@ import { ACTIVE_AT, sql, where } from '../../storage/sql.ts'
 import type { OverviewRow, ParticipantFacts } from './schema-operator.ts'
 
 /** The threads are counted for each row of a page, by their index. */
-const COLUMNS = sql`c.id, c.title, c.is_group, c.ref, c.created_at, ${ACTIVE_AT} AS active_at,
+const COLUMNS = sql`c.id, c.title, c.is_group, c.is_direct, c.layout, c.ref, c.created_at, ${ACTIVE_AT} AS active_at,
        c.message_count AS messages,
   c.participant_count,
   (SELECT count(*) FROM threads t WHERE t.conversation_id = c.id) AS threads`

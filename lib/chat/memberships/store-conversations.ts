@@ -2,10 +2,12 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, assignments, type Micros, sql } from '../../storage/sql.ts'
 import type { ConversationFields, Metadata } from '../conversations/schema.ts'
+import type { Layout } from '../conversations/schema-look.ts'
+import { type LookColumns, layoutOf, toLook } from './rules-look.ts'
 import { toPolicy } from './rules-settings.ts'
 
 /** A row of a conversation. */
-export interface ConversationRow {
+export interface ConversationRow extends LookColumns {
   id: string
   title: string
   is_group: number
@@ -26,10 +28,11 @@ export interface CountedRow extends ConversationRow {
   system_id: string | null
 }
 
-const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy`
+const COLUMNS = sql`id, title, is_group, ref, metadata, created_at, is_direct, pair_key, policy, layout,
+  topic, icon`
 
-/** The fields of a new conversation that is not direct. */
-export const NOT_DIRECT = { is_direct: 0, pair_key: null, policy: null }
+/** The fields of a new conversation that is not direct, and has nothing to show. */
+export const NOT_DIRECT = { is_direct: 0, pair_key: null, policy: null, layout: null, topic: null, icon: null }
 
 /** The fields of a conversation that its participants read. */
 export function toFields(row: ConversationRow): ConversationFields {
@@ -39,6 +42,7 @@ export function toFields(row: ConversationRow): ConversationFields {
     title,
     is_group: row.is_group === 1,
     ...(row.is_direct === 1 && { direct: true as const }),
+    ...toLook(row),
     policy: toPolicy(row),
     ...(ref !== null && { ref }),
     ...(metadata !== null && { metadata: JSON.parse(metadata) as Metadata }),
@@ -55,6 +59,14 @@ export function findConversation(db: Queries, id: string): Promise<CountedRow | 
   return db.get<CountedRow>(
     sql`SELECT ${COLUMNS}, participant_count, system_id FROM conversations WHERE id = ${id} AND deleted_at IS NULL`,
   )
+}
+
+/** By primary key. */
+export async function findLayout(db: Queries, id: string): Promise<Layout> {
+  const row = await db.get<Pick<ConversationRow, 'is_direct' | 'layout'>>(
+    sql`SELECT is_direct, layout FROM conversations WHERE id = ${id}`,
+  )
+  return layoutOf(row ?? { is_direct: 0, layout: null })
 }
 
 /** Whether a conversation exists, for a system actor that is not disabled. By primary keys. */
@@ -90,7 +102,8 @@ export async function insertConversation(
   const inserted = await tx.run(
     sql`INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id)
           VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
-                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.created_at}, ${row.created_at}, ${systemId})
+                  ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon},
+                  ${row.created_at}, ${row.created_at}, ${systemId})
                   ON CONFLICT DO NOTHING`,
   )
   return inserted === 1
@@ -100,7 +113,7 @@ export async function insertConversation(
 export async function updateConversation(
   tx: Queries,
   id: string,
-  changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy'>>,
+  changes: Partial<Pick<ConversationRow, 'title' | 'ref' | 'metadata' | 'policy'> & LookColumns>,
 ): Promise<void> {
   if (Object.keys(changes).length === 0) return
   await tx.run(sql`UPDATE conversations SET ${assignments(changes)} WHERE id = ${id}`)
@@ -111,7 +124,8 @@ export async function updateConversation(
  */
 export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run(
-    sql`UPDATE conversations SET deleted_at = ${at}, title = '', ref = NULL, metadata = NULL, pair_key = NULL
+    sql`UPDATE conversations SET deleted_at = ${at}, title = '', topic = NULL, icon = NULL, ref = NULL, metadata = NULL,
+            pair_key = NULL
           WHERE id = ${id}`,
   )
 }

@@ -4,8 +4,9 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { CLOSED, canPost } from '../memberships/rules.ts'
+import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
-import { childPath, ROOT_PATH } from './rules.ts'
+import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
 import type { Message, PostInput } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
 import {
@@ -28,6 +29,11 @@ export interface NewPost {
   actor: Actor
   input: Pick<PostInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids'>
   where: { conversation_id: string } | { parent_id: string }
+}
+
+/** A post with the role of its message. */
+interface DecidedPost extends NewPost {
+  role: Message['role']
 }
 
 /** A stored message, and the message as its readers get it. */
@@ -55,16 +61,16 @@ export function createBatch(ctx: PostContext) {
   const counts = createCounts()
   const advance = createClocks(ctx.now)
 
-  function addRoot({ actor, input }: NewPost, target: LockedTarget): MessageRow {
+  function addRoot(post: DecidedPost, target: LockedTarget): MessageRow {
     const { conversation_id } = target
     const [at, id] = [advance(target), ctx.id()]
     threads.push({ root_id: id, conversation_id, at })
-    counts.addRoot(id, actor.user_id)
+    counts.addRoot(id, post.actor.user_id)
     const place = { id, conversation_id, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
-    return newMessage(actor, input, at, place)
+    return newMessage(post, at, place)
   }
 
-  function addReply({ actor, input }: NewPost, target: LockedTarget, parentId: string, parent: Parent): MessageRow {
+  function addReply(post: DecidedPost, target: LockedTarget, parentId: string, parent: Parent): MessageRow {
     if (parent.deleted_at) throw new ChatError('message_deleted')
     const depth = parent.depth + 1
     if (depth > ctx.config.limits.max_depth) throw new ChatError('thread_too_deep')
@@ -72,9 +78,9 @@ export function createBatch(ctx: PostContext) {
     const { root_id } = parent
     const { conversation_id } = target
     const at = advance(target)
-    const earlier = counts.addReply(actor.user_id, parentId, parent, at)
+    const earlier = counts.addReply(post.actor.user_id, parentId, parent, at)
     const path = childPath(parent.path, parent.reply_count + earlier)
-    return newMessage(actor, input, at, { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth })
+    return newMessage(post, at, { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth })
   }
 
   return {
@@ -85,10 +91,13 @@ export function createBatch(ctx: PostContext) {
       return new Map(locked.map((target) => [target.n, { target, parent: parentBy.get(target.n) }]))
     },
 
-    /** @throws ChatError `forbidden`, `conflict` */
-    decide({ actor }: NewPost, { target }: PostPlace): void {
+    /** @returns the role of the message @throws ChatError `forbidden`, `conflict`, `validation_failed` */
+    decide({ actor, input }: NewPost, { target }: PostPlace): Message['role'] {
       if (!mayWrite(actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
       if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
+      const role = postedRole(actor, input.role, layoutOf(target))
+      if (role === 'assistant') assertNoFiles(input.attachment_ids)
+      return role
     },
 
     /**
@@ -96,7 +105,11 @@ export function createBatch(ctx: PostContext) {
      *
      * @throws ChatError `message_deleted`, `thread_too_deep`; then it adds nothing
      */
-    add(post: NewPost, { target, parent }: PostPlace, columns: readonly (Partial<MessageRow> | undefined)[]): Posted {
+    add(
+      post: DecidedPost,
+      { target, parent }: PostPlace,
+      columns: readonly (Partial<MessageRow> | undefined)[],
+    ): Posted {
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
       Object.assign(row, ...columns)
@@ -159,16 +172,16 @@ function entry<Each>(entries: Map<string, Each>, key: string, initial: Each): Ea
 
 type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_id' | 'path' | 'depth'>
 
-function newMessage(actor: Actor, post: NewPost['input'], created_at: Micros, position: Position): MessageRow {
-  const isAsked = post.role === 'assistant'
+function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, position: Position): MessageRow {
+  const isAsked = role === 'assistant'
   return {
     id: position.id,
     conversation_id: position.conversation_id,
     root_id: position.root_id,
     parent_id: position.parent_id,
     posted_by: actor.user_id,
-    role: post.role === 'user' && actor.system !== undefined ? 'system' : post.role,
-    content: isAsked ? '' : post.content,
+    role,
+    content: isAsked ? '' : input.content,
     path: position.path,
     depth: position.depth,
     status: isAsked ? 'streaming' : 'complete',
@@ -177,10 +190,10 @@ function newMessage(actor: Actor, post: NewPost['input'], created_at: Micros, po
     deleted_at: null,
     deleted_by: null,
     delete_reason: null,
-    prompt: isAsked ? post.content : null,
+    prompt: isAsked ? input.content : null,
     finish_reason: null,
     usage: null,
-    metadata: toStored(post.metadata ?? {}),
+    metadata: toStored(input.metadata ?? {}),
     mention_all: null,
     mentioned: null,
   }

@@ -5,8 +5,11 @@ import { createPostParts } from './post-parts.ts'
 import type { LockOptions } from './store-posts.ts'
 import { toNewSummary } from './store-summary.ts'
 
+/** A post that turns out to be a question to the assistant, where these are left out. */
+export const QUESTION = { is_question: true } as const
+
 /** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
-export type PostResult = Posted | ChatError | undefined
+export type PostResult = Posted | typeof QUESTION | ChatError | undefined
 
 /**
  * Stores any number of posts in one transaction, with the same number of statements.
@@ -35,10 +38,11 @@ export async function addPosts(
   const results = posts.map((post, n): PostResult => {
     const place = places.get(n)
     if (!place) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
-    return attempt(() => {
-      batch.decide(post, place)
+    return attempt((): Posted | typeof QUESTION => {
+      const role = batch.decide(post, place)
+      if (role === 'assistant' && options.withoutQuestions) return QUESTION
       const columns = parts.map((part) => part.decide(post, place))
-      const posted = batch.add(post, place, columns)
+      const posted = batch.add({ ...post, role }, place, columns)
       for (const part of parts) part.add(posted.row, post, place)
       return posted
     })
@@ -54,7 +58,9 @@ export async function addPosts(
   return results
 }
 
-const isPosted = (result: PostResult): result is Posted => result !== undefined && !(result instanceof ChatError)
+/** Whether a post was stored. */
+export const isPosted = (result: PostResult): result is Posted =>
+  result !== undefined && result !== QUESTION && !(result instanceof ChatError)
 
 function publish(tx: Tx, { row, message }: Posted): void {
   const { conversation_id } = row

@@ -11,7 +11,7 @@ export const postRoot = route({
   tag: 'Threads and messages',
   summary: 'Start a thread',
   description:
-    'With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer streams into the message.',
+    'With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer streams into the message. Left out, the role is `assistant` in a conversation with the layout `assistant`, else `user`.',
   access: 'session',
   headers: IdempotencyHeader,
   body: MessageInput,
@@ -28,7 +28,8 @@ export const reply = route({
   path: '/api/messages/{parent_id}/reply',
   tag: 'Threads and messages',
   summary: 'Reply to a message',
-  description: 'Replies nest down to `limits.max_depth`. With the role `assistant`, the assistant writes the reply.',
+  description:
+    'Replies nest down to `limits.max_depth`. With the role `assistant`, the assistant writes the reply. Left out, the role is that of a root.',
   access: 'session',
   headers: IdempotencyHeader,
   body: MessageInput,

@@ -2,6 +2,7 @@ import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Attachment } from '../attachments/schema.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import type { Layout } from '../conversations/schema-look.ts'
 import { canModerate, canPost } from '../memberships/rules.ts'
 import type { Message, PostedMessage } from './schema.ts'
 import { PATHS } from './schema.ts'
@@ -66,6 +67,24 @@ export function assertContentFits(content: string, maximum: number): void {
   throw new ChatError('validation_failed', {
     errors: [{ path: 'content', message: `must be at most ${maximum} bytes of UTF-8` }],
   })
+}
+
+/**
+ * The role of a post: a person who leaves it out asks the assistant where the conversation is a talk with it.
+ *
+ * @param layout of the conversation
+ */
+export function postedRole(actor: Actor, role: 'user' | 'assistant' | undefined, layout: Layout): Message['role'] {
+  if (actor.system !== undefined) return role === 'assistant' ? role : 'system'
+  return role ?? (layout === 'assistant' ? 'assistant' : 'user')
+}
+
+/** @throws ChatError `validation_failed` for a question with files */
+export function assertNoFiles(attachmentIds: readonly string[] = []): void {
+  if (attachmentIds.length > 0)
+    throw new ChatError('validation_failed', {
+      errors: [{ path: 'attachment_ids', message: 'must be left out of a question to the assistant' }],
+    })
 }
 
 /** @throws ChatError `validation_failed` for an empty text of a message without files */

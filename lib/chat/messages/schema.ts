@@ -92,10 +92,9 @@ export const MessageInput = v.pipe(
       v.pipe(
         v.picklist(['user', 'assistant']),
         v.description(
-          'With `assistant`, the assistant writes the message; `content` is then the question, without files',
+          'With `assistant`, the assistant writes the message; `content` is then the question, without files. Left out, it is `assistant` in a conversation with the layout `assistant`, else `user`',
         ),
       ),
-      'user',
     ),
     metadata: v.optional(Metadata),
     mentions: v.optional(MentionsInput),

@@ -9,12 +9,20 @@ import type { Queries } from '../../storage/database.ts'
 import { listChosen } from '../attachments/attaching.ts'
 import { requireMember } from '../memberships/access.ts'
 import { canPost } from '../memberships/rules.ts'
+import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotency.ts'
-import { addPosts } from './posting.ts'
+import { addPosts, isPosted } from './posting.ts'
 import { reviewMessage } from './review.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
-import { type ActorInConversation, assertContentFits, assertNotEmpty, toPosted } from './rules.ts'
+import {
+  type ActorInConversation,
+  assertContentFits,
+  assertNoFiles,
+  assertNotEmpty,
+  postedRole,
+  toPosted,
+} from './rules.ts'
 import { type Message, type PostedMessage, PostInput, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
 import { findMessage, findPlaceOf, type MessageRow, toMessageFor } from './store.ts'
 import { withReacted } from './store-reactions.ts'
@@ -104,27 +112,21 @@ const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content
 async function post(ctx: Context, post: NewPost & { input: PostInput }): Promise<PostedMessage> {
   const { input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
-  assertFilesFit(input)
+  assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
+  if (input.role === 'assistant') assertNoFiles(input.attachment_ids)
   if (input.role === 'assistant') ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
-  const content = ctx.host.hooks.beforeMessage ? await review(ctx, post, repeatable) : input.content
-  const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, content } }, repeatable)
+  const reviewed = ctx.host.hooks.beforeMessage && (await review(ctx, post, repeatable))
+  const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, ...reviewed } }, repeatable)
+  // It was left out of the first one, which asked the assistant.
+  if (isReplayed && input.role === 'user' && row.role === 'assistant') throw new ChatError('idempotency_mismatch')
   if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
   return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
 }
 
-/** @throws ChatError `validation_failed` for an empty post without files, and a question with files */
-function assertFilesFit({ content, role, attachment_ids = [] }: PostInput): void {
-  assertNotEmpty(content, attachment_ids.length > 0)
-  if (role === 'assistant' && attachment_ids.length > 0)
-    throw new ChatError('validation_failed', {
-      errors: [{ path: 'attachment_ids', message: 'must be left out of a question to the assistant' }],
-    })
-}
-
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostInput }): Repeatable | undefined {
-  const { idempotency_key: key, role, content, metadata, mentions, attachment_ids } = input
+  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
@@ -136,27 +138,32 @@ function repeatableOf({ actor, input, where }: NewPost & { input: PostInput }): 
 }
 
 /**
- * The text of a post after the host's hook, which gets no post that is repeated, or refused anyway.
+ * The text and the role of a post after the host's hook, which gets no post that is repeated, or refused anyway.
  *
  * @throws ChatError `not_found`, `forbidden` as `addPosts`; `forbidden`, `validation_failed`, `unavailable` by the hook
  */
-async function review(ctx: Context, { actor, input, where }: NewPost, repeatable?: Repeatable): Promise<string> {
-  const { role, content, metadata } = input
-  if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return content
+async function review(
+  ctx: Context,
+  { actor, input, where }: NewPost,
+  repeatable?: Repeatable,
+): Promise<Pick<PostInput, 'content' | 'role'> | undefined> {
+  const { content, metadata } = input
+  if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
   const place = await requireMember(ctx.db, actor, conversation_id)
   if (!mayWrite(actor.roles) || !canPost(place.role)) throw new ChatError('forbidden')
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
-  const shown = role === 'user' && actor.system !== undefined ? 'system' : role
+  const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
   const attachments = await listChosen(ctx, chosen).catch(async (error: unknown) => {
     // An earlier call of the same post may have taken them.
     if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
     throw error
   })
-  if (!attachments) return content
+  if (!attachments) return undefined
   const files = attachments.length > 0 && { attachments }
-  return reviewMessage(ctx, { actor, ...target, role: shown, content, ...(metadata && { metadata }), ...files })
+  const message = { actor, ...target, role, content, ...(metadata && { metadata }), ...files }
+  return { content: await reviewMessage(ctx, message), role: role === 'assistant' ? role : 'user' }
 }
 
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
@@ -168,8 +175,10 @@ async function store(
   const { actor, input } = post
   // A post with files waits for them, and no other post with it.
   const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
-  if (!repeatable)
-    return isAlone ? ctx.write((tx) => addPost(ctx, tx, post), { full_disk: 'refused' }) : ctx.queues.posts.add(post)
+  if (!repeatable) {
+    const posted = isAlone ? undefined : await ctx.queues.posts.add(post)
+    return isPosted(posted) ? posted : ctx.write((tx) => addPost(ctx, tx, post), { full_disk: 'refused' })
+  }
 
   const storeOnce = async (tx: Tx): Promise<Posted & { isReplayed?: true }> => {
     // Another call with the same key may run at the same time, in another process.
@@ -192,6 +201,10 @@ async function addPost(ctx: Context, tx: Tx, post: NewPost): Promise<Posted> {
   const [result] = await addPosts(ctx, tx, [post], { isSystem: post.actor.system !== undefined })
   if (result instanceof ChatError) throw result
   const posted = result as Posted
-  if (posted.row.role === 'assistant') await ctx.answers.claim(tx, posted.row)
+  if (posted.row.role === 'assistant') {
+    // Checked before where the role was known: in the transaction of a host no question is stored.
+    ctx.answers.assertOpen()
+    await ctx.answers.claim(tx, posted.row)
+  }
   return posted
 }

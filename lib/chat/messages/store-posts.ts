@@ -2,6 +2,7 @@ import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
 import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import type { Layout } from '../conversations/schema-look.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { MessageRow } from './store.ts'
 
@@ -23,6 +24,7 @@ export interface LockedTarget {
   clock: Micros
   role: ParticipantRole
   is_direct: number
+  layout: Layout | null
   /** As JSON. */
   policy: string | null
   /** 1 for a direct conversation whose other person is disabled or erased. */
@@ -57,7 +59,7 @@ const lockTargetsWith = (lock: Sql) =>
     TARGET,
     (given, dialect) =>
       sql`${placesOf(given)}
-       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, p.archived,
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, p.role, p.archived,
            ${isClosed(sql`places`)}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
@@ -71,7 +73,7 @@ const LOCK_FREE = lockTargetsWith(sql`FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, 0 AS archived,
+    sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, 'owner' AS role, 0 AS archived,
           ${isClosed(sql`given`)}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
@@ -86,6 +88,8 @@ export interface LockOptions {
   unlessLocked?: boolean
   /** Whether system actors post, which participate in no conversation. */
   isSystem?: boolean
+  /** Leaves out questions to the assistant: each is stored in a transaction of its own. */
+  withoutQuestions?: boolean
 }
 
 /** Locks the conversations of posts whose users are participants of them. By primary keys. */

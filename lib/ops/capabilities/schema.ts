@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Layout } from '../../chat/conversations/schema-look.ts'
 
 /** A provider that can sign users in. */
 export const OfferedProvider = v.object({
@@ -32,6 +33,7 @@ export const Capabilities = v.object({
   web: v.pipe(v.boolean(), v.description('Whether the service has the web chat at its root')),
   search: v.pipe(v.boolean(), v.description('Whether messages can be searched')),
   attachments: v.optional(OfferedFiles),
+  default_layout: v.pipe(Layout, v.description('The layout of a new conversation for which none is chosen')),
   direct: v.pipe(v.boolean(), v.description('Whether direct conversations can be opened')),
   /** Missing if the service checks no CSRF token. */
   csrf: v.optional(CsrfNames),

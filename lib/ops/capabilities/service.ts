@@ -18,6 +18,7 @@ export const get = useCase({
       web: config.server.web === true,
       search: search.isOn(),
       ...(files.enabled && { attachments: { max_bytes: files.max_bytes, types: files.types } }),
+      default_layout: config.conversations.default_layout,
       direct: config.direct.enabled,
       ...(hasSignIn && enabled && { csrf: { cookie_name, header_name } }),
       limits: { message_bytes, max_depth, reactions_per_message, pins },

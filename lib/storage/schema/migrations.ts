@@ -42,6 +42,7 @@ import { heardAt } from './0040-heard-at.ts'
 import { nodeDetails } from './0041-node-details.ts'
 import { usageSums } from './0042-usage-sums.ts'
 import { auditAbout } from './0043-audit-about.ts'
+import { layouts } from './0044-layouts.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -121,6 +122,7 @@ export const MIGRATIONS: readonly Migration[] = [
   nodeDetails,
   usageSums,
   auditAbout,
+  layouts,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

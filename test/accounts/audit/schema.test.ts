@@ -75,7 +75,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'conversations.ensure': 'own',
   'conversations.list': 'reads',
   'conversations.get': 'reads',
-  'conversations.rename': ['conversation.renamed', 'conversation.policy_changed'],
+  'conversations.rename': ['conversation.renamed', 'conversation.policy_changed', 'conversation.layout_changed'],
   'conversations.remove': ['conversation.deleted'],
   'conversations.removeAny': ['conversation.deleted'],
   'conversations.direct': 'a direct conversation changes nothing that the other person has',

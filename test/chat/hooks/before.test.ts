@@ -68,6 +68,18 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
       { conversation_id, role: 'assistant', content: 'why?' },
       { ...given, message_id: root.message_id, content: 'three' },
     ])
+    // Without a role, the hook gets the one that the layout gives; it holds, whatever the layout is by the time of the post.
+    const { conversation_id: talk } = await ada.conversations.create({ layout: 'assistant' })
+    const asked = await ada.messages.postRoot(talk, { content: 'how?' })
+    await innerState(service).answers.idle()
+    expect(asked.message.role).toBe('assistant')
+    expect(seen(messages)).toMatchObject([{ conversation_id: talk, role: 'assistant', content: 'how?' }])
+    verdict = async () => void (await ada.conversations.rename(talk, { layout: 'stream' }))
+    expect((await ada.messages.postRoot(talk, { content: 'and now?' })).message.role).toBe('assistant')
+    await innerState(service).answers.idle()
+    expect((await ada.messages.postRoot(talk, { content: 'now' })).message.role).toBe('user')
+    expect(seen(messages).map(({ role }) => role)).toEqual(['assistant', 'user'])
+    verdict = () => undefined
   })
 
   it('see the files that a message gets, and none that it may not have', async () => {

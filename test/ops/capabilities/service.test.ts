@@ -9,6 +9,7 @@ const DEFAULTS = {
   sign_up: true,
   web: false,
   search: true,
+  default_layout: 'stream',
   direct: true,
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
   limits: { message_bytes: 65_536, max_depth: 100, reactions_per_message: 32, pins: 100 },

@@ -50,6 +50,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'message.deleted': true,
   'reactions.cleared': true,
   'conversation.policy_changed': true,
+  'conversation.layout_changed': true,
   'limit_profile.created': true,
   'limit_profile.changed': true,
   'limit_profile.deleted': true,
