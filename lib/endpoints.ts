@@ -28,6 +28,7 @@ import * as reactions from './chat/reactions/routes.ts'
 import * as receipts from './chat/receipts/routes.ts'
 import * as search from './chat/search/routes.ts'
 import * as threads from './chat/threads/routes.ts'
+import * as timeline from './chat/timeline/routes.ts'
 import * as usage from './chat/usage/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
@@ -57,8 +58,8 @@ export const endpoints = {
   conversations,
   participants,
   invites,
-  threads,
-  messages,
+  threads: { ...threads, messages: timeline.replies },
+  messages: { ...messages, list: timeline.list },
   attachments,
   reactions,
   receipts,

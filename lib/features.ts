@@ -46,6 +46,7 @@ import * as receipts from './chat/receipts/service.ts'
 import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as threads from './chat/threads/service.ts'
+import * as timeline from './chat/timeline/service.ts'
 import * as usage from './chat/usage/service.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
@@ -103,8 +104,8 @@ export const USE_CASES = {
   },
   participants: useCasesOf(participants),
   invites: useCasesOf(invites),
-  threads: useCasesOf(threads),
-  messages: { ...useCasesOf(messages), ...useCasesOf(changes) },
+  threads: { ...useCasesOf(threads), messages: timeline.replies },
+  messages: { ...useCasesOf(messages), ...useCasesOf(changes), list: timeline.list },
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   pins: useCasesOf(pins),
   receipts: useCasesOf(receipts),

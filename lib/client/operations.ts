@@ -66,6 +66,7 @@ export const OPERATIONS = {
   messages: {
     edit: { method: 'POST', path: '/api/messages/{message_id}/edit', input: 'body' },
     get: { method: 'GET', path: '/api/messages/{message_id}', is_read: true },
+    list: { method: 'GET', path: '/api/conversations/{conversation_id}/messages', input: 'query', is_read: true },
     listRevisions: { method: 'GET', path: '/api/messages/{message_id}/revisions', input: 'query', is_read: true },
     postRoot: { method: 'POST', path: '/api/threads/{conversation_id}/root', input: 'body' },
     remove: { method: 'POST', path: '/api/messages/{message_id}/delete', input: 'body', is_optional: true },
@@ -130,6 +131,7 @@ export const OPERATIONS = {
     list: { method: 'GET', path: '/api/conversations/{conversation_id}/threads', input: 'query', is_read: true },
     markRead: { method: 'POST', path: '/api/threads/{root_id}/read', input: 'body', is_optional: true },
     markUnread: { method: 'POST', path: '/api/threads/{root_id}/unread', input: 'body' },
+    messages: { method: 'GET', path: '/api/threads/{root_id}/messages', input: 'query', is_read: true },
     tree: { method: 'GET', path: '/api/threads/{root_id}/tree', input: 'query', is_read: true },
     unread: { method: 'GET', path: '/api/conversations/{conversation_id}/unread', input: 'query', is_read: true },
   },

@@ -29,6 +29,7 @@ import { searchWait } from './rows/search-wait.ts'
 import { postsSearched } from './rows/searched-posts.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
+import { timeline } from './rows/timeline.ts'
 import { together } from './rows/together.ts'
 import { typingNodes } from './rows/typing.ts'
 import { web } from './rows/web.ts'
@@ -91,6 +92,7 @@ export const ROWS: Row[] = [
   clientTypes,
   idleMemory,
   tree,
+  ...timeline,
   conversations,
   unreadNone,
   unreadLatest,

@@ -45,6 +45,7 @@ export const FROZEN = {
     '0042-usage-sums': 'qky5lUIH4i6w3S5nLsUK3oN-kt1IFA38nDDVGtqKsuQ',
     '0043-audit-about': 'yExZkYLj1G551WW3UDtJIaIjgd5VULCJ_j-46q0RXdI',
     '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
+    '0046-arrivals': 'yF_w9Bur8m4B0XiYFRnj1qbMbuH3no7nRvqIDmZ5vHw',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -91,5 +92,6 @@ export const FROZEN = {
     '0042-usage-sums': 'WEcZZDzolMAXIYIa36AEW45WfKtE7k908Qv0QVAlHHo',
     '0043-audit-about': 'ntF2ec6pSOjha2FdCcHwy7MHcXNlhI5nrCGbUE0rKzs',
     '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
+    '0046-arrivals': 'yF_w9Bur8m4B0XiYFRnj1qbMbuH3no7nRvqIDmZ5vHw',
   },
 }

@@ -19,6 +19,7 @@ export interface Followed {
 }
 
 const after: Followed['next'] = ['after', (answer) => answer.next_after]
+const before: Followed['next'] = ['before', (answer) => answer.next_before]
 const conversation = ({ conversation_id }: Filled) => `/api/conversations/${conversation_id}`
 
 /** Every list, by the name of its route. */
@@ -131,6 +132,20 @@ export const LISTS: Record<string, Followed> = {
     path: ({ root_id }) => `/api/threads/${root_id}/tree`,
     query: 'limit=500',
     next: ['cursor_path', (answer) => answer.next_cursor],
+  },
+  threadsMessages: {
+    key: 'id',
+    expected: ({ messages }) => messages.slice(1),
+    path: ({ root_id }) => `/api/threads/${root_id}/messages`,
+    query: 'limit=200',
+    next: before,
+  },
+  messagesList: {
+    key: 'id',
+    expected: ({ messages }) => messages,
+    path: (filled) => `${conversation(filled)}/messages`,
+    query: 'limit=200&view=all',
+    next: before,
   },
   messagesListRevisions: {
     key: 'replaced_at',

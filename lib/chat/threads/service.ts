@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import { type Actor, refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
+import { countWithin, fit } from '../../core/pages.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log/log.ts'
@@ -9,9 +9,9 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { lockMembership, requireMember } from '../memberships/access.ts'
 import { isPath } from '../messages/rules.ts'
-import type { Message } from '../messages/schema.ts'
+import { sizeOfMessage } from '../messages/size.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { sizeOfReactions, withReacted } from '../messages/store-reactions.ts'
+import { withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
 import { countUnread, findUnreadTotal, listUnread, moveMark, moveMarkBack, type ThreadReader } from '../unread/store.ts'
@@ -90,13 +90,6 @@ export const tree = useCase({
     })
   },
 })
-
-/** The size of a message: its texts as JSON, and all other fields. */
-function sizeOfMessage(message: Message): number {
-  const { content, prompt = '', delete_reason = '', path } = message
-  const texts = jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason)
-  return texts + path.length + 1500 + sizeOfReactions(message)
-}
 
 const beforeOf = ({ after }: { after?: string | undefined }) =>
   after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)

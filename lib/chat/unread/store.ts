@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, greatest, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
+import { among, greatest, isErasedAuthor, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
 
 /** The number of messages of a thread that a reader has not read. */
 export interface Unread {
@@ -97,15 +97,20 @@ export async function sumUnread(db: Queries, reader: ThreadReader, conversationI
  * the conversation has. So the difference of two index ranges, (conversation_id, last_activity_at) and (user_id,
  * marked_in, read_at), finds the other threads, and only these are read.
  */
-function unreadThreads(reader: ThreadReader, conversationId: string, before: Micros): Sql {
-  const { user_id, joined_at } = reader
+function unreadThreads(
+  reader: ThreadReader,
+  conversationId: string,
+  before: Micros,
+  after: Micros = reader.joined_at,
+): Sql {
+  const { user_id } = reader
   return sql`SELECT t.root_id, t.last_activity_at, ${unreadOf(reader)} AS unread
     FROM (SELECT last_activity_at AS at FROM threads
-           WHERE conversation_id = ${conversationId} AND last_activity_at > ${joined_at}
+           WHERE conversation_id = ${conversationId} AND last_activity_at > ${after}
                AND last_activity_at < ${before}
           EXCEPT
           SELECT read_at FROM thread_members
-           WHERE user_id = ${user_id} AND marked_in = ${conversationId} AND read_at > ${joined_at}
+           WHERE user_id = ${user_id} AND marked_in = ${conversationId} AND read_at > ${after}
                AND read_at < ${before}
           ORDER BY 1 DESC) news
    CROSS JOIN threads t
@@ -195,4 +200,61 @@ async function countStored(tx: Queries, reader: ThreadReader, rootId: string): P
     sql`SELECT ${storedUnreadOf(reader)} AS unread ${threadsOf(reader)} WHERE t.root_id = ${rootId}`,
   )
   return row!.unread
+}
+
+/** The arrival of the earliest reply of a thread after `from` that a reader has not read. */
+export async function findFirstInThread(
+  db: Queries,
+  reader: ThreadReader,
+  rootId: string,
+  from: Micros,
+): Promise<Micros | undefined> {
+  const row = await db.get<{ at: Micros | null }>(
+    sql`SELECT ${firstUnread(db, reader, sql`m.root_id = t.root_id AND m.created_at > ${from}`)} AS at
+          FROM threads t WHERE t.root_id = ${rootId}`,
+  )
+  return row?.at ?? undefined
+}
+
+/**
+ * The number of unread messages of the threads of a conversation with their latest activity from `since` to before
+ * `before`, and the arrival of the earliest of these messages, or of the earliest root.
+ */
+export async function findUnreadWindow(
+  db: Queries,
+  reader: ThreadReader,
+  { id, before, since, isOfRoots }: { id: string; before: Micros; since: Micros; isOfRoots: boolean },
+): Promise<{ unread: number; at: Micros | null }> {
+  const inThread = isOfRoots ? sql`m.id = news.root_id` : sql`m.root_id = news.root_id`
+  const row = await db.get<{ unread: number; at: Micros | null }>(
+    sql`SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) AS unread, min(at) AS at FROM (
+          SELECT unread, ${firstUnread(db, reader, inThread)} AS at
+            FROM (${unreadThreads(reader, id, before, since - 1)}) AS news WHERE unread > 0) AS firsts`,
+  )
+  return row!
+}
+
+/** The activity of the thread that is `size` threads before an instant, or of the last of them. */
+export async function findActivity(
+  db: Queries,
+  { joined_at }: ThreadReader,
+  { id, before, size }: { id: string; before: Micros; size: number },
+): Promise<Micros | undefined> {
+  const row = await db.get<{ at: Micros | null }>(
+    sql`SELECT min(last_activity_at) AS at FROM (
+          SELECT last_activity_at FROM threads
+           WHERE conversation_id = ${id} AND last_activity_at > ${joined_at} AND last_activity_at < ${before}
+           ORDER BY last_activity_at DESC LIMIT ${size}) AS latest`,
+  )
+  return row?.at ?? undefined
+}
+
+/** The arrival of the earliest unread message `m` of those that a condition names. By (root_id, created_at, posted_by). */
+function firstUnread(db: Queries, { user_id, joined_at }: ThreadReader, condition: Sql): Sql {
+  return sql`(SELECT m.created_at FROM messages m
+      WHERE ${condition} AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ${user_id}
+        AND m.created_at > ${greatest(db.dialect)}(CAST(${joined_at} AS BIGINT), coalesce((SELECT r.read_at
+              FROM thread_members r WHERE r.root_id = m.root_id AND r.user_id = ${user_id}), 0))
+        AND NOT ${isErasedAuthor(sql`m.posted_by`)}
+      ORDER BY m.created_at LIMIT 1)`
 }

@@ -27,6 +27,7 @@ import * as reactions from '../../chat/reactions/schema.ts'
 import * as receipts from '../../chat/receipts/schema.ts'
 import * as search from '../../chat/search/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
+import * as timeline from '../../chat/timeline/schema.ts'
 import * as usage from '../../chat/usage/schema.ts'
 import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
@@ -82,6 +83,7 @@ const FEATURES: object[] = [
   signUps,
   tasks,
   threads,
+  timeline,
   usage,
   users,
   streams,

@@ -43,6 +43,7 @@ import { nodeDetails } from './0041-node-details.ts'
 import { usageSums } from './0042-usage-sums.ts'
 import { auditAbout } from './0043-audit-about.ts'
 import { layouts } from './0044-layouts.ts'
+import { arrivals } from './0046-arrivals.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -123,6 +124,7 @@ export const MIGRATIONS: readonly Migration[] = [
   usageSums,
   auditAbout,
   layouts,
+  arrivals,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -131,7 +131,7 @@ function unread(
   }
 }
 
-function messagesOf({ seconds }: Bench): number {
+export function messagesOf({ seconds }: Bench): number {
   if (seconds > QUICK_SECONDS) return MESSAGES
   progress(`  with ${QUICK_MESSAGES} messages only, as rounds of ${seconds} s say little anyway`)
   return QUICK_MESSAGES
@@ -169,7 +169,7 @@ interface Thread {
 }
 
 /** Stores a thread of `size` messages, each a reply to any earlier one; `at` is when the n-th arrived. */
-async function fillThread(room: Room, size: number, at: (n: number) => number): Promise<Thread> {
+export async function fillThread(room: Room, size: number, at: (n: number) => number): Promise<Thread> {
   const { chat, author, conversationId } = room
   const messages = growTree(size, room.random)
   const root = messages[0]!.id

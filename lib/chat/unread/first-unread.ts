@@ -1,0 +1,59 @@
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { List } from '../timeline/rules.ts'
+import {
+  countUnread,
+  findActivity,
+  findFirstInThread,
+  findUnreadTotal,
+  findUnreadWindow,
+  type ThreadReader,
+} from './store.ts'
+import { listCandidates, listUnreadAmong } from './store-membership.ts'
+
+/** With more unread messages the first one is looked for from the time the reader joined, in so many messages. */
+const MANY = 500
+
+/** The number of threads that the first search from the end looks at; each further one looks at twice as many. */
+const THREADS_AT_FIRST = 64
+
+/** The arrival of the earliest message of a list that a reader has not read. */
+export async function findFirstUnread(db: Queries, reader: ThreadReader, list: List): Promise<Micros | undefined> {
+  const { view, id, from } = list
+  if (view === 'thread') {
+    const unread = (await countUnread(db, reader, [id])).get(id) ?? 0
+    return unread > 0 ? findFirstInThread(db, reader, id, from) : undefined
+  }
+  const total = await findUnreadTotal(db, reader, id)
+  if (total === 0) return undefined
+  return (total > MANY ? await findAmongFirst(db, reader, list) : undefined) ?? findFromEnd(db, reader, list, total)
+}
+
+/** Looks at the messages from the time the reader joined: in a conversation that was never read, the first is unread. */
+async function findAmongFirst(db: Queries, reader: ThreadReader, { view, id }: List): Promise<Micros | undefined> {
+  const candidates = await listCandidates(db, { view, id, after: reader.joined_at, limit: MANY })
+  const unread = await listUnreadAmong(db, reader, candidates)
+  return candidates.find((message) => unread.has(message.id))?.created_at
+}
+
+/**
+ * Looks at the threads from the latest activity backwards, until all unread messages are in them. It costs as the threads
+ * with activity since the oldest unread one, of which the index of marks passes over those that are read to the end.
+ */
+async function findFromEnd(
+  db: Queries,
+  reader: ThreadReader,
+  { view, id }: List,
+  total: number,
+): Promise<Micros | undefined> {
+  let first: Micros | undefined
+  for (let [left, before, size] = [total, Number.MAX_SAFE_INTEGER, THREADS_AT_FIRST]; left > 0; size *= 2) {
+    const since = await findActivity(db, reader, { id, before, size })
+    if (since === undefined) break
+    const { unread, at } = await findUnreadWindow(db, reader, { id, before, since, isOfRoots: view === 'roots' })
+    left -= unread
+    before = since
+    if (at !== null) first = Math.min(first ?? at, at)
+  }
+  return first
+}
