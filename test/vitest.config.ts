@@ -48,6 +48,8 @@ export default defineConfig({
     teardownTimeout: 30_000,
     // A run leaves nothing behind; the cache would only reorder files.
     cache: false,
+    // But for the runs of `.ci/run`, after an installation, and their projects: each would transform all modules for itself.
+    experimental: { fsModuleCache: process.env.CI === 'true' },
     projects: [
       // Files of a worker share the modules they import, which takes longer than many of them run.
       project('main', {
