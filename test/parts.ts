@@ -28,8 +28,8 @@ export const PARTS: Record<string, string[]> = {
   fault: ['test/fault/**/*.test.ts'],
   /** The command line, a process for each command. */
   processes: [
-    'test/cli/{administration,backups,beside,commands,copies,file-copies,files,interrupted,main,malformed,no-links,outdated,permission,refused,serve-answers,serve-log,stopping,web-page}.test.ts',
-    'test/cli/commands/{clock,export,health,limits,mail,reload,serve,user-import,vacuum}.test.ts',
+    'test/cli/{administration,backups,beside,commands,copies,examples,file-copies,files,interrupted,main,malformed,no-links,outdated,permission,refused,serve-answers,serve-log,stopping,storage-usage,web-page}.test.ts',
+    'test/cli/commands/{clock,conversation-copies,export,health,limits,mail,reload,serve,user-import,vacuum}.test.ts',
     'test/cli/{cluster/primary,config/secrets,doctor/server,logging/file,server/systemd}.test.ts',
     'test/http/canary.test.ts',
   ],
