@@ -41,9 +41,9 @@ export async function checkAnswer(method: string, path: string, response: Respon
   if (path.startsWith('/api/') && (response.status >= 400 || !/\/(content|thumbnail)$|^\/api\/files\//.test(path)))
     demand(/^no-store\b/.test(response.headers.get('cache-control') ?? ''), 'no Cache-Control: no-store')
 
-  const found = patterns.find((each) => each.pattern.test(path) && each.route.method === method)
-  if (found)
-    demand(headerProblems(found.route, response).length === 0, headerProblems(found.route, response).join(', '))
+  const found = patterns.find((each) => each.route.method === method && each.pattern.test(path))
+  const problems = found ? headerProblems(found.route, response) : []
+  demand(problems.length === 0, problems.join(', '))
   if (response.status === 303 && found?.route.answer === 'redirect') {
     demand(response.headers.get('x-session-rotated') === '1' && response.headers.has('location'), 'leads nowhere')
     noteAnswer(found.name, response)
@@ -69,9 +69,14 @@ export async function checkAnswer(method: string, path: string, response: Respon
   checkShape(await response.clone().json(), route.output, demand)
 }
 
+const noted = new Set<string>()
+
 /** For the end of the run: the routes that returned success, and their headers. */
 function noteAnswer(name: string, { status, headers }: Response): void {
-  appendFileSync(inject('answered_routes'), `${name} ${status} ${[...headers.keys()].join(' ')}\n`)
+  const line = `${name} ${status} ${[...headers.keys()].join(' ')}\n`
+  if (noted.has(line)) return
+  noted.add(line)
+  appendFileSync(inject('answered_routes'), line)
 }
 
 type Demand = (holds: boolean, message: string) => void
@@ -95,7 +100,13 @@ async function checkPieces(response: Response, schema: v.GenericSchema, demand: 
 
 /** The code of a failure, in either format. */
 export async function readFailure(response: Response): Promise<{ code: ErrorCode; errors?: { path: string }[] }> {
-  const body = (await response.json()) as v.InferOutput<typeof Problem> | CompatFailure
+  return failureIn(await response.json())
+}
+
+function failureIn(body: v.InferOutput<typeof Problem> | CompatFailure): {
+  code: ErrorCode
+  errors?: { path: string }[]
+} {
   if ('error' in body) return { code: body.error.code as ErrorCode, errors: [{ path: body.error.param ?? '' }] }
   return { code: body.code as ErrorCode, ...(body.errors && { errors: body.errors }) }
 }
@@ -107,13 +118,23 @@ async function checkFailure(
   demand: Demand,
 ): Promise<void> {
   const text = await response.clone().text()
-  const { code } = await readFailure(response.clone()).catch(() => ({ code: '' as ErrorCode }))
+  const body = parseJson(text)
+  demand(typeof body === 'object' && body !== null, 'no JSON')
+  const { code } = failureIn(body)
   demand(code in ERRORS && ERRORS[code][0] === response.status, `code ${code} with this status`)
-  if (/^\/v1(\/|$)/.test(path)) checkCompatFailure(response, JSON.parse(text), demand)
-  else checkProblem(response, JSON.parse(text), demand)
+  if (/^\/v1(\/|$)/.test(path)) checkCompatFailure(response, body, demand)
+  else checkProblem(response, body, demand)
   const common: ErrorCode[] = ['bad_request', 'not_found', 'method_not_allowed']
   demand([...common, ...(route ? errorsOf(route) : [])].includes(code), `code ${code} is not declared`)
   demand(!/\bat .*:\d+:\d+|SELECT |INSERT |UPDATE |\/lib\//.test(text), 'the body shows the inside')
+}
+
+function parseJson(text: string) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function checkProblem(response: Response, body: v.InferOutput<typeof Problem>, demand: Demand): void {

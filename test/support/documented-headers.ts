@@ -28,8 +28,16 @@ function openApi(): Document {
   return made
 }
 
+const looked = new Map<string, Map<string, boolean> | undefined>()
+
 /** The documented headers of a response, in lower case, and whether each is always present. */
 export function documentedHeaders(route: AnyRoute, status: number): Map<string, boolean> | undefined {
+  const key = `${route.method} ${route.path} ${status}`
+  if (!looked.has(key)) looked.set(key, lookUp(route, status))
+  return looked.get(key)
+}
+
+function lookUp(route: AnyRoute, status: number): Map<string, boolean> | undefined {
   const { paths, components } = openApi()
   const found = paths[route.path]?.[route.method.toLowerCase()]?.responses[status]
   const answer = found && '$ref' in found ? components.responses[nameIn(found)] : (found as Answer | undefined)
