@@ -5,7 +5,7 @@ import type { AnyRoute } from '../../lib/endpoint.ts'
 import { createRandom } from '../fault/random.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { describeOnEachDatabase, withoutRows } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { filesInFolder } from '../support/files-folder.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService, startThread } from '../support/service.ts'
@@ -219,6 +219,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
       for (let round = 0; round < 25; round++) {
         const chosen = fields.filter(() => random() < 0.5)
         const body = toBody(name, Object.fromEntries(chosen.map((field) => [field, pick(Object.values(VALUES))])))
+        if (isShownBefore(route, body)) continue
         await sendBody(route, body).catch((error: Error) => {
           throw new Error(`${body.slice(0, 500)}: ${error.message}`)
         })
@@ -235,7 +236,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
       }
     })
 
-    it.each(fieldsOf(route.query))('has %s once', async (field) => {
+    it.each(withoutRows(dialect, fieldsOf(route.query)))('has %s once', async (field) => {
       for (const search of [`?${field}=1&${field}=1`, `?${field}=&${field}`, `?${field}=1&x=2&${field}=3`])
         expect(await send(route, { search })).toMatchObject({ code: 'validation_failed', paths: [field] })
     })
