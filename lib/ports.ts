@@ -108,10 +108,7 @@ export interface Ports {
   hooks?: Hooks
   /** Default: nothing is logged. */
   log?: Log
-  /**
-   * The name of the person who runs this process, for the audit log: its acts have it as `detail.operator`.
-   * Only for a script that serves no requests.
-   */
+  /** The person who runs this process, as `detail.operator` of the audit log. Only for a script that serves no requests. */
   operator?: string
   /** Microseconds since 1970. It does not affect timers, and no step of it is looked for. */
   now?: () => number
@@ -184,6 +181,8 @@ export interface MessageBefore {
   conversation_id: string
   /** The message that it replies to. */
   parent_id?: string
+  /** The message that it quotes. */
+  quote_id?: string
   /** The message whose text it replaces. */
   message_id?: string
   /** `assistant`: the content is a question to the assistant. */

@@ -5,8 +5,10 @@ import { toTurns } from '../chat/answers/rules.ts'
 import type { AnswerEnd } from '../chat/answers/store.ts'
 import { pathsDownTo } from '../chat/messages/rules.ts'
 import { listAtPaths, type MessageRow } from '../chat/messages/store.ts'
+import { listQuotedTexts } from '../chat/messages/store-quotes.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
+import type { Queries } from '../storage/database.ts'
 import { RETRY_MS } from './chunk-writer.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
 import type { Assistant, AssistantRequest, Turn } from './provider.ts'
@@ -103,12 +105,22 @@ async function readTurns(
   const { system_prompt, context_bytes } = config.assistant
   for (;;) {
     try {
-      return toTurns(await listAtPaths(db, root_id, pathsDownTo(path)), { system_prompt, bytes: context_bytes })
+      return toTurns(await listMessagesTo(db, { root_id, path }), { system_prompt, bytes: context_bytes })
     } catch (error) {
       if (!(error instanceof ChatError && error.code === 'unavailable')) throw error
     }
     await sleep(RETRY_MS, undefined, { signal })
   }
+}
+
+/** The messages from the root to a path, with the texts that they quote. */
+async function listMessagesTo(db: Queries, { root_id, path }: Pick<MessageRow, 'root_id' | 'path'>) {
+  const rows = await listAtPaths(db, root_id, pathsDownTo(path))
+  const ids = rows.flatMap(({ quote_id, deleted_at }) => (quote_id && !deleted_at ? quote_id : []))
+  if (ids.length === 0) return rows
+  const texts = await listQuotedTexts(db, rows[0]!.conversation_id, ids)
+  const textBy = new Map(texts.filter(({ content }) => content !== '').map((text) => [text.id, text]))
+  return rows.map((row) => ({ ...row, quoted_text: textBy.get(row.quote_id ?? '') }))
 }
 
 /** The cause of a failure, if known; a provider may throw anything. */

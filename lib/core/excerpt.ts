@@ -1,9 +1,17 @@
 /** The characters of the first message of a thread that the thread's summary has. */
 export const MAX_EXCERPT_LENGTH = 140
 
+/** The characters of a quoted message that a quote has. */
+export const MAX_QUOTE_LENGTH = 280
+
 /** The first characters of a text, as the databases count them: a character beyond the BMP is one. */
-export function firstCharacters(text: string): string {
-  return [...text.slice(0, 2 * MAX_EXCERPT_LENGTH)].slice(0, MAX_EXCERPT_LENGTH).join('')
+export function firstCharacters(text: string, length = MAX_EXCERPT_LENGTH): string {
+  return [...text.slice(0, 2 * length)].slice(0, length).join('')
+}
+
+/** The excerpt of a quoted message: the beginning of its text, or else the names of its files. */
+export function toQuoteExcerpt(text: string, files: readonly { name: string }[] = []): string {
+  return firstCharacters(text || files.map(({ name }) => name).join(', '), MAX_QUOTE_LENGTH)
 }
 
 /**

@@ -46,6 +46,7 @@ export const FROZEN = {
     '0043-audit-about': 'yExZkYLj1G551WW3UDtJIaIjgd5VULCJ_j-46q0RXdI',
     '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
     '0046-arrivals': 'yF_w9Bur8m4B0XiYFRnj1qbMbuH3no7nRvqIDmZ5vHw',
+    '0051-quotes': 'tZ22ngy68wgeBV1MHAJ5PSPedMWujf5E0eXEl-PpLfA',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -93,5 +94,6 @@ export const FROZEN = {
     '0043-audit-about': 'ntF2ec6pSOjha2FdCcHwy7MHcXNlhI5nrCGbUE0rKzs',
     '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
     '0046-arrivals': 'yF_w9Bur8m4B0XiYFRnj1qbMbuH3no7nRvqIDmZ5vHw',
+    '0051-quotes': 'bnWbH46Bsb2vFh6D08ZzPBwSUPlRSeWfOUH_sPtMVdI',
   },
 }

@@ -12,10 +12,13 @@ export interface Ancestor {
   deleted_at: number | null
   /** The list of its files, as JSON. */
   attachment_list?: string | null
+  /** The message that it quotes, if that is not deleted. */
+  quoted_text?: { content: string; posted_by: string | null } | undefined
 }
 
 /**
- * The turns before an answer, oldest first: an answer is two turns, its prompt and its text.
+ * The turns before an answer, oldest first: an answer is two turns, its prompt and its text. What a message quotes is a turn
+ * before it.
  *
  * @param path the messages from the thread's root down to the answer to write, whose prompt is the last turn; deleted
  *   ones are left out
@@ -34,12 +37,19 @@ export function toTurns(path: Ancestor[], options: { system_prompt?: string | un
   return options.system_prompt ? [{ role: 'system', content: options.system_prompt }, ...kept] : kept
 }
 
-function turnsOf({ role, posted_by, content, prompt, attachment_list }: Ancestor): Turn[] {
+function turnsOf({ role, posted_by, content, prompt, attachment_list, quoted_text }: Ancestor): Turn[] {
   const by = posted_by ? { user_id: posted_by } : {}
   const question: Turn[] = prompt === null ? [] : [{ role: 'user', content: prompt, ...by }]
   const said: Turn = role === 'assistant' ? { role, content } : { role: role as TurnRole, content, ...by }
   if (attachment_list) said.attachments = filesOf(attachment_list)
-  return said.content || said.attachments ? [...question, said] : question
+  const quote = quoted_text ? [toQuoteTurn(quoted_text)] : []
+  return said.content || said.attachments ? [...quote, ...question, said] : [...quote, ...question]
+}
+
+/** A quoted message, each line marked as in mails: it is what the next turn refers to. */
+function toQuoteTurn({ content, posted_by }: NonNullable<Ancestor['quoted_text']>): Turn {
+  const lines = content.split(/\r\n|\r|\n/).map((line) => `> ${line}`)
+  return { role: 'user', content: lines.join('\n'), ...(posted_by && { user_id: posted_by }) }
 }
 
 /** What an assistant gets to know of files. */

@@ -24,6 +24,7 @@ import {
   postponeRemoval,
   recountConversation,
   recountThreads,
+  removeForeignQuotes,
   show,
 } from './store.ts'
 
@@ -173,7 +174,7 @@ async function insert(ctx: Context, tx: Tx, id: string, rows: readonly [table: s
   ctx.search.noteMessages(tx, of('messages', 'id'))
 }
 
-/** Recomputes the counts of all threads: some messages may have lost their author. */
+/** Recomputes the counts of all threads, as some messages may have lost their author, and checks their quotes. */
 async function recount(ctx: Context, id: string): Promise<void> {
   for (let after = 0; ; ) {
     const threads = await listThreads(ctx.db, id, after, RECOUNTED / 10)
@@ -182,7 +183,13 @@ async function recount(ctx: Context, id: string): Promise<void> {
       const begin = at
       for (let sum = 0; at < threads.length && sum < RECOUNTED; at++) sum += Number(threads[at]!.messages)
       const roots = threads.slice(begin, at).map(({ root_id }) => root_id)
-      await ctx.write((tx) => recountThreads(tx, roots), { timeout: false })
+      await ctx.write(
+        async (tx) => {
+          await recountThreads(tx, roots)
+          await removeForeignQuotes(tx, roots)
+        },
+        { timeout: false },
+      )
     }
     after = threads.at(-1)!.last_activity_at
   }

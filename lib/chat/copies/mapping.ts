@@ -49,6 +49,7 @@ const ERASED = {
   deleted_by: null,
   mention_all: null,
   mentioned: null,
+  quote_id: null,
   pinned_at: null,
   pinned_by: null,
 }

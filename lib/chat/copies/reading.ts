@@ -39,7 +39,17 @@ export interface Copy {
 }
 
 /** The columns whose texts are ids. */
-const IDS = ['id', 'conversation_id', 'root_id', 'message_id', 'parent_id', 'user_id', 'blob_id', 'thumbnail_blob_id']
+const IDS = [
+  'id',
+  'conversation_id',
+  'root_id',
+  'message_id',
+  'parent_id',
+  'quote_id',
+  'user_id',
+  'blob_id',
+  'thumbnail_blob_id',
+]
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** What begins an archive of a conversation: anything else is refused before a row is read. */

@@ -126,6 +126,15 @@ export async function recountThreads(tx: Queries, rootIds: string[]): Promise<vo
   )
 }
 
+/** Removes the quotes in threads of messages that their conversation does not have. */
+export async function removeForeignQuotes(tx: Queries, rootIds: string[]): Promise<void> {
+  await tx.run(
+    sql`UPDATE messages SET quote_id = NULL
+      WHERE root_id ${among(tx, rootIds)} AND quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages q
+        WHERE q.id = messages.quote_id AND q.conversation_id = messages.conversation_id)`,
+  )
+}
+
 /** Counts what a conversation and its participants have, from its threads. */
 export async function recountConversation(tx: Queries, id: string): Promise<void> {
   await tx.run(

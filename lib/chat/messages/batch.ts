@@ -27,7 +27,7 @@ import {
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
-  input: Pick<PostInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids'>
+  input: Pick<PostInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids' | 'quote_id'>
   where: { conversation_id: string } | { parent_id: string }
 }
 
@@ -196,5 +196,6 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     metadata: toStored(input.metadata ?? {}),
     mention_all: null,
     mentioned: null,
+    quote_id: null,
   }
 }

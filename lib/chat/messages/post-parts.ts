@@ -2,6 +2,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { createAttaching } from '../attachments/attaching.ts'
 import type { NewPost, PostContext, PostPlace } from './batch.ts'
 import { createMentioning } from './mentioning.ts'
+import { createQuoting } from './quoting.ts'
 import type { MessageRow } from './store.ts'
 import type { Target } from './store-posts.ts'
 
@@ -21,7 +22,7 @@ export interface PostPart {
 type CreatePostPart = (ctx: PostContext, posts: readonly NewPost[]) => PostPart | undefined
 
 /** The parts of posts beside their texts, in the order in which they decide. */
-const PARTS: readonly CreatePostPart[] = [createMentioning, createAttaching]
+const PARTS: readonly CreatePostPart[] = [createQuoting, createMentioning, createAttaching]
 
 /** The parts that these posts have. */
 export function createPostParts(ctx: PostContext, posts: readonly NewPost[]): PostPart[] {

@@ -1,10 +1,11 @@
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { toQuoteExcerpt } from '../../core/excerpt.ts'
 import type { Attachment } from '../attachments/schema.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 import { canModerate, canPost } from '../memberships/rules.ts'
-import type { Message, PostedMessage } from './schema.ts'
+import type { Message, PostedMessage, Quote } from './schema.ts'
 import { PATHS } from './schema.ts'
 
 /** The path of every thread's root. Never empty: `path > ''` is the whole thread. */
@@ -113,6 +114,31 @@ export function filesIn(list: string, author: string | undefined): Attachment[] 
   const files = JSON.parse(list) as Attachment[]
   if (author === undefined) return files
   return files.map(({ created_at, ...file }) => ({ ...file, uploaded_by: author, created_at }))
+}
+
+/** A quoted message. */
+export interface QuotedRow {
+  id: string
+  conversation_id: string
+  root_id: string
+  /** The author that readers get. */
+  author: string | null
+  /** The beginning of its text. */
+  begin: string
+  /** The list of its files, as JSON. */
+  files: string | null
+  is_deleted: number
+}
+
+/** A quoted message as readers get it. */
+export function toQuote({ id, root_id, author, begin, files, is_deleted }: QuotedRow): Quote {
+  return {
+    message_id: id,
+    root_id,
+    ...(author && { author_user_id: author }),
+    excerpt: toQuoteExcerpt(begin, files === null ? [] : (JSON.parse(files) as { name: string }[])),
+    ...(is_deleted && { deleted: true }),
+  }
 }
 
 /** The response to a post. */

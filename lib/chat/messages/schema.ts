@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
+import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
@@ -46,6 +47,21 @@ export type Reaction = v.InferOutput<typeof Reaction>
 export const MessagePin = v.object({ by: v.optional(Id), at: Instant })
 export type MessagePin = v.InferOutput<typeof MessagePin>
 
+/** A message that another one quotes, as it is now. */
+export const Quote = v.object({
+  message_id: Id,
+  root_id: Id,
+  author_user_id: v.optional(v.pipe(Id, v.description('Missing for an answer, and when the user was erased'))),
+  excerpt: v.pipe(
+    v.string(),
+    v.description(
+      `Its first ${MAX_QUOTE_LENGTH} characters, of an answer those of the question, or the names of its files; empty while it is deleted`,
+    ),
+  ),
+  deleted: v.optional(v.literal(true)),
+})
+export type Quote = v.InferOutput<typeof Quote>
+
 /** A message as all participants of its conversation read it. */
 export const Message = v.object({
   id: Id,
@@ -79,6 +95,7 @@ export const Message = v.object({
   pinned: v.optional(MessagePin),
   mentions: v.optional(Mentions),
   attachments: v.optional(v.pipe(v.array(Attachment), v.description('Its files, in their order'))),
+  quote: v.optional(Quote),
 })
 export type Message = v.InferOutput<typeof Message>
 
@@ -99,6 +116,7 @@ export const MessageInput = v.pipe(
     metadata: v.optional(Metadata),
     mentions: v.optional(MentionsInput),
     attachment_ids: v.optional(AttachmentIds),
+    quote_id: v.optional(v.pipe(Id, v.description('A message of the same conversation that it quotes'))),
   }),
   // Validators follow these words, and generators of clients pass over them.
   v.metadata({

@@ -17,7 +17,8 @@ import { reviewMessage } from './review.ts'
 import { replaceContent } from './revisions.ts'
 import { assertContentFits, assertNotEmpty, isRedacted, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
-import { findMessage, type MessageRow, markDeleted, markRestored, replaceMetadata } from './store.ts'
+import { findMessage, type MessageRow } from './store.ts'
+import { markDeleted, markRestored, replaceMetadata } from './store-changes.ts'
 import { countPins, setPin } from './store-pins.ts'
 import { recount } from './store-threads.ts'
 
@@ -73,13 +74,14 @@ function assertEditable(actor: Actor, message: MessageRow): MessageRow {
 
 /** The text of an edit after the host's hook, which gets no edit that is refused anyway. */
 async function review(ctx: Context, actor: Actor, message_id: string, input: Edit): Promise<string> {
-  const { content, metadata, attachment_ids: ids } = input
+  const { content, metadata, attachment_ids } = input
   const row = await findMessage(ctx.db, message_id)
   const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
   if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
-  const { conversation_id, parent_id, ...message } = assertEditable(actor, row!)
-  const place = { conversation_id, message_id, ...(parent_id && { parent_id }), role: message.role }
-  const chosen = ids && { ids, user_id: actor.user_id, conversation_id, message_id }
+  const { conversation_id, parent_id, quote_id, ...message } = assertEditable(actor, row!)
+  const ids = { message_id, ...(parent_id && { parent_id }), ...(quote_id && { quote_id }) }
+  const place = { conversation_id, ...ids, role: message.role }
+  const chosen = attachment_ids && { ids: attachment_ids, user_id: actor.user_id, conversation_id, message_id }
   const files = chosen && { attachments: await listChosen(ctx, chosen) }
   return reviewMessage(ctx, { actor, ...place, content, ...(metadata && { metadata }), ...files })
 }

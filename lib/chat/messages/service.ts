@@ -13,6 +13,7 @@ import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotency.ts'
 import { addPosts, isPosted } from './posting.ts'
+import { checkQuote } from './quoting.ts'
 import { reviewMessage } from './review.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
 import {
@@ -24,7 +25,7 @@ import {
   toPosted,
 } from './rules.ts'
 import { type Message, type PostedMessage, PostInput, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
-import { findMessage, findPlaceOf, type MessageRow, toMessageFor } from './store.ts'
+import { findMessage, findPlaceOf, type MessageRow, toMessageFor, withQuotes } from './store.ts'
 import { withReacted } from './store-reactions.ts'
 
 /**
@@ -32,13 +33,21 @@ import { withReacted } from './store-reactions.ts'
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
  *   `conflict` for `mentions.all` in too large a conversation; `not_found`, `attachment_not_ready`, `attachment_refused`
- *   for a file; for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
+ *   for a file; `not_found`, `message_deleted` for the quoted message; for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
  *   service's limit and while the service stops
  */
 export const postRoot = useCase({
   takes: ['actor', 'conversation_id'],
   input: PostInput,
-  errors: ['not_found', 'forbidden', 'conflict', 'idempotency_mismatch', 'attachment_not_ready', 'attachment_refused'],
+  errors: [
+    'not_found',
+    'forbidden',
+    'conflict',
+    'message_deleted',
+    'idempotency_mismatch',
+    'attachment_not_ready',
+    'attachment_refused',
+  ],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
     post(ctx, { actor, input, where: { conversation_id } }),
 })
@@ -46,8 +55,8 @@ export const postRoot = useCase({
 /**
  * Adds a reply under a message and publishes an event.
  *
- * @throws ChatError `not_found` for a parent outside of the actor's conversations; `forbidden` for a viewer or a
- *   read-only user; `message_deleted` for a deleted parent; `thread_too_deep`; `idempotency_mismatch`; for a
+ * @throws ChatError `not_found` for a parent outside of the actor's conversations, and a quoted message outside of this one; `forbidden` for a viewer or a
+ *   read-only user; `message_deleted` for a deleted parent or quoted message; `thread_too_deep`; `idempotency_mismatch`; for a
  *   question to the assistant `rate_limited`, `unavailable` as {@link postRoot}
  */
 export const reply = useCase({
@@ -79,7 +88,12 @@ export const get = useCase({
 
 /** A row as one reader reads it, with the reader's own reactions. */
 async function toRead(db: Queries, reader: ActorInConversation, row: MessageRow): Promise<Message> {
-  const [message] = await withReacted(db, reader.actor.user_id, [toMessageFor(reader, row)])
+  const rows = await withQuotes(db, [row])
+  const [message] = await withReacted(
+    db,
+    reader.actor.user_id,
+    rows.map((each) => toMessageFor(reader, each)),
+  )
   return message!
 }
 
@@ -126,12 +140,13 @@ async function post(ctx: Context, post: NewPost & { input: PostInput }): Promise
 
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
 function repeatableOf({ actor, input, where }: NewPost & { input: PostInput }): Repeatable | undefined {
-  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids } = input
+  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, quote_id } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
     ...(mentions ? [`mentions ${JSON.stringify(mentions)}`] : []),
     ...(attachment_ids?.length ? [`attachments ${attachment_ids.join()}`] : []),
+    ...(quote_id === undefined ? [] : [`quote ${quote_id}`]),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }
@@ -147,7 +162,7 @@ async function review(
   { actor, input, where }: NewPost,
   repeatable?: Repeatable,
 ): Promise<Pick<PostInput, 'content' | 'role'> | undefined> {
-  const { content, metadata } = input
+  const { content, metadata, quote_id } = input
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
   const place = await requireMember(ctx.db, actor, conversation_id)
@@ -155,15 +170,21 @@ async function review(
   const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
   const role = postedRole(actor, input.role, await findLayout(ctx.db, target.conversation_id))
   const chosen = { ids: input.attachment_ids ?? [], user_id: actor.user_id, conversation_id: conversation_id! }
-  const attachments = await listChosen(ctx, chosen).catch(async (error: unknown) => {
+  const attachments = await listFiles(ctx, quote_id, chosen).catch(async (error: unknown) => {
     // An earlier call of the same post may have taken them.
     if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
     throw error
   })
   if (!attachments) return undefined
-  const files = attachments.length > 0 && { attachments }
-  const message = { actor, ...target, role, content, ...(metadata && { metadata }), ...files }
+  const more = { ...(metadata && { metadata }), ...(attachments.length > 0 && { attachments }) }
+  const message = { actor, ...target, ...(quote_id && { quote_id }), role, content, ...more }
   return { content: await reviewMessage(ctx, message), role: role === 'assistant' ? role : 'user' }
+}
+
+/** The files of a post. @throws ChatError as `listChosen`, and for a message that the post cannot quote */
+async function listFiles(ctx: Context, quoteId: string | undefined, chosen: Parameters<typeof listChosen>[1]) {
+  if (quoteId !== undefined) await checkQuote(ctx.db, quoteId, chosen.conversation_id)
+  return listChosen(ctx, chosen)
 }
 
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */

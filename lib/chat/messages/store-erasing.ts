@@ -23,13 +23,13 @@ export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<
   await tx.run(sql`UPDATE messages SET posted_by = NULL WHERE id ${oneOf(tx, messages)}`)
 }
 
-/** Deletes messages at the instant `at`, and removes their texts, revisions, chunks, reactions, pins and authors. */
+/** Deletes messages at the instant `at`, and removes their texts, quotes, revisions, chunks, reactions, pins and authors. */
 export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
   const these = oneOf(tx, messages)
   await tx.run(
     sql`UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, metadata = NULL, delete_reason = NULL,
-            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, pinned_at = NULL,
-            pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
+            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, quote_id = NULL,
+            pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
       WHERE id ${these}`,
   )
   await tx.run(sql`DELETE FROM message_revisions WHERE message_id ${these}`)

@@ -169,12 +169,13 @@ const INSERT_MESSAGES = onRows(
     metadata: 'text',
     mention_all: 'bigint',
     mentioned: 'text',
+    quote_id: 'text',
   } as const satisfies Partial<Columns<MessageRow>>,
   (given, dialect) =>
     sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
-          created_at, prompt, metadata, mention_all, mentioned${dialect === 'sqlite' ? sql`, doc` : sql``})
+          created_at, prompt, metadata, mention_all, mentioned, quote_id${dialect === 'sqlite' ? sql`, doc` : sql``})
      SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt,
-         metadata, mention_all, mentioned${dialect === 'sqlite' ? sql`, ${NEXT_DOC}` : sql``}
+         metadata, mention_all, mentioned, quote_id${dialect === 'sqlite' ? sql`, ${NEXT_DOC}` : sql``}
        FROM ${given}`,
 )
 

@@ -1,10 +1,11 @@
+import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, literal, type Micros, sql } from '../../storage/sql.ts'
+import { among, isErasedAuthor, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { Metadata } from '../conversations/schema.ts'
-import { type ActorInConversation, filesIn, mayRestore } from './rules.ts'
+import { type ActorInConversation, filesIn, mayRestore, type QuotedRow, toQuote } from './rules.ts'
 import type { Message, MessagePin } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
@@ -42,6 +43,9 @@ export interface MessageRow {
   mention_all: number | null
   /** The ids of the persons that it mentions, with commas between them, in their order. */
   mentioned: string | null
+  /** The message that it quotes. */
+  quote_id: string | null
+  quoted?: QuotedRow
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
 }
@@ -55,7 +59,7 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 
 const WITHOUT_TEXT = sql`id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
   created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, attachment_list,
-  pinned_at, pinned_by, mention_all, mentioned,
+  pinned_at, pinned_by, mention_all, mentioned, quote_id,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
@@ -69,6 +73,9 @@ const COLUMNS = sql`${WITHOUT_TEXT}, metadata, prompt,
 /** Rows of a list contain texts up to this size: a page of them needs little memory, and most messages are shorter. */
 const LIGHT_BYTES = 2048
 
+/** The maximum size of a quote, in bytes. */
+const QUOTE_BYTES = 4 * MAX_QUOTE_LENGTH + 250
+
 const IS_LIGHT = sql`status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt),
        0) <= ${literal(LIGHT_BYTES)}`
 
@@ -79,7 +86,8 @@ const LIGHT_COLUMNS = sql`${WITHOUT_TEXT},
   CASE WHEN deleted_at IS NULL THEN metadata END AS metadata,
   CASE WHEN deleted_at IS NOT NULL THEN 0
        ELSE coalesce(octet_length(prompt), 0) + coalesce(octet_length(metadata), 0) +
-         coalesce(octet_length(reaction_list), 0) + coalesce(octet_length(attachment_list), 0) + CASE
+         coalesce(octet_length(reaction_list), 0) + coalesce(octet_length(attachment_list), 0) +
+         CASE WHEN quote_id IS NULL THEN 0 ELSE ${literal(QUOTE_BYTES)} END + CASE
              WHEN status = 'streaming'
          THEN (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id)
          ELSE octet_length(content) END
@@ -97,6 +105,7 @@ function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
     attachment_list: null,
     mention_all: null,
     mentioned: null,
+    quote_id: null,
     delete_reason: null,
     deleted_at,
     ...('size' in row && { size: 0 }),
@@ -126,6 +135,7 @@ export function toMessage(row: MessageRow): Message {
   if (row.reaction_list && !row.deleted_at) setStoredJson(message, 'reactions', row.reaction_list)
   if (row.attachment_list && !row.deleted_at) message.attachments = filesIn(row.attachment_list, message.author_user_id)
   if (row.pinned_at && !row.deleted_at) message.pinned = toPin(row.pinned_at, row.pinned_by)
+  if (row.quoted && !row.deleted_at) message.quote = toQuote(row.quoted)
   if (row.role === 'assistant') addAnswer(message, row)
   return message
 }
@@ -183,12 +193,42 @@ export async function listLightMessages(db: Queries, ids: Iterable<string>): Pro
   return rows.map(withoutErased)
 }
 
-/** Adds long texts to rows, and leaves out rows that were deleted in the meantime. */
+/** Adds long texts and quoted messages to rows, and leaves out rows that were deleted in the meantime. */
 export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<MessageRow[]> {
   const long = rows.filter((row) => row.content === null).map((row) => row.id)
-  if (long.length === 0) return rows as MessageRow[]
-  const found = new Map((await listMessages(db, long)).map((row) => [row.id, row]))
-  return rows.flatMap((row) => (row.content === null ? (found.get(row.id) ?? []) : (row as MessageRow)))
+  const longBy = new Map((long.length > 0 ? await listMessages(db, long) : []).map((row) => [row.id, row]))
+  const all = rows.flatMap((row) => (row.content === null ? (longBy.get(row.id) ?? []) : (row as MessageRow)))
+  return withQuotes(db, all)
+}
+
+const IS_DELETED = sql`(m.deleted_at IS NOT NULL OR ${isErasedAuthor(sql`m.posted_by`)})`
+
+/** These messages, in no order, with the beginnings of their texts. By primary key. */
+export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
+  return db.all<QuotedRow>(
+    sql`SELECT m.id, m.conversation_id, m.root_id,
+            CASE WHEN m.role <> 'assistant' AND NOT EXISTS (SELECT 1 FROM erased_authors gone
+                WHERE gone.user_id = m.posted_by) THEN m.posted_by END AS author,
+            CASE WHEN ${IS_DELETED} THEN '' ELSE substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)})
+                END AS begin,
+            CASE WHEN NOT ${IS_DELETED} THEN m.attachment_list END AS files,
+            CASE WHEN ${IS_DELETED} THEN 1 ELSE 0 END AS is_deleted
+       FROM messages m WHERE m.id ${among(db, ids)}`,
+  )
+}
+
+/**
+ * Adds the quoted messages to rows, by one statement; without a quote, by none. A deleted message has no quote, and neither
+ * has one whose quoted message is not in its conversation: an archive may name any message.
+ */
+export async function withQuotes(db: Queries, rows: MessageRow[]): Promise<MessageRow[]> {
+  const ids = new Set(rows.flatMap(({ quote_id, deleted_at }) => (quote_id && !deleted_at ? quote_id : [])))
+  if (ids.size === 0) return rows
+  const quotedBy = new Map((await listQuoted(db, ids)).map((quoted) => [quoted.id, quoted]))
+  return rows.map((row) => {
+    const quoted = row.quote_id && !row.deleted_at ? quotedBy.get(row.quote_id) : undefined
+    return quoted?.conversation_id === row.conversation_id ? { ...row, quoted } : row
+  })
 }
 
 /** These messages, in no order. By primary key. */
@@ -239,21 +279,4 @@ export async function listAtPaths(db: Queries, rootId: string, paths: string[]):
     sql`SELECT ${COLUMNS} FROM messages WHERE root_id = ${rootId} AND path ${among(db, paths)} ORDER BY depth`,
   )
   return rows.map(withoutErased)
-}
-
-export async function replaceMetadata(tx: Queries, id: string, metadata: string | null): Promise<void> {
-  await tx.run(sql`UPDATE messages SET metadata = ${metadata} WHERE id = ${id}`)
-}
-
-export async function markDeleted(
-  tx: Queries,
-  id: string,
-  { at, by, reason = null }: { at: Micros; by: string; reason?: string | null | undefined },
-): Promise<void> {
-  await tx.run(sql`UPDATE messages SET deleted_at = ${at}, deleted_by = ${by}, delete_reason = ${reason}
-         WHERE id = ${id}`)
-}
-
-export async function markRestored(tx: Queries, id: string): Promise<void> {
-  await tx.run(sql`UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ${id}`)
 }

@@ -86,6 +86,8 @@ export interface PostOptions {
   parent_id?: string
   /** Files that were uploaded before; with one, the text may be empty. */
   attachments?: Attachment[]
+  /** A message of the conversation that it quotes. */
+  quote_id?: string
 }
 
 /** The messages of a thread, and what a user does in it. */
@@ -146,7 +148,7 @@ export function useConversationSettings(
 /** Posts the first message of a thread. */
 export type StartThread = (
   content: string,
-  options?: Pick<PostOptions, 'attachments'>,
+  options?: Pick<PostOptions, 'attachments' | 'quote_id'>,
 ) => Promise<PostedMessage | undefined>
 
 /** The threads of a conversation, latest activity first; `pending` has those that are not stored yet. */

@@ -1,6 +1,7 @@
 import type { MessageDelta } from '../../api/answers.ts'
 import type { Message, Reaction } from '../../api/messages.ts'
 import type { ConversationStreamEvent } from '../types.ts'
+import { changedMessage, withQuotesOf } from './quotes.ts'
 
 /** The messages of a thread as they were read and have changed since. */
 export interface ThreadData {
@@ -20,11 +21,25 @@ const MAX_DETACHED = 50
 const ENDS = ['cancelled', 'failed', 'interrupted'] as const
 
 /**
- * The thread after an event.
+ * The thread after an event. A change of a message also changes its quotes, which may be in other threads.
  *
  * @param user_id the reader: no event has the reader's own reactions
  */
 export function foldThread(
+  data: ThreadData,
+  root_id: string,
+  event: ConversationStreamEvent,
+  user_id: string,
+): ThreadData | 'stale' {
+  const changed = changedMessage(event)
+  const folded = foldMessages(data, root_id, event, user_id)
+  if (!changed || folded === 'stale') return folded
+  const messages = withQuotesOf(folded.messages, changed)
+  const detached = withQuotesOf(folded.detached, changed)
+  return messages === folded.messages && detached === folded.detached ? folded : { ...folded, messages, detached }
+}
+
+function foldMessages(
   data: ThreadData,
   root_id: string,
   event: ConversationStreamEvent,

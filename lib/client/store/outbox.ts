@@ -16,6 +16,7 @@ const NEW_POST: NamesOf<NewPost> = {
   content: 0,
   role: 0,
   attachments: 0,
+  quote_id: 0,
 }
 
 /** The posts that are not stored yet. Those of a conversation are sent one after another. */
@@ -179,9 +180,9 @@ function toPending({ role = 'user', key = newKey(), ...post }: NewPost): Pending
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {
-  const { key, conversation_id, parent_id, content, role, attachments } = post
+  const { key, conversation_id, parent_id, content, role, attachments, quote_id } = post
   const options = { headers: { 'idempotency-key': key } }
-  const input = { content, role, attachment_ids: attachments?.map(({ id }) => id) }
+  const input = { content, role, attachment_ids: attachments?.map(({ id }) => id), quote_id }
   if (parent_id === undefined) return client.messages.postRoot(conversation_id, input, options)
   return client.messages.reply(parent_id, input, options)
 }
@@ -193,6 +194,7 @@ function isSame(post: PendingPost, message: Message, user_id: string): boolean {
     post.conversation_id === message.conversation_id &&
     post.parent_id === message.parent_id &&
     post.role === message.role &&
+    post.quote_id === message.quote?.message_id &&
     post.content === (message.role === 'user' ? message.content : message.prompt)
   )
 }

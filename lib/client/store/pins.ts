@@ -34,6 +34,7 @@ function pinsPlan(client: StoreClient, conversation_id: string): Plan<ListData<P
     read: (query) => client.pins.list(conversation_id, query),
     fold(data, event) {
       const isKnown = (id: string) => data.items.some(({ message }) => message.id === id)
+      const isQuoted = (id: string) => data.items.some(({ message }) => message.quote?.message_id === id)
       switch (event.type) {
         case 'pin.changed':
         case 'membership.changed':
@@ -42,7 +43,7 @@ function pinsPlan(client: StoreClient, conversation_id: string): Plan<ListData<P
           return event.payload.message.conversation_id === conversation_id ? 'stale' : data
         case 'message.edited':
         case 'message.deleted':
-          return isKnown(event.payload.message.id) ? 'stale' : data
+          return isKnown(event.payload.message.id) || isQuoted(event.payload.message.id) ? 'stale' : data
         case 'reactions.changed':
         case 'message.done':
           return isKnown(event.payload.message_id) ? 'stale' : data

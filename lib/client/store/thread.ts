@@ -1,6 +1,7 @@
 import type { Message } from '../../api/messages.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { foldThread, isBelow, type ThreadData } from './fold-thread.ts'
+import { toQuote } from './quotes.ts'
 import type { Plan } from './resource.ts'
 import type { PendingPost, StoreClient, StoreMessage, ThreadView } from './types.ts'
 
@@ -113,12 +114,17 @@ function withPending(messages: readonly StoreMessage[], pending: readonly Pendin
   for (const post of pending) {
     const parent = all.find(({ id }) => id === post.parent_id)
     const last = parent ? all.findLastIndex(({ path }) => path.startsWith(parent.path)) : all.length - 1
-    all.splice(last + 1, 0, toMessage(post, parent, user_id))
+    const quoted = all.find(({ id }) => id === post.quote_id)
+    all.splice(last + 1, 0, toMessage(post, { parent, quoted }, user_id))
   }
   return all
 }
 
-function toMessage(post: PendingPost, parent: StoreMessage | undefined, user_id: string): StoreMessage {
+function toMessage(
+  post: PendingPost,
+  { parent, quoted }: { parent: StoreMessage | undefined; quoted: StoreMessage | undefined },
+  user_id: string,
+): StoreMessage {
   const { key, conversation_id, role, content, created_at, attachments } = post
   return {
     id: key,
@@ -134,6 +140,7 @@ function toMessage(post: PendingPost, parent: StoreMessage | undefined, user_id:
     status: role === 'user' ? 'complete' : 'streaming',
     created_at,
     ...(attachments && { attachments }),
+    ...(quoted && { quote: toQuote(quoted) }),
     pending: post,
   }
 }

@@ -76,6 +76,8 @@ export interface PendingPost {
   role: 'user' | 'assistant'
   /** Files that were uploaded before. */
   attachments?: Attachment[]
+  /** The message of the conversation that it quotes. */
+  quote_id?: string
   /** When it was posted here, by the local clock. */
   created_at: string
 }
@@ -93,4 +95,6 @@ export interface NewPost {
   role?: 'user' | 'assistant' | undefined
   /** Files that were uploaded before: with one, `content` may be empty. */
   attachments?: Attachment[]
+  /** A message of the same conversation that it quotes. */
+  quote_id?: string | undefined
 }

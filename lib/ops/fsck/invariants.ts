@@ -25,6 +25,9 @@ const JOIN_LOG = `JOIN (SELECT conversation_id, min(created_at) AS since FROM ev
 
 const CHUNKS = `(SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = m.id)`
 
+const FOREIGN_QUOTE = `m.quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages q
+  WHERE q.id = m.quote_id AND q.conversation_id = m.conversation_id)`
+
 /** The tables of rows that belong to a user, with the column that identifies each row. */
 const OWNED = {
   sessions: 'id',
@@ -104,6 +107,12 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
         `NOT EXISTS (SELECT 1 FROM threads t WHERE t.root_id = m.root_id AND t.conversation_id = m.conversation_id)
           OR (m.parent_id IS NULL AND (m.id <> m.root_id OR m.depth <> 0))`,
       ),
+    },
+    {
+      name: 'quotes-in-conversation',
+      says: 'A message quotes a message of its conversation.',
+      ...messagesWhere(FOREIGN_QUOTE),
+      repair: `UPDATE messages AS m SET quote_id = NULL WHERE ${FOREIGN_QUOTE}`,
     },
     {
       name: 'messages.deleted',

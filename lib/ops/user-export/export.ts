@@ -26,7 +26,7 @@ const FILE = { mode: 0o600 } as const
 
 /**
  * Writes all that a user has written, and what is stored about the user, into an empty folder: as JSON, and as a page. Of
- * others it has names and times of what was answered, and no text. Of deleted messages it has nothing.
+ * others it has names and times of what was answered or quoted, and no text. Of deleted messages it has nothing.
  *
  * What it reads is in memory a page at a time. If it fails, it leaves the folder empty.
  *
@@ -177,7 +177,7 @@ async function copyBytes(ctx: Context, { blob_id, parts }: OwnFile, path: string
 
 function toMessage(message: OwnMessage, earlier: { replaced_at: number; content: string }[]) {
   const { id, root_id, content, metadata, created_at, edited_at } = message
-  const { answered_at, answered_role, answered_username } = message
+  const { answered_at, answered_role, answered_username, quoted_at, quoted_role, quoted_username } = message
   return {
     id,
     root_id,
@@ -188,13 +188,14 @@ function toMessage(message: OwnMessage, earlier: { replaced_at: number; content:
     ...(earlier.length > 0 && {
       earlier: earlier.map(({ replaced_at, content }) => ({ content, replaced_at: toInstant(replaced_at) })),
     }),
-    ...(answered_at !== null && {
-      answers: {
-        author: answered_role === 'assistant' ? 'assistant' : answered_username,
-        created_at: toInstant(answered_at),
-      },
-    }),
+    ...(answered_at !== null && { answers: toOther(answered_role, answered_username, answered_at) }),
+    ...(quoted_at !== null && { quotes: toOther(quoted_role, quoted_username, quoted_at) }),
   }
+}
+
+/** A message of another user: its author and its time. */
+function toOther(role: string | null, username: string | null, at: number) {
+  return { author: role === 'assistant' ? 'assistant' : username, created_at: toInstant(at) }
 }
 
 /** A row with its instants as RFC 3339, and without what is not set. */

@@ -41,7 +41,7 @@ function withoutKeys(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([column]) => !column.startsWith('page_key_')))
 }
 
-/** A message that a user has written; of what it answers the author and the time only. */
+/** A message that a user has written; of what it answers and quotes the author and the time only. */
 export interface OwnMessage {
   id: string
   conversation_id: string
@@ -53,6 +53,9 @@ export interface OwnMessage {
   answered_at: Micros | null
   answered_role: string | null
   answered_username: string | null
+  quoted_at: Micros | null
+  quoted_role: string | null
+  quoted_username: string | null
 }
 
 /**
@@ -72,11 +75,14 @@ export async function* listOwnMessages(
     if (window.last === null) return
     const page = await db.all<OwnMessage>(
       sql`SELECT m.id, m.conversation_id, m.root_id, m.content, m.metadata, m.created_at, m.edited_at,
-              p.created_at AS answered_at, p.role AS answered_role, u.username AS answered_username
+              p.created_at AS answered_at, p.role AS answered_role, u.username AS answered_username,
+              q.created_at AS quoted_at, q.role AS quoted_role, w.username AS quoted_username
          FROM messages m
          JOIN conversations c ON c.id = m.conversation_id AND c.deleted_at IS NULL
          LEFT JOIN messages p ON p.id = m.parent_id
          LEFT JOIN users u ON u.id = p.posted_by AND p.role <> 'assistant'
+         LEFT JOIN messages q ON q.id = m.quote_id AND q.conversation_id = m.conversation_id
+         LEFT JOIN users w ON w.id = q.posted_by AND q.role <> 'assistant'
         WHERE m.id > ${after} AND m.id <= ${window.last} AND m.posted_by = ${userId} AND m.role <> 'assistant'
             AND m.deleted_at IS NULL
         ORDER BY m.id`,

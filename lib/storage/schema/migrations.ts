@@ -44,6 +44,7 @@ import { usageSums } from './0042-usage-sums.ts'
 import { auditAbout } from './0043-audit-about.ts'
 import { layouts } from './0044-layouts.ts'
 import { arrivals } from './0046-arrivals.ts'
+import { quotes } from './0051-quotes.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -125,6 +126,7 @@ export const MIGRATIONS: readonly Migration[] = [
   auditAbout,
   layouts,
   arrivals,
+  quotes,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -23,6 +23,22 @@ describe('the turns that an answer continues', () => {
     ])
   })
 
+  it('have what a message quotes before it, line by line', () => {
+    const quoted = (path: Ancestor, content: string, posted_by: string | null) => ({
+      ...path,
+      quoted_text: { content, posted_by },
+    })
+    const path = [quoted(says('Hello'), 'one\r\ntwo\n', 'grace'), quoted(answers('Why?', ''), 'an answer', null)]
+    expect(toTurns(path, { bytes: 1000 })).toEqual([
+      { role: 'user', content: '> one\n> two\n> ', user_id: 'grace' },
+      { role: 'user', content: 'Hello', user_id: 'ada' },
+      { role: 'user', content: '> an answer' },
+      { role: 'user', content: 'Why?', user_id: 'ada' },
+    ])
+    const gone = quoted(says('gone', { deleted_at: 1 }), 'one', 'grace')
+    expect(toTurns([gone, answers('Why?', '')], { bytes: 1000 })).toHaveLength(1)
+  })
+
   it('begin with the system prompt, if there is one', () => {
     expect(toTurns([answers('Why?', '')], { bytes: 1000, system_prompt: 'Be brief.' })[0]).toEqual({
       role: 'system',

@@ -34,7 +34,7 @@ async function startEngines(service: TestService) {
   const other = await grace.messages.postRoot(conversation_id, { content: 'a second thread' })
   const gone = await grace.messages.reply(other.message_id, { content: 'off topic' })
   await ada.messages.remove(gone.message_id, { reason: 'off topic' })
-  await ada.messages.reply(other.message_id, { content: 'what?', role: 'assistant' })
+  await ada.messages.reply(other.message_id, { content: 'what?', role: 'assistant', quote_id: reply.message_id })
   await service.idle()
   await ada.threads.markRead(root.message_id)
   return { ...started, file, reply, other, bytes }
@@ -247,6 +247,21 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     expect((await readAll(engines)).trees.flat().length).toBeGreaterThan(4)
   })
 
+  it('loses a quote of a message that is not in it', async () => {
+    const service = await start()
+    const engines = await startEngines(service)
+    const { text } = await copyOf(service, engines.conversation_id)
+    await remove(service, engines.conversation_id)
+    const { conversation_id } = await engines.eve.conversations.create()
+    const secret = await engines.eve.messages.postRoot(conversation_id, { content: 'secret' })
+    const forged = changed(text, ({ table, row }) => {
+      if (table === 'messages' && row!.parent_id !== null) row!.quote_id = secret.message_id
+    })
+    await bringBack(service, forged)
+    expect(JSON.stringify(await readAll(engines))).not.toMatch(/secret|"quote"/)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('loses a ref that another conversation has, and a direct one of the same pair is refused', async () => {
     const service = await start()
     const ada = await service.signIn('ada')
@@ -295,6 +310,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const wrong: [string, (row: Record<string, unknown>) => void][] = [
       ['messages', (row) => Object.assign(row, { conversation_id: id })],
       ['messages', (row) => Object.assign(row, { root_id: id })],
+      ['messages', (row) => Object.assign(row, { quote_id: 'a name' })],
       ['messages', (row) => Object.assign(row, { content: 'x'.repeat(300_000) })],
       ['reactions', (row) => Object.assign(row, { message_id: id })],
       ['participants', (row) => Object.assign(row, { role: 'emperor' })],
@@ -316,7 +332,8 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
   it('names all users of its tables', async () => {
     const service = await start()
     const { db } = innerState(service)
-    const NO_USER = /^(id|root_id|parent_id|conversation_id|message_id|blob_id|thumbnail_blob_id|attachment_id)$/
+    const NO_USER =
+      /^(id|root_id|parent_id|quote_id|conversation_id|message_id|blob_id|thumbnail_blob_id|attachment_id)$/
     const tables = [...Object.keys(USER_COLUMNS), 'threads', 'message_revisions', 'message_chunks']
     for (const table of tables) {
       const columns =

@@ -63,10 +63,16 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     await ada.messages.postRoot(conversation_id, { content: 'why?', role: 'assistant' })
     await innerState(service).answers.idle()
     await ada.messages.edit(root.message_id, { content: 'three' })
+    const quote = { quote_id: root.message_id }
+    const quoting = await ada.messages.postRoot(conversation_id, { content: 'four', ...quote })
+    await ada.messages.edit(quoting.message_id, { content: 'five' })
+    expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'no', quote_id: ada.id }))).toBe('not_found')
     expect(seen(messages)).toMatchObject([
       { ...given, parent_id: root.message_id, content: 'two', actor },
       { conversation_id, role: 'assistant', content: 'why?' },
       { ...given, message_id: root.message_id, content: 'three' },
+      { ...given, content: 'four', ...quote },
+      { ...given, message_id: quoting.message_id, content: 'five', ...quote },
     ])
     // Without a role, the hook gets the one that the layout gives; it holds, whatever the layout is by the time of the post.
     const { conversation_id: talk } = await ada.conversations.create({ layout: 'assistant' })

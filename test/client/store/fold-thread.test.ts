@@ -48,6 +48,15 @@ const EMOJI = ['👍', '❤', '❤\uFE0F']
 const ACTIONS: Record<string, Act> = {
   reply: async (world, by, pick) =>
     world.messages.push((await by.messages.reply(pickOf(world, pick), { content: `reply ${pick}` })).message_id),
+  quote: async (world, by, pick) =>
+    world.messages.push(
+      (
+        await by.messages.reply(pickOf(world, pick), {
+          content: `quotes ${pick}`,
+          quote_id: pickOf(world, Math.floor(pick / 7)),
+        })
+      ).message_id,
+    ),
   mention: async (world, by, pick) =>
     world.messages.push(
       (await by.messages.reply(pickOf(world, pick), { content: `${NAMES[pick % 4]} ${pick}` })).message_id,

@@ -27,6 +27,7 @@ const BREAKS: Record<string, string> = {
   'messages.announced': "UPDATE events SET type = 'message.edited' WHERE type = 'message.new'",
   'messages.placed': "UPDATE messages SET path = path || '1' WHERE depth = 2",
   'messages.rooted': 'UPDATE messages SET depth = 5 WHERE parent_id IS NULL',
+  'quotes-in-conversation': "UPDATE messages SET quote_id = 'another'",
   'messages.deleted': 'UPDATE messages SET deleted_by = posted_by WHERE deleted_at IS NULL',
   'messages.reply_count': 'UPDATE messages SET reply_count = reply_count + 1',
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
@@ -80,6 +81,7 @@ const BREAKS: Record<string, string> = {
 
 /** What can be repaired: counts, and copies of rows. */
 const REPAIRABLE = [
+  'quotes-in-conversation',
   'messages.reply_count',
   'threads.counts',
   'unread.written',

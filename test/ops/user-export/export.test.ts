@@ -57,7 +57,11 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     const large = bytesOf(PART + 5, 'large')
     const file = await upload(grace, bytes, conversation_id, { name: '..evil.exe', content: large })
     const picture = await upload(grace, bytes, conversation_id, { name: 'me.html', content: PNG })
-    await grace.messages.reply(root.message_id, { content: 'files', attachment_ids: [file, picture] })
+    await grace.messages.reply(root.message_id, {
+      content: 'files',
+      attachment_ids: [file, picture],
+      quote_id: root.message_id,
+    })
     await upload(ada, await bytesFor(service, ada), conversation_id, { name: 'canary-file of ada' })
 
     const folder = join(newFolder(), 'grace')
@@ -81,7 +85,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
         earlier: [{ content: 'canary-first version' }],
         answers: { author: 'ada', created_at: expect.stringMatching(/^20/) },
       },
-      { content: 'files' },
+      { content: 'files', quotes: { author: 'ada', created_at: expect.stringMatching(/^20/) } },
     ])
     const files = json('files.json')
     expect(files).toMatchObject([

@@ -62,7 +62,8 @@ async function fill(url: string): Promise<void> {
   await ada.messages.remove(message_id, { reason: 'off topic' })
   await grace.threads.markRead(root.root_id, {})
   await ada.invites.create(conversation_id, {})
-  await grace.messages.postRoot(conversation_id, { content: 'Are you there?', role: 'assistant' })
+  const quote = { quote_id: root.message_id }
+  await grace.messages.postRoot(conversation_id, { content: 'Are you there?', role: 'assistant', ...quote })
   await innerState(service).answers.idle()
   await service.close()
 }

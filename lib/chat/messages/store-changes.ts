@@ -1,0 +1,19 @@
+import type { Queries } from '../../storage/database.ts'
+import { type Micros, sql } from '../../storage/sql.ts'
+
+export async function replaceMetadata(tx: Queries, id: string, metadata: string | null): Promise<void> {
+  await tx.run(sql`UPDATE messages SET metadata = ${metadata} WHERE id = ${id}`)
+}
+
+export async function markDeleted(
+  tx: Queries,
+  id: string,
+  { at, by, reason = null }: { at: Micros; by: string; reason?: string | null | undefined },
+): Promise<void> {
+  await tx.run(sql`UPDATE messages SET deleted_at = ${at}, deleted_by = ${by}, delete_reason = ${reason}
+         WHERE id = ${id}`)
+}
+
+export async function markRestored(tx: Queries, id: string): Promise<void> {
+  await tx.run(sql`UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ${id}`)
+}

@@ -1,0 +1,28 @@
+import type { Message, Quote } from '../../api/messages.ts'
+import { toQuoteExcerpt } from '../../core/excerpt.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+
+/** The quote of a message, as the service composes it. */
+export function toQuote({ id, root_id, author_user_id, content, prompt, attachments, deleted_at }: Message): Quote {
+  return {
+    message_id: id,
+    root_id,
+    ...(author_user_id && { author_user_id }),
+    ...(deleted_at ? { excerpt: '', deleted: true } : { excerpt: toQuoteExcerpt(prompt ?? content, attachments) }),
+  }
+}
+
+/** The message that an event of an edit, a deletion or a restoration has: its quotes change with it. */
+export function changedMessage({ type, payload }: ConversationStreamEvent): Message | undefined {
+  return type === 'message.edited' || type === 'message.deleted' || type === 'message.restored'
+    ? payload.message
+    : undefined
+}
+
+/** The messages with their quotes of a changed message; the same list if none quotes it. */
+export function withQuotesOf(messages: readonly Message[], changed: Message): readonly Message[] {
+  const quotes = ({ quote }: Message) => quote?.message_id === changed.id
+  if (!messages.some(quotes)) return messages
+  const quote = toQuote(changed)
+  return messages.map((message) => (quotes(message) ? { ...message, quote } : message))
+}
