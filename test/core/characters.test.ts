@@ -48,9 +48,9 @@ it.each([
   ['file_name', isFileName],
 ] as const)('the pattern %s of the OpenAPI document refuses no text that is accepted', (name, isAccepted) => {
   const patterns = [new RegExp(PATTERNS[name], 'u'), new RegExp(PATTERNS[name])]
-  // Their NUL is refused by another check.
+  // Their NUL is refused by another check. The patterns, which take nearly every text, are looked at first: that is quicker.
   const isMissed = (text: string) =>
-    !text.includes('\0') && isAccepted(text) && !patterns.every((each) => each.test(text))
+    !patterns.every((each) => each.test(text)) && !text.includes('\0') && isAccepted(text)
   const missed: string[] = []
   for (let code = 1; code < 0x10_ff_ff; code++) {
     if (code === 0xd8_00) code = 0xe0_00
