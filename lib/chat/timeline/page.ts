@@ -5,13 +5,14 @@ import type { Membership } from '../memberships/access.ts'
 import { sizeOfMessage } from '../messages/size.ts'
 import { type LightMessageRow, listLightMessages, toMessageFor, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
+import { listReplyStates } from '../messages/store-replies.ts'
 import { findFirstUnread } from '../unread/first-unread.ts'
 import type { ThreadReader } from '../unread/store.ts'
 import { listUnreadAmong } from '../unread/store-membership.ts'
 import { findBegin } from './places.ts'
 import { byDistance, type List, toCursor } from './rules.ts'
 import type { RepliesQuery, TimelineMessage, TimelinePage } from './schema.ts'
-import { listNewer, listOlder, listThreadStates } from './store.ts'
+import { listNewer, listOlder } from './store.ts'
 
 /** The caller of a read: a participant, or a system actor, who has no unread messages. */
 export interface Caller extends Membership {
@@ -83,16 +84,13 @@ async function compose(db: Queries, caller: Caller, light: LightMessageRow[]): P
   const rows = await withTexts(db, light)
   const reader = toReader(caller)
   const unread = reader && (await listUnreadAmong(db, reader, rows))
-  const roots = rows.filter(({ parent_id }) => parent_id === null)
-  const states = await listThreadStates(
-    db,
-    roots.map(({ id }) => id),
-  )
+  const rootIds = rows.flatMap(({ id, parent_id }) => (parent_id === null ? id : []))
+  const states = rootIds.length > 0 ? await listReplyStates(db, rootIds) : undefined
   return rows.map((row) => {
     // Assigned, not spread: a message keeps what is stored of it as JSON.
     const message: TimelineMessage = toMessageFor(caller, row)
     if (unread?.has(row.id)) message.unread = true
-    const state = states.get(row.id)
+    const state = states?.get(row.id)
     if (state) message.thread = state
     return message
   })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Limit, opaque, StreamPosition } from '../../core/schema.ts'
-import { Message } from '../messages/schema.ts'
+import { Message, REPLY_STATE } from '../messages/schema.ts'
 
 /** The lists of messages by arrival: the roots of a conversation, all its messages, or the replies of a thread. */
 export const VIEWS = ['roots', 'all', 'thread'] as const
@@ -35,9 +35,7 @@ export const RepliesQuery = v.object(PLACE_ENTRIES)
 export type RepliesQuery = v.InferOutput<typeof RepliesQuery>
 
 /** What a root says of its thread. */
-export const ThreadState = v.object({
-  reply_count: v.pipe(v.number(), v.integer(), v.description('Replies that are not deleted')),
-})
+export const ThreadState = v.object(REPLY_STATE)
 export type ThreadState = v.InferOutput<typeof ThreadState>
 
 /** A message in a list by arrival. */

@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, join, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
+import { join, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { List } from './rules.ts'
-import type { ThreadState, View } from './schema.ts'
+import type { View } from './schema.ts'
 
 /** A message of a list, and its arrival. */
 export interface Arrival {
@@ -59,20 +59,3 @@ export function findPlace(
 export function findThread(db: Queries, rootId: string): Promise<{ conversation_id: string; at: Micros } | undefined> {
   return db.get(sql`SELECT conversation_id, created_at AS at FROM threads WHERE root_id = ${rootId}`)
 }
-
-/** What the roots say of their threads. By primary keys. */
-export async function listThreadStates(db: Queries, rootIds: string[]): Promise<Map<string, ThreadState>> {
-  if (rootIds.length === 0) return new Map()
-  const rows = await db.all<{ root_id: string; reply_count: number }>(
-    sql`SELECT t.root_id, t.message_count - CASE WHEN m.deleted_at IS NULL THEN 1 ELSE 0 END
-          - CASE WHEN ${SOME_ERASED} THEN ${REPLIES_OF_ERASED} ELSE 0 END AS reply_count
-      FROM threads t JOIN messages m ON m.id = t.root_id WHERE t.root_id ${among(db, rootIds)}`,
-  )
-  return new Map(rows.map(({ root_id, reply_count }) => [root_id, { reply_count }]))
-}
-
-/** The live replies of a thread that are being removed together with their author. */
-const REPLIES_OF_ERASED = sql`(SELECT coalesce(sum(r.live_count
-         - CASE WHEN m.posted_by = e.user_id AND m.deleted_at IS NULL THEN 1 ELSE 0 END), 0)
-    FROM erased_authors e JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = e.user_id
-   WHERE e.messages = 'erase')`

@@ -173,6 +173,33 @@ describeService('messages by arrival', (service) => {
     expect((await replies('a')).root).toMatchObject({ content: '', thread: { reply_count: 3 } })
   })
 
+  it('say of a root when the last live reply arrived, and who replied last, each user once', async () => {
+    await build()
+    const { ada, grace } = world
+    const stateOf = async (root: string) => (await list('roots', { around: ids[root]!, limit: 1 })).messages[0]!.thread
+    const a2 = (await replies('a')).messages.at(-1)!
+    expect(await stateOf('a')).toEqual({ reply_count: 3, last_reply_at: a2.created_at, last_replier_ids: [ada.id] })
+    expect(await stateOf('c')).toEqual({ reply_count: 0, last_replier_ids: [] })
+    const { message } = await grace.messages.reply(ids.a!, { content: 'again' })
+    const last = { reply_count: 4, last_reply_at: message.created_at, last_replier_ids: [grace.id, ada.id] }
+    expect(await stateOf('a')).toEqual(last)
+    await grace.messages.remove(message.id)
+    expect(await stateOf('a')).toEqual({ reply_count: 3, last_reply_at: a2.created_at, last_replier_ids: [ada.id] })
+    await grace.messages.restore(message.id)
+    expect(await stateOf('a')).toEqual(last)
+    // At most three users.
+    for (const name of ['hal', 'ivy', 'joe']) {
+      const person = await service.signIn(name)
+      await ada.participants.add(conversation_id, { user_id: person.id })
+      const posted = await person.messages.reply(ids.a1!, { content: name })
+      last.last_replier_ids = [person.id, ...last.last_replier_ids].slice(0, 3)
+      expect(await stateOf('a')).toMatchObject({
+        last_reply_at: posted.message.created_at,
+        last_replier_ids: last.last_replier_ids,
+      })
+    }
+  })
+
   it('are unread for others until read, from the first one on', async () => {
     await build()
     const { ada, grace } = world
@@ -233,7 +260,7 @@ describeService('messages by arrival', (service) => {
     expect(read(page)).toBe('a b a1 c a11 b1 a2')
     expect(page.messages.some(({ unread }) => unread)).toBe(false)
     expect(page.first_unread_id).toBeUndefined()
-    expect((await chat.threads.messages(system, ids.a!)).root.thread).toEqual({ reply_count: 3 })
+    expect((await chat.threads.messages(system, ids.a!)).root.thread).toMatchObject({ reply_count: 3 })
   })
 
   it('keep the messages next to where a page begins, if they are long', async () => {

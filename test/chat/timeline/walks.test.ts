@@ -92,6 +92,18 @@ describeOnEachDatabase('walks through messages by arrival', (openUrl, dialect) =
         expect(ids.slice(0, list.length)).toEqual(list)
         const arrivals = pages.flat().map(({ created_at }) => created_at)
         expect(arrivals).toEqual([...arrivals].sort())
+
+        const { messages } = await next().messages.list(ada, conversation_id, { view: 'all', limit: 200 })
+        for (const { id, thread } of messages) {
+          if (!thread) continue
+          const live = messages.filter((message) => message.root_id === id && message.id !== id && !message.deleted_at)
+          const authors = live.toReversed().flatMap(({ author_user_id }) => author_user_id ?? [])
+          expect(thread).toEqual({
+            reply_count: live.length,
+            ...(live.length > 0 && { last_reply_at: live.at(-1)!.created_at }),
+            last_replier_ids: [...new Set(authors)].slice(0, 3),
+          })
+        }
       }),
       { numRuns: dialect === 'sqlite' ? 30 : 10 },
     )
