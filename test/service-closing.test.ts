@@ -26,17 +26,17 @@ function watchIntervals(): ReadonlySet<unknown> {
 function withCalls(storage: Storage, onCall: () => void): Storage {
   const counted = <Db extends Database>(db: Db): Db => ({
     ...db,
-    all(sql, ...params) {
+    all(sql) {
       onCall()
-      return db.all(sql, ...params)
+      return db.all(sql)
     },
-    get(sql, ...params) {
+    get(sql) {
       onCall()
-      return db.get(sql, ...params)
+      return db.get(sql)
     },
-    run(sql, ...params) {
+    run(sql) {
       onCall()
-      return db.run(sql, ...params)
+      return db.run(sql)
     },
     write(work, options) {
       onCall()

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createChatService, openStorage, parseConfig } from '../lib/index.ts'
 import type { SharedChat } from '../lib/service.ts'
+import { sql } from '../lib/storage/sql.ts'
 import { fileOf } from './storage/handles.ts'
 import { createPuppet } from './support/assistant.ts'
 import { type Dialect, describeOnEachDatabase } from './support/databases.ts'
@@ -81,8 +82,7 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
   /** The events of a conversation, from its beginning. */
   async function eventsOf({ chat }: TestService, conversation_id: string) {
     return innerState(chat).db.all<{ seq: number; type: string }>(
-      'SELECT seq, type FROM events WHERE conversation_id = ? ORDER BY seq',
-      conversation_id,
+      sql`SELECT seq, type FROM events WHERE conversation_id = ${conversation_id} ORDER BY seq`,
     )
   }
 
@@ -191,8 +191,7 @@ describeOnEachDatabase('withTransaction of one database', (openUrl, dialect) => 
     await client.query('COMMIT')
     await same
     const rows = await innerState(service).db.all<{ content: string }>(
-      'SELECT content FROM messages WHERE conversation_id = ? ORDER BY created_at',
-      conversation_id,
+      sql`SELECT content FROM messages WHERE conversation_id = ${conversation_id} ORDER BY created_at`,
     )
     expect(rows.map(({ content }) => content)).toEqual(['first', '1', '2'])
   })

@@ -3,7 +3,7 @@ import { type ClockRecord, clockDoubt, isOfRunning } from '../core/clock-trust.t
 import { monotonicMicros } from '../core/time.ts'
 import { MINUTE } from '../core/units.ts'
 import type { Database, Queries } from './database.ts'
-import { databaseNow, type Micros } from './sql.ts'
+import { databaseNow, type Micros, sql } from './sql.ts'
 
 /** What services have noted of the clock. */
 export interface ClockNotes {
@@ -16,7 +16,7 @@ export interface ClockNotes {
 /** By primary key. */
 export async function readClockNotes(db: Queries): Promise<ClockNotes> {
   const rows = await db.all<{ name: string; value: string }>(
-    "SELECT name, value FROM meta WHERE name IN ('clock_seen_at', 'clock_untrusted')",
+    sql`SELECT name, value FROM meta WHERE name IN ('clock_seen_at', 'clock_untrusted')`,
   )
   const values = new Map(rows.map(({ name, value }) => [name, value]))
   const [note, record] = [values.get('clock_seen_at'), values.get('clock_untrusted')]
@@ -29,7 +29,7 @@ export async function readClockNotes(db: Queries): Promise<ClockNotes> {
 /** Stores a time at which the clock was trusted. */
 export async function noteTrusted(tx: Queries, at: Micros): Promise<void> {
   await setMeta(tx, 'clock_seen_at', String(Math.round(at)))
-  await tx.run("DELETE FROM meta WHERE name = 'clock_untrusted'")
+  await tx.run(sql`DELETE FROM meta WHERE name = 'clock_untrusted'`)
 }
 
 /** Stores what is known of a clock that is not trusted. Of several processes with the same step, the longest run counts. */
@@ -47,14 +47,13 @@ function machineMicros({ dialect }: Queries): number | undefined {
 
 /** As in a new database: the next start trusts its clock. */
 export async function forgetClock(tx: Queries): Promise<void> {
-  await tx.run("DELETE FROM meta WHERE name IN ('clock_seen_at', 'clock_untrusted')")
+  await tx.run(sql`DELETE FROM meta WHERE name IN ('clock_seen_at', 'clock_untrusted')`)
 }
 
 async function setMeta(tx: Queries, name: string, value: string): Promise<void> {
   await tx.run(
-    'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    name,
-    value,
+    sql`INSERT INTO meta (name, value) VALUES (${name}, ${value})
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
   )
 }
 
@@ -62,7 +61,7 @@ async function setMeta(tx: Queries, name: string, value: string): Promise<void> 
 export async function learnClock(db: Database, clock: Clock): Promise<void> {
   if (!clock.isShared) return
   const began = monotonicMicros()
-  const row = await db.get<{ at: Micros }>(`SELECT ${databaseNow(db.dialect)} AS at`)
+  const row = await db.get<{ at: Micros }>(sql`SELECT ${databaseNow(db.dialect)} AS at`)
   clock.learn(began, Number(row!.at), monotonicMicros())
 }
 

@@ -15,10 +15,10 @@ export interface Queries {
   readonly dialect: Dialect
   /** The names of the tables, if they are not the plain ones: for queries of the catalog. Statements use the plain ones. */
   readonly names?: Names | undefined
-  all<T = Row>(sql: Sql | string, ...params: Primitive[]): Promise<T[]>
-  get<T = Row>(sql: Sql | string, ...params: Primitive[]): Promise<T | undefined>
+  all<T = Row>(sql: Sql): Promise<T[]>
+  get<T = Row>(sql: Sql): Promise<T | undefined>
   /** @returns the number of rows changed. */
-  run(sql: Sql | string, ...params: Primitive[]): Promise<number>
+  run(sql: Sql): Promise<number>
   /**
    * SQLite, outside of transactions: the same as `get` for a statement with one value. The row is kept until the next
    * commit of any process, and is frozen.

@@ -2,6 +2,7 @@ import { currentMillis } from '../core/time.ts'
 import { hasTable } from './catalog.ts'
 import type { Queries } from './database.ts'
 import { type ConnectionLimit, findConnectionLimit } from './postgres/connections.ts'
+import { sql } from './sql.ts'
 
 /** The properties of a database on which the data depends. */
 export interface DatabaseFacts {
@@ -31,8 +32,8 @@ export async function inspectDatabase(db: Queries): Promise<DatabaseFacts> {
 }
 
 async function inspectSqlite(db: Queries): Promise<DatabaseFacts> {
-  const row = await db.get<{ version: string }>('SELECT sqlite_version() AS version')
-  const journal = await db.get<{ journal_mode: string }>('PRAGMA journal_mode')
+  const row = await db.get<{ version: string }>(sql`SELECT sqlite_version() AS version`)
+  const journal = await db.get<{ journal_mode: string }>(sql`PRAGMA journal_mode`)
   return { version: row!.version, settings: { journal_mode: journal!.journal_mode }, read_only: false }
 }
 
@@ -43,11 +44,11 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
   for (const name of POSTGRES_SETTINGS) settings[name] = (await settingOf(db, name))!
   settings.default_transaction_isolation = await defaultIsolation(db)
   const began = currentMillis()
-  const clock = await db.get<{ ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms')
+  const clock = await db.get<{ ms: number }>(sql`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms`)
   const between = (began + currentMillis()) / 2
   const connections = await findConnectionLimit(db)
   const nodes = await countNodes(db)
-  const standby = await db.get<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+  const standby = await db.get<{ standby: boolean }>(sql`SELECT pg_is_in_recovery() AS standby`)
   return {
     version: (await settingOf(db, 'server_version'))!,
     version_number: Number(await settingOf(db, 'server_version_num')),
@@ -61,8 +62,8 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
 
 /** The facts about another database than PostgreSQL, which may lack what is read from that. */
 async function findDistributed(db: Queries): Promise<DatabaseFacts | undefined> {
-  const { version } = (await db.get<{ version: string }>('SELECT version() AS version'))!
-  const isCitus = await db.get("SELECT 1 AS found FROM pg_extension WHERE extname = 'citus'")
+  const { version } = (await db.get<{ version: string }>(sql`SELECT version() AS version`))!
+  const isCitus = await db.get(sql`SELECT 1 AS found FROM pg_extension WHERE extname = 'citus'`)
   const distributed = detectDistributed(version, isCitus !== undefined)
   return distributed && { version, distributed, settings: {}, read_only: false }
 }
@@ -85,7 +86,7 @@ export function detectDistributed(version: string, hasCitus: boolean): DatabaseF
 export async function countNodes(db: Queries): Promise<number | undefined> {
   if (!(await hasTable(db, 'nodes'))) return undefined
   const row = await db.get<{ count: number }>(
-    'SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000',
+    sql`SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000`,
   )
   return row!.count
 }
@@ -93,7 +94,7 @@ export async function countNodes(db: Queries): Promise<number | undefined> {
 /** The default of the role or of the database: connections of the service set another one. */
 async function defaultIsolation(db: Queries): Promise<string> {
   const row = await db.get<{ value: string }>(
-    "SELECT reset_val AS value FROM pg_settings WHERE name = 'default_transaction_isolation'",
+    sql`SELECT reset_val AS value FROM pg_settings WHERE name = 'default_transaction_isolation'`,
   )
   return row!.value
 }
@@ -109,5 +110,5 @@ export async function assertUtf8(db: Queries): Promise<void> {
 }
 
 async function settingOf(db: Queries, name: string): Promise<string | undefined> {
-  return (await db.get<{ value: string }>('SELECT current_setting(?) AS value', name))?.value
+  return (await db.get<{ value: string }>(sql`SELECT current_setting(${name}) AS value`))?.value
 }

@@ -22,12 +22,12 @@ export interface OnRows<Row> {
  */
 export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
   columns: Columns<Row>,
-  sql: (given: Sql, dialect: Queries['dialect']) => Sql | string,
+  sql: (given: Sql, dialect: Queries['dialect']) => Sql,
 ): OnRows<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[]
-  const one = String(sql(statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`), 'sqlite'))
+  const one = sql(statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`), 'sqlite').text
   const types = names.map((name) => `${name} ${columns[name]}`)
-  const many = String(sql(statement(`json_to_recordset(?) AS given(${types.join(', ')})`), 'postgresql'))
+  const many = sql(statement(`json_to_recordset(?) AS given(${types.join(', ')})`), 'postgresql').text
   const valuesOf = (row: Row) => names.map((name) => row[name])
   return {
     many,

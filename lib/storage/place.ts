@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs'
 import { newId } from '../core/ids.ts'
 import type { Database, Queries } from './database.ts'
+import { sql } from './sql.ts'
 
 /** SQLite: the path of the file of a database; empty in memory. */
 export async function findDatabaseFile(db: Pick<Database, 'all'>): Promise<string> {
-  const [main] = await db.all<{ file: string }>('PRAGMA database_list')
+  const [main] = await db.all<{ file: string }>(sql`PRAGMA database_list`)
   return main?.file ?? ''
 }
 
@@ -28,7 +29,7 @@ export async function findDatabasePlace(db: Database): Promise<string> {
     return placeOfFile(await findDatabaseFile(db)) ?? newId()
   }
   const row = await db.get<{ place: string }>(
-    `SELECT oid || ' ' || pg_postmaster_start_time() AS place FROM pg_database WHERE datname = current_database()`,
+    sql`SELECT oid || ' ' || pg_postmaster_start_time() AS place FROM pg_database WHERE datname = current_database()`,
   )
   return row!.place
 }

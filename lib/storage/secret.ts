@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Database, Queries } from './database.ts'
+import { sql } from './sql.ts'
 
 /** The secret of the service, if it was needed already. Writes nothing. */
 export async function readSecret(db: Queries): Promise<Uint8Array | undefined> {
-  const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'secret_key'")
+  const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'secret_key'`)
   return row && Buffer.from(row.value, 'base64')
 }
 
@@ -16,8 +17,8 @@ export async function findSecret(db: Database): Promise<Uint8Array> {
   await db.write((tx) =>
     // Another process may make one at the same time: the first one stays.
     tx.run(
-      "INSERT INTO meta (name, value) VALUES ('secret_key', ?) ON CONFLICT (name) DO NOTHING",
-      randomBytes(32).toString('base64'),
+      sql`INSERT INTO meta (name, value) VALUES ('secret_key', ${randomBytes(32).toString('base64')})
+        ON CONFLICT (name) DO NOTHING`,
     ),
   )
   return (await readSecret(db))!

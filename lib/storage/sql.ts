@@ -66,11 +66,6 @@ function toText(this: Sql): string {
   return this.text
 }
 
-/** A statement that may still be a plain text with its parameters. */
-export function toSql(text: Sql | string, params: readonly Primitive[]): Sql {
-  return typeof text === 'string' ? statement(text, params) : text
-}
-
 /** Parts with a separator between them: a list of columns, conditions behind each other. */
 export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' | ' UNION ALL '): Sql {
   return statement(parts.map(({ text }) => text).join(separator), paramsFrom([...parts]))
@@ -105,8 +100,7 @@ export function literal(value: string | number): Sql {
 export type Micros = number
 
 /** The row of a statement with one value that many calls read: kept between two commits where the database can. */
-export function recallOrGet<T = Row>(db: Queries, text: Sql | string, ...params: Primitive[]): Promise<T | undefined> {
-  const one = toSql(text, params)
+export function recallOrGet<T = Row>(db: Queries, one: Sql): Promise<T | undefined> {
   return db.recall ? db.recall<T>(one) : db.get<T>(one)
 }
 
@@ -132,18 +126,7 @@ export function each({ dialect }: Pick<Queries, 'dialect'>, texts: Iterable<stri
     : sql`jsonb_array_elements_text(${jsonList(texts)}::jsonb) AS each(value)`
 }
 
-/**
- * `column ${isOneOf(db.dialect)}`: whether the column has one of any number of texts, given as one parameter,
- * `jsonList(values)`.
- */
-export function isOneOf(dialect: Dialect): string {
-  // PostgreSQL looks an array up in an index, also when it knows nothing of the table; it would join a subquery.
-  return dialect === 'sqlite'
-    ? 'IN (SELECT value FROM json_each(?))'
-    : '= ANY (ARRAY(SELECT jsonb_array_elements_text(?::jsonb)))'
-}
-
-/** The parameter for {@link isOneOf}. */
+/** Any number of texts as one parameter. */
 export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }

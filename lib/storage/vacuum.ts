@@ -3,6 +3,7 @@ import type { Database, Queries } from './database.ts'
 import { isBusy } from './errors.ts'
 import { MIGRATIONS } from './schema/migrations.ts'
 import { shapeAfter } from './schema/shape.ts'
+import { sql } from './sql.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
 
 /** The sizes of a database. */
@@ -16,14 +17,14 @@ export interface DatabaseSize {
 
 /** Reads the sizes of a database; of PostgreSQL's rows it is an estimate. */
 export async function readDatabaseSize(db: Queries): Promise<DatabaseSize> {
-  const sql =
+  const query =
     db.dialect === 'sqlite'
-      ? `SELECT page_count * page_size AS bytes, (page_count - freelist_count) * page_size AS used_bytes, 0 AS dead_rows
+      ? sql`SELECT page_count * page_size AS bytes, (page_count - freelist_count) * page_size AS used_bytes, 0 AS dead_rows
            FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
-      : `SELECT pg_database_size(current_database()) AS bytes, pg_database_size(current_database()) AS used_bytes,
+      : sql`SELECT pg_database_size(current_database()) AS bytes, pg_database_size(current_database()) AS used_bytes,
                 (SELECT coalesce(sum(n_dead_tup), 0)::bigint FROM pg_stat_user_tables
                   WHERE schemaname = current_schema()) AS dead_rows`
-  return (await db.get<DatabaseSize>(sql))!
+  return (await db.get<DatabaseSize>(query))!
 }
 
 /** PostgreSQL: makes the space of deleted rows usable again, and updates the statistics; services continue. */

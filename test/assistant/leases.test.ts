@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Ports } from '../../lib/index.ts'
 import { ChatError } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import {
@@ -228,8 +229,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
 async function untilStored(service: TestService, message_id: string, count: number): Promise<void> {
   for (;;) {
     const [row] = await innerState(service).db.all<{ count: number }>(
-      'SELECT count(*) AS count FROM message_chunks WHERE message_id = ?',
-      message_id,
+      sql`SELECT count(*) AS count FROM message_chunks WHERE message_id = ${message_id}`,
     )
     if (row!.count >= count) return
     // A read of SQLite needs no turn of the event loop, but the answer does.

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
 import { ChatError, createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
@@ -57,7 +58,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     const wrap = (storage: Storage) =>
       acknowledging(storage, async () => {
         // From the post on every write, also those of background tasks: any of them may be the next one.
-        if (!isLost || !(await storage.db.get("SELECT 1 AS one FROM messages WHERE role = 'assistant'"))) return
+        if (!isLost || !(await storage.db.get(sql`SELECT 1 AS one FROM messages WHERE role = 'assistant'`))) return
         throw new ChatError('unavailable')
       })
     const { chat, ada, conversation_id, ask, statusOf, answers } = await startAsking({ ports: { assistant }, wrap })
@@ -99,8 +100,8 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
         ...storage,
         db: {
           ...storage.db,
-          all: async (sql, ...params) => {
-            if (!String(sql).includes('path IN') || failures === 0) return storage.db.all(sql, ...params)
+          all: async (sql) => {
+            if (!sql.text.includes('path IN') || failures === 0) return storage.db.all(sql)
             failures--
             throw new ChatError('unavailable')
           },
@@ -175,13 +176,13 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     const { assistant } = createPuppet()
     const { chat, ask, answers } = await startAsking({ ports: { assistant } })
     for (const _ of times(12, (index) => index)) await Promise.all(times(10, () => ask()))
-    await innerState(chat).db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
+    await innerState(chat).db.write((tx) => tx.run(sql`UPDATE answers_under_way SET writer = 'ghost'`))
     const other = (await start()).chat
     const streaming = "SELECT id FROM messages WHERE status = 'streaming'"
-    expect(await innerState(chat).db.all(streaming)).toHaveLength(120)
+    expect(await innerState(chat).db.all(statement(streaming))).toHaveLength(120)
     await ageLeases(chat, 11)
     // Both processes also run by themselves: an answer that one of them has locked is left to the next run.
-    while ((await innerState(chat).db.all(streaming)).length > 0)
+    while ((await innerState(chat).db.all(statement(streaming))).length > 0)
       await Promise.all([innerState(other).answers.renewLeases(), answers.renewLeases()])
   })
 
@@ -192,7 +193,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     await ageLeases(chat, 1)
     const { conversation_id: free } = await ada.conversations.create({})
     const { message_id } = await ask(free)
-    await innerState(chat).db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
+    await innerState(chat).db.write((tx) => tx.run(sql`UPDATE answers_under_way SET writer = 'ghost'`))
     const other = (await start()).chat
     const client = new pg.Client({ connectionString: url })
     await client.connect()

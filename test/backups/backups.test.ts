@@ -22,6 +22,7 @@ import { verifyBackup } from '../../lib/backups/verify.ts'
 import { parseSchedule } from '../../lib/core/scheduling/schedule.ts'
 import { HOUR } from '../../lib/core/units.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startBucket, type TestBucket } from '../support/s3.ts'
 import { innerState, startService, startThread } from '../support/service.ts'
@@ -100,7 +101,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect(namesIn(target).length).toBe(1)
     const [{ storage, backups }] = nodes as [Awaited<ReturnType<typeof open>>]
     const leaseUntil = (micros: number) =>
-      storage.db.run("UPDATE schedules SET writer = 'another', lease_expires_at = ?", micros)
+      storage.db.run(sql`UPDATE schedules SET writer = 'another', lease_expires_at = ${micros}`)
     await leaseUntil(Number.MAX_SAFE_INTEGER)
     await expect(backups.run()).rejects.toThrow('Another process is making a backup')
     // That process has died: its lease expires.
@@ -240,7 +241,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     await runAll()
     // As before markers, and before the place was noted.
     removeMarkers()
-    for (const { storage } of all) await storage.db.run('UPDATE schedules SET target = NULL')
+    for (const { storage } of all) await storage.db.run(sql`UPDATE schedules SET target = NULL`)
     await runAll()
     expect([namesIn(target).length, readdirSync(target).filter(marker).length]).toEqual([4, 2])
     // One has lost its marker and its backups, and not the others theirs.
@@ -430,7 +431,7 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const { backups, clock, storage, state } = await open(await openUrl(), { keep: 1, target })
     const { name } = await backups.run()
     // As copied while a backup was being made.
-    await storage.db.run("UPDATE schedules SET writer = 'another', lease_expires_at = ?", Number.MAX_SAFE_INTEGER)
+    await storage.db.run(sql`UPDATE schedules SET writer = 'another', lease_expires_at = ${Number.MAX_SAFE_INTEGER}`)
     await storage.renewEpoch()
     expect(await state()).toBe(undefined)
     clock.now += HOUR

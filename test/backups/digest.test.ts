@@ -8,6 +8,7 @@ import type { Keys } from '../../lib/backups/packing.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
 import { readDigest, writeBackup } from '../../lib/backups/write.ts'
 import { openStorage } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 
 const [ONE, TWO] = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string]
 const HAS_SHA256SUM = process.platform === 'linux'
@@ -41,7 +42,7 @@ async function prepare(name = 'copy.db') {
   await storage.migrate()
   const { db } = storage
   const file = join(folder, name)
-  const copy = (path: string) => db.run('VACUUM INTO ?', path)
+  const copy = (path: string) => db.run(sql`VACUUM INTO ${path}`)
   const { signal } = new AbortController()
   const write = (options: { keys?: Keys; force?: boolean } = {}, to = file) =>
     writeBackup(db, to, { keys: {}, copy, signal, ...options })

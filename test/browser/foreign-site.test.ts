@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { type BrowserContext, hasBrowser, openLaxBrowser, type Page } from '../support/browser.ts'
 import { innerState } from '../support/service.ts'
 
@@ -245,6 +246,6 @@ async function stateOf(chat: Chat, browser: BrowserContext): Promise<object> {
   const cookies = (await browser.cookies()).map(({ name, value }) => `${name}=${value}`).sort()
   expect(cookies).toHaveLength(3)
   const tables = ['users', 'conversations', 'messages', 'events', 'audit_log', 'invites']
-  const counts = await Promise.all(tables.map((table) => db.get(`SELECT count(*) AS rows FROM ${table}`)))
-  return { cookies, counts, sessions: await db.all('SELECT token_hash, csrf_hash FROM sessions') }
+  const counts = await Promise.all(tables.map((table) => db.get(statement(`SELECT count(*) AS rows FROM ${table}`))))
+  return { cookies, counts, sessions: await db.all(sql`SELECT token_hash, csrf_hash FROM sessions`) }
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState } from '../support/service.ts'
 import { commandOf, finished, folder, run, start } from './process.ts'
@@ -54,7 +55,7 @@ it('fsck exits with 1 and lists the problems', LONG, async () => {
   await chat.start({ background: false })
   const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
   await chat.conversations.create(await chat.users.actor(user.id), {})
-  await innerState(chat).db.run("UPDATE participants SET role = 'member'")
+  await innerState(chat).db.run(sql`UPDATE participants SET role = 'member'`)
   await chat.close()
   const [plain, json] = await Promise.all([
     run(['fsck', '--database', url], { cwd, env }),
@@ -71,12 +72,12 @@ describeOnEachDatabase('an interrupted import', (openUrl, dialect) => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
     await storage.migrate()
-    const count = async () => (await storage.db.get<{ n: number }>('SELECT count(*) AS n FROM users'))!.n
+    const count = async () => (await storage.db.get<{ n: number }>(sql`SELECT count(*) AS n FROM users`))!.n
     // On PostgreSQL no row is there before the last one.
     const hasBegun = async () =>
       dialect === 'sqlite'
         ? (await count()) > 0
-        : (await storage.db.get("SELECT 1 AS one FROM meta WHERE name = 'import'")) !== undefined
+        : (await storage.db.get(sql`SELECT 1 AS one FROM meta WHERE name = 'import'`)) !== undefined
     // Through a pipe that never ends: the import is killed in the middle, however fast this machine is.
     spawnSync('mkfifo', [join(cwd, 'half.jsonl')])
     const child = start(['import', 'half.jsonl', '--database', url], { cwd, env })
@@ -155,10 +156,10 @@ async function fillArchive(cwd: string): Promise<void> {
   await chat.start({ background: false })
   await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
   await storage.db.run(
-    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${PEOPLE})
+    statement(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${PEOPLE})
      INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
      SELECT printf('01890000-0000-7000-8000-%012d', i), 'u' || i || '@a.org', 'u' || i || '@a.org',
-            'u' || i, 'u' || i, 'member', 1, 1 FROM n`,
+            'u' || i, 'u' || i, 'member', 1, 1 FROM n`),
   )
   const { code } = await run(['export', 'chat.jsonl', '--database', 'sqlite:source.db'], { cwd, env })
   expect([code, (await chat.users.list(OPERATOR)).users.length]).toEqual([0, 50])

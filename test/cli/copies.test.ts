@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { deleteOldCopies } from '../../cli/copies.ts'
 import { openStorage } from '../../lib/index.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { revertLast } from '../support/revert-last.ts'
 import { folder, run } from './process.ts'
@@ -142,8 +143,7 @@ describeOnEachEmptyDatabase('migrate', (openUrl, dialect) => {
     const storage = await openStorage({ database: url })
     await storage.migrate()
     await storage.db.run(
-      "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '9999-future', 'x', 0)",
-      MIGRATIONS.length + 1,
+      sql`INSERT INTO migrations (id, name, checksum, applied_at) VALUES (${MIGRATIONS.length + 1}, '9999-future', 'x', 0)`,
     )
     const options = { cwd: folder(), env: { CHAT_DATABASE__URL: url } }
     const status = () => run(['migrate', '--status'], options)
@@ -154,11 +154,11 @@ describeOnEachEmptyDatabase('migrate', (openUrl, dialect) => {
     )
     const { stdout } = await run(['migrate', '--status', '--json'], options)
     expect(JSON.parse(stdout)).toMatchObject({ database_schema: versions[0], schema: versions[1] })
-    await storage.db.run("INSERT INTO meta (name, value) VALUES ('schema_major', '2')")
+    await storage.db.run(sql`INSERT INTO meta (name, value) VALUES ('schema_major', '2')`)
     for (const args of [['migrate', '--plan'], ['migrate', '--status'], ['migrate']])
       expect(await run(args, options)).toMatchObject({ code: 1, stderr: expect.stringContaining('newer version') })
-    await storage.db.run("DELETE FROM meta WHERE name = 'schema_major'")
-    await storage.db.run("UPDATE migrations SET checksum = 'x' WHERE id = 2")
+    await storage.db.run(sql`DELETE FROM meta WHERE name = 'schema_major'`)
+    await storage.db.run(sql`UPDATE migrations SET checksum = 'x' WHERE id = 2`)
     expect(await status()).toMatchObject({ code: 1, stdout: expect.stringContaining('(with other statements)') })
     await storage.close()
   })

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vi
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { type AdminClient, createAdminClient, type ReceivedEvent } from '../../lib/client/admin.ts'
 import type { ChatError } from '../../lib/core/errors.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { isNews, positionOf, range, readAnew, seqOf, seqsOf, soon, startReading, typesOf } from '../live/readers.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -127,7 +128,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     it('none after it has ended on another client', async () => {
       const { client } = watched()
       const { session } = await client.auth.login(credentials)
-      await innerState(service).db.run('DELETE FROM sessions WHERE id = ?', session.id)
+      await innerState(service).db.run(sql`DELETE FROM sessions WHERE id = ${session.id}`)
       expect(await codeOf(client.auth.me())).toBe('unauthenticated')
       expect(await codeOf(client.auth.me())).toBe('unauthenticated')
     })
@@ -307,8 +308,8 @@ describeOnEachDatabase('a client', (openUrl) => {
       for (const stream of streams) await stream.until('stream.ready')
       const [kim, leo] = people
       const { db } = innerState(service)
-      await db.run('DELETE FROM sessions WHERE user_id = ?', kim.id)
-      await db.run('DELETE FROM participants WHERE user_id = ?', leo.id)
+      await db.run(sql`DELETE FROM sessions WHERE user_id = ${kim.id}`)
+      await db.run(sql`DELETE FROM participants WHERE user_id = ${leo.id}`)
       service.server.closeAllConnections()
       for (const stream of streams) await stream.rest()
     })

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import type { Bus } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createTestBus } from '../support/bus.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
@@ -77,7 +78,7 @@ describe.skipIf(!inject('postgres_url'))('two processes with a bus', () => {
     await ada.presence.sendHeartbeat({ status: 'away' })
     for (const stream of [one, all])
       await stream.until('presence.update', ({ payload }) => JSON.stringify(payload).includes('away'))
-    const stored = await innerState(there).db.all<{ body: string }>('SELECT body FROM signals')
+    const stored = await innerState(there).db.all<{ body: string }>(sql`SELECT body FROM signals`)
     expect(stored.flatMap(({ body }) => JSON.parse(body).events)).toEqual([])
   })
 

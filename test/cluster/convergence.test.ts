@@ -9,6 +9,7 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import type { Database } from '../../lib/storage/database.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { times } from '../support/service.ts'
 
@@ -163,11 +164,11 @@ describeOnEachDatabase('processes that fail and recover', (openUrl) => {
       else if (kind === 'fails' || kind === 'loses results') node.become(kind)
       else if (kind === 'is killed' || kind === 'seems dead') {
         if (kind === 'is killed') node.kill()
-        await shared.run('UPDATE nodes SET beat_at = 0 WHERE id = ?', IDS[n]!)
+        await shared.run(sql`UPDATE nodes SET beat_at = 0 WHERE id = ${IDS[n]!}`)
       } else await node[kind]()
     }
     const run = async (steps: Step[]) => {
-      for (const table of ['nodes', 'node_presence', 'signals']) await shared.run(`DELETE FROM ${table}`)
+      for (const table of ['nodes', 'node_presence', 'signals']) await shared.run(statement(`DELETE FROM ${table}`))
       const nodes = IDS.map((id, n) => startNode(id, storages[n]!))
       for (const each of [...nodes, ...nodes]) await each.listens()
       // Those that have just met look at everything again after a while.

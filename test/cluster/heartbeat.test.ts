@@ -6,8 +6,7 @@ import { createClock } from '../../lib/core/clock.ts'
 import { currentMicros } from '../../lib/core/time.ts'
 import { MINUTE } from '../../lib/core/units.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
-import type { Primitive } from '../../lib/storage/database.ts'
-import { toSql } from '../../lib/storage/sql.ts'
+import { type Sql, sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
 describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect) => {
@@ -38,7 +37,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
       },
     })
     const told = async () => {
-      const rows = await db.all<{ body: string }>('SELECT body FROM signals WHERE node_id = ?', id)
+      const rows = await db.all<{ body: string }>(sql`SELECT body FROM signals WHERE node_id = ${id}`)
       return rows.flatMap(({ body }) => JSON.parse(body).user_ids as string[]).sort()
     }
     return { beat, told }
@@ -47,7 +46,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     upsertPresence(db, node_id, [
       { user_id, streams: 1, since_age: age, status: null, status_age: null, seen_age: age, stalled_age: null },
     ])
-  const listNodes = async (db: Db) => (await db.all<{ id: string }>('SELECT id FROM nodes')).map(({ id }) => id)
+  const listNodes = async (db: Db) => (await db.all<{ id: string }>(sql`SELECT id FROM nodes`)).map(({ id }) => id)
 
   it('adds its row again before its users, and these at the next beat if that fails', async () => {
     const db = await open()
@@ -81,7 +80,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     const now = performance.now.bind(performance)
     vi.spyOn(performance, 'now').mockImplementation(() => now() + late)
     await beat()
-    await db.run('UPDATE nodes SET beat_at = beat_at - 12000000')
+    await db.run(sql`UPDATE nodes SET beat_at = beat_at - 12000000`)
     late += 12_000
     await beat()
     expect(await told()).toEqual([])
@@ -105,7 +104,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     const { beat, told } = start(db, 'here')
     await beat()
     await insertNode(db, 'dead', '1.0.0')
-    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    await db.run(sql`UPDATE nodes SET beat_at = 0 WHERE id = 'dead'`)
     await see(db, 'dead', 'with a stream', 60 * MINUTE)
     await hear(db, 'dead', 'with a status', MINUTE / 2)
     await hear(db, 'dead', 'who has left', 2 * MINUTE)
@@ -120,7 +119,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     const { beat, told } = start(db, 'here')
     await beat()
     await insertNode(db, 'dead', '1.0.0')
-    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    await db.run(sql`UPDATE nodes SET beat_at = 0 WHERE id = 'dead'`)
     for (const [user_id, seen_age] of [
       ['of just now', MINUTE / 4],
       ['of before', 2 * MINUTE],
@@ -145,7 +144,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     let renewals = 0
     const { beat } = start({ ...db, write }, 'here', async () => void renewals++)
     await beat()
-    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    await db.run(sql`UPDATE nodes SET beat_at = 0 WHERE id = 'dead'`)
     renewals = 0
     isLost = true
     await expect(beat()).rejects.toThrow('was lost')
@@ -181,7 +180,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     await hear(db, 'here', 'of yesterday', day + MINUTE)
     await see(db, 'here', 'here since yesterday', day + MINUTE)
     for (let beats = 0; beats < 30; beats++) await beat()
-    const rows = await db.all<{ user_id: string }>('SELECT user_id FROM node_presence ORDER BY user_id')
+    const rows = await db.all<{ user_id: string }>(sql`SELECT user_id FROM node_presence ORDER BY user_id`)
     expect(rows.map(({ user_id }) => user_id)).toEqual(['here since yesterday', 'of today'])
   })
 
@@ -196,9 +195,9 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
       await see(db, node, 'grace', MINUTE)
       await removeNode(db, node, async () => {})
     }
-    await db.run("UPDATE node_presence SET left_at = left_at - ? WHERE node_id = 'stopped'", MINUTE)
+    await db.run(sql`UPDATE node_presence SET left_at = left_at - ${MINUTE} WHERE node_id = 'stopped'`)
     for (let beats = 0; beats < 30; beats++) await beat()
-    const rows = await db.all('SELECT node_id, user_id FROM node_presence ORDER BY node_id, user_id')
+    const rows = await db.all(sql`SELECT node_id, user_id FROM node_presence ORDER BY node_id, user_id`)
     expect(rows.map(Object.values)).toEqual([
       ['here', 'ada'],
       ['stopped just now', 'ada'],
@@ -208,14 +207,13 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
   })
 
   /** The statements about users of `removeDead`. */
-  async function statementsOf(db: Db): Promise<[sql: string, params: readonly Primitive[]][]> {
-    const statements: [string, readonly Primitive[]][] = []
+  async function statementsOf(db: Db): Promise<Sql[]> {
+    const statements: Sql[] = []
     const write: Db['write'] = (work, options) =>
       db.write((tx) => {
-        const all: typeof tx.all = (sql, ...params) => {
-          const statement = toSql(sql, params)
-          if (statement.text.includes('node_presence')) statements.push([statement.text, statement.params])
-          return tx.all(sql, ...params)
+        const all: typeof tx.all = (statement) => {
+          if (statement.text.includes('node_presence')) statements.push(statement)
+          return tx.all(statement)
         }
         return work({ ...tx, all })
       }, options)
@@ -235,12 +233,11 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     )
     await see(db, 'dead', 'ada', MINUTE)
     expect(await statementsOf(db)).toEqual([])
-    await db.run("UPDATE nodes SET beat_at = 0 WHERE id = 'dead'")
+    await db.run(sql`UPDATE nodes SET beat_at = 0 WHERE id = 'dead'`)
     const [deletion, ...further] = await statementsOf(db)
     expect(further).toEqual([])
-    const [sql, params] = deletion!
-    const explain = dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
-    const plan = JSON.stringify(await db.all(`${explain} ${sql}`, ...params))
+    const explain = dialect === 'sqlite' ? sql`EXPLAIN QUERY PLAN` : sql`EXPLAIN`
+    const plan = JSON.stringify(await db.all(sql`${explain} ${deletion!}`))
     expect(plan).toContain('node_presence_by_node')
     // Of `o`, which has the other rows of these users, it may read all: only then.
     expect(plan).not.toMatch(/Seq Scan on node_presence (?!o )|SCAN node_presence/)
@@ -251,7 +248,7 @@ describeOnEachDatabase('a process that reports that it lives', (openUrl, dialect
     const url = await openUrl()
     const [db, dying] = [await open(url), await open(url)]
     await insertNode(db, 'dead', '1.0.0')
-    await db.run('UPDATE nodes SET beat_at = 0')
+    await db.run(sql`UPDATE nodes SET beat_at = 0`)
     await see(db, 'dead', 'ada', MINUTE)
     const tell = async () => {
       throw new Error('The process has died')

@@ -3,6 +3,7 @@ import type { ConversationStreamEvent, Presence } from '../../lib/client/index.t
 import { currentMicros } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { OPERATOR, type Storage } from '../../lib/index.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -98,7 +99,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     }
     await ada.presence.setTyping({ conversation_id })
     await streams[0]!.until('typing.update')
-    const signals = JSON.stringify(await innerState(here).cluster.db.all('SELECT body FROM signals'))
+    const signals = JSON.stringify(await innerState(here).cluster.db.all(sql`SELECT body FROM signals`))
     expect(signals).toContain('typing.update')
     expect(signals).not.toContain('thread.activity')
   })
@@ -147,7 +148,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
       await follow(here.base_url, ada)
       await becomes(stream, ada, 'online')
       const [hers, presence] = [innerState(here).streams.presence, innerState(there).streams.presence]
-      const forget = () => innerState(here).db.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
+      const forget = () => innerState(here).db.run(sql`DELETE FROM node_presence WHERE user_id = ${ada.id}`)
       // Behind it, nothing about her is on its way.
       await hers.sweep()
       await ada.presence.setTyping({ conversation_id })
@@ -158,7 +159,7 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
       await hers.renew()
       // A flush that was in progress may have begun before it was there again.
       const find = 'SELECT 1 AS one FROM node_presence WHERE user_id = ? AND since IS NOT NULL'
-      await expect.poll(() => innerState(here).db.get(find, ada.id)).toBeDefined()
+      await expect.poll(() => innerState(here).db.get(statement(find, [ada.id]))).toBeDefined()
       for (const _ of [1, 2]) await presence.sweep()
       await ada.presence.sendHeartbeat({ status: 'away' })
       const seen = await becomes(stream, ada, 'away')
@@ -177,8 +178,8 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     await becomes(stream, ada, 'away')
     const { cluster } = innerState(here)
     await cluster.db.write(async (tx) => {
-      await tx.run('DELETE FROM node_presence WHERE user_id = ?', ada.id)
-      await tx.run('DELETE FROM nodes WHERE id = ?', cluster.id)
+      await tx.run(sql`DELETE FROM node_presence WHERE user_id = ${ada.id}`)
+      await tx.run(sql`DELETE FROM nodes WHERE id = ${cluster.id}`)
     })
     await expect.poll(() => statusAt(there, ada)).toBe('away')
   })
@@ -259,19 +260,21 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
 
   const lastSignal = async () => {
     const { db } = innerState(there).cluster
-    return (await db.get<{ n: number }>('SELECT coalesce(max(n), 0) AS n FROM signals'))!.n
+    return (await db.get<{ n: number }>(sql`SELECT coalesce(max(n), 0) AS n FROM signals`))!.n
   }
 
   /** The signals after the one with the number `last` that a user has another presence. */
   const signalsAbout = ({ id }: Person, last: number) => {
     const { db } = innerState(there).cluster
-    return db.all('SELECT n FROM signals WHERE n > ? AND body LIKE ?', last, `%"user_ids":[%"${id}"%`)
+    return db.all(sql`SELECT n FROM signals WHERE n > ${last} AND body LIKE ${`%"user_ids":[%"${id}"%`}`)
   }
 
   /** Makes what processes have stored of Ada so many seconds older. */
   async function age(column: 'status_at' | 'left_at', seconds: number): Promise<void> {
     const { db } = innerState(there).cluster
-    await db.run(`UPDATE node_presence SET ${column} = ${column} - ? WHERE user_id = ?`, seconds * SECOND, ada.id)
+    await db.run(
+      statement(`UPDATE node_presence SET ${column} = ${column} - ? WHERE user_id = ?`, [seconds * SECOND, ada.id]),
+    )
   }
 
   it('count the streams of a user together', async () => {
@@ -370,9 +373,9 @@ describeOnEachDatabase('a process that cannot read what another knows of users',
   it.skipIf(dialect === 'sqlite')('publishes none of them as offline', async () => {
     let isFailing = false
     const failing = ({ db, ...storage }: Storage): Storage => {
-      const all: Storage['db']['all'] = (sql, ...params) => {
-        if (isFailing && String(sql).includes('node_presence')) throw new Error('The database does not respond')
-        return db.all(sql, ...params)
+      const all: Storage['db']['all'] = (sql) => {
+        if (isFailing && sql.text.includes('node_presence')) throw new Error('The database does not respond')
+        return db.all(sql)
       }
       return { ...storage, db: { ...db, all } }
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '../../lib/storage/sql.ts'
 import { seqsOf } from '../live/readers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
@@ -88,8 +89,7 @@ describeOnEachDatabase('two hundred posts at once into one conversation', (openU
 
   async function listStored(conversation_id: string): Promise<string[]> {
     const rows = await innerState(nodes[0]!).db.all<{ id: string }>(
-      'SELECT id FROM messages WHERE conversation_id = ? ORDER BY id',
-      conversation_id,
+      sql`SELECT id FROM messages WHERE conversation_id = ${conversation_id} ORDER BY id`,
     )
     return rows.map(({ id }) => id)
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
 import { createPublisher } from '../../lib/cluster/publisher.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
-import type { Sql } from '../../lib/storage/sql.ts'
+import { type Sql, sql } from '../../lib/storage/sql.ts'
 import { createSqliteFile } from '../support/databases.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -24,7 +24,7 @@ it('gathers what a bus does not take, as without a bus', async () => {
       metrics: { signalsSent() {}, signalsDropped() {} } as never,
     },
   )
-  const rows = () => storage.signals!.all<{ body: string }>('SELECT body FROM signals')
+  const rows = () => storage.signals!.all<{ body: string }>(sql`SELECT body FROM signals`)
   for (let n = 0; n < 10; n++) {
     const payload = { conversation_id: 'c', user_id: `${n}`, expires_at: '2026-01-01T00:00:00.000Z' }
     publisher.announce([{ conversation_id: 'c', event: { type: 'typing.update', payload } }])

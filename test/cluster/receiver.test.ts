@@ -3,6 +3,7 @@ import { createReceiver, type PeerHandler } from '../../lib/cluster/receiver.ts'
 import { insertNode, removeNode } from '../../lib/cluster/store.ts'
 import { insertSignal } from '../../lib/cluster/store-signals.ts'
 import { openStorage, type Storage } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
 describeOnEachDatabase('a process that looks at what others have sent', (openUrl) => {
@@ -73,9 +74,9 @@ describeOnEachDatabase('a process that looks at what others have sent', (openUrl
   it('adds its row and its users again at once when it has no row', async () => {
     const { db, look } = await start()
     expect(await look()).toEqual(['renew'])
-    await db.run('DELETE FROM nodes')
+    await db.run(sql`DELETE FROM nodes`)
     expect(await look()).toEqual(['renew'])
-    expect(await db.all('SELECT id FROM nodes')).toEqual([{ id: 'here' }])
+    expect(await db.all(sql`SELECT id FROM nodes`)).toEqual([{ id: 'here' }])
     expect(await look()).toEqual([])
   })
 

@@ -6,6 +6,7 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { createMetrics } from '../../lib/metrics/registry.ts'
 import type { Database } from '../../lib/storage/database.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
 describeOnEachDatabase('what a process does at intervals beside others', (openUrl) => {
@@ -20,9 +21,8 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const storage = await openStorage({ database: await openUrl() })
     storages.push(storage)
     const shared = storage.signals ?? storage.db
-    const run: Database['run'] = async (sql, ...params) =>
-      (await intercept(String(sql), () => shared.run(sql, ...params))) ?? 0
-    const get: Database['get'] = (sql, ...params) => intercept(String(sql), () => shared.get(sql, ...params))
+    const run: Database['run'] = async (sql) => (await intercept(sql.text, () => shared.run(sql))) ?? 0
+    const get: Database['get'] = (sql) => intercept(sql.text, () => shared.get(sql))
     const methods = { run, get }
     const config = parseConfig({ cluster: { beat_seconds: 1 } })
     const cluster = createCluster({
@@ -67,7 +67,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const stopped = cluster.stop()
     release()
     await stopped
-    expect(await shared.all('SELECT id FROM nodes')).toEqual([])
+    expect(await shared.all(sql`SELECT id FROM nodes`)).toEqual([])
   })
 
   it('deletes old signals also while the process cannot report', async () => {
@@ -84,11 +84,11 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
       if (sql.startsWith('DELETE FROM signals')) prune()
       return changed
     })
-    await shared.run("INSERT INTO signals (node_id, at, body) VALUES ('other', 0, '{}')")
+    await shared.run(sql`INSERT INTO signals (node_id, at, body) VALUES ('other', 0, '{}')`)
     vi.advanceTimersByTime(5_000)
     await pruned
     expect(reports).toBeGreaterThan(0)
-    expect(await shared.all('SELECT body FROM signals')).toEqual([])
+    expect(await shared.all(sql`SELECT body FROM signals`)).toEqual([])
     await cluster.stop()
   })
   it('has told the others of its users once its row is removed, also if it can store nothing afterwards', async () => {
@@ -99,7 +99,7 @@ describeOnEachDatabase('what a process does at intervals beside others', (openUr
     const nothing = { status: null, status_age: null, stalled_age: null, seen_age: 0 }
     await upsertPresence(shared, cluster.id, [{ user_id: 'ada', streams: 1, since_age: 0, ...nothing }])
     await cluster.stop()
-    const rows = await shared.all<{ body: string }>('SELECT body FROM signals')
+    const rows = await shared.all<{ body: string }>(sql`SELECT body FROM signals`)
     expect(rows.map(({ body }) => JSON.parse(body).user_ids)).toEqual([['ada']])
   })
 })

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { beforeAll, expect, it } from 'vitest'
 import { VERSION } from '../../lib/core/version.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
-import { databaseNow } from '../../lib/storage/sql.ts'
+import { databaseNow, sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService } from '../support/service.ts'
@@ -52,15 +52,10 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
     const { db } = cluster
     const insert = (prefix: string, count: number, age: number) =>
       db.run(
-        `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+        sql`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})
          INSERT INTO nodes (id, version, started_at, beat_at, streams)
-         SELECT ? || CAST(100000000000 + n AS TEXT), '1.0.0', CAST(? AS BIGINT),
-                ${databaseNow(db.dialect)} - CAST(? AS BIGINT), 0 FROM numbers`,
-        count,
-        prefix,
-        // After every real one.
-        9_000_000_000_000_000,
-        age,
+         SELECT ${prefix} || CAST(100000000000 + n AS TEXT), '1.0.0', CAST(${9_000_000_000_000_000} AS BIGINT),
+                ${databaseNow(db.dialect)} - CAST(${age} AS BIGINT), 0 FROM numbers`,
       )
     await insert('00000000-0000-7000-8000-', 1, 11_000_000)
     expect((await ada.nodes.list()).nodes.map(({ id }) => id)).toEqual([cluster.id])

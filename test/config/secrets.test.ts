@@ -9,6 +9,7 @@ import { pack, unpack } from '../../lib/backups/packing.ts'
 import { type ConfigInput, parseConfig } from '../../lib/config/parse.ts'
 import { configKeys } from '../../lib/config/reference.ts'
 import { openFileStore } from '../../lib/files/file-store.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createBrowser, PUBLIC_URL } from '../accounts/oauth/browser.ts'
 import { returnFrom, startPlain } from '../accounts/oauth/plain.ts'
 import { bytesFor, PNG, startWithFiles, upload } from '../chat/attachments/files.ts'
@@ -272,7 +273,7 @@ describeOnEachDatabase('the key in the database', (openUrl) => {
     const { url: link } = await ada.attachments.link(id)
     const pathOf = (each: string) => each.replace(/^https?:\/\/[^/]+/, '')
     expect((await fetch(first.base_url + pathOf(link))).status).toBe(200)
-    await innerState(first).db.run("DELETE FROM meta WHERE name = 'secret_key'")
+    await innerState(first).db.run(sql`DELETE FROM meta WHERE name = 'secret_key'`)
     await first.close()
     const second = await startService(url, {
       config: { attachments: { enabled: true, storage: `fs:${first.folder}` } },

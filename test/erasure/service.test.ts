@@ -4,6 +4,7 @@ import { erase as eraseUser, resume } from '../../lib/erasure/service.ts'
 import { insertErasedAuthor } from '../../lib/erasure/store.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { exportArchive } from '../../lib/storage/archive/export.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService, startThread, times } from '../support/service.ts'
@@ -81,9 +82,9 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     expect(again.id).not.toBe(grace.id)
     const { db } = innerState(service)
     for (const table of ['sessions', 'participants', 'identities', 'api_keys', 'password_resets', 'known_devices'])
-      expect(await db.all(`SELECT user_id FROM ${table} WHERE user_id = ?`, grace.id), table).toEqual([])
-    expect(await db.all('SELECT * FROM thread_members WHERE user_id = ?', grace.id)).toEqual([])
-    expect(await db.all('SELECT * FROM messages WHERE posted_by = ?', grace.id)).toEqual([])
+      expect(await db.all(statement(`SELECT user_id FROM ${table} WHERE user_id = ?`, [grace.id])), table).toEqual([])
+    expect(await db.all(sql`SELECT * FROM thread_members WHERE user_id = ${grace.id}`)).toEqual([])
+    expect(await db.all(sql`SELECT * FROM messages WHERE posted_by = ${grace.id}`)).toEqual([])
   })
 
   it('leaves messages without an author, and every count unchanged', async () => {
@@ -183,7 +184,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     expect(JSON.stringify([told, replayed])).not.toContain('SECRET')
     const { db } = innerState(service)
     for (const table of ['messages', 'message_revisions', 'message_chunks'])
-      expect(JSON.stringify(await db.all(`SELECT * FROM ${table}`)), table).not.toContain('SECRET')
+      expect(JSON.stringify(await db.all(statement(`SELECT * FROM ${table}`))), table).not.toContain('SECRET')
     await Promise.all([stream.close(), replay.close()])
   })
 
@@ -243,7 +244,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     await grace.messages.postRoot(alone.conversation_id, { content: 'to myself' })
     await erase(grace)
     const { db } = innerState(service)
-    expect(await db.all('SELECT id FROM conversations WHERE id = ?', alone.conversation_id)).toEqual([])
+    expect(await db.all(sql`SELECT id FROM conversations WHERE id = ${alone.conversation_id}`)).toEqual([])
     const { participants } = await ada.conversations.get(params.conversation_id)
     expect(participants.map((each) => each.role)).toEqual(['owner', 'member'])
   })
@@ -278,7 +279,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     const { entries } = await service.chat.audit.list(actor, { user_id: grace.id, act: 'user.erased' })
     expect(entries).toHaveLength(1)
     await expectCountersRight(linus, params.conversation_id)
-    const contents = await innerState(service).db.all('SELECT content FROM messages')
+    const contents = await innerState(service).db.all(sql`SELECT content FROM messages`)
     expect(JSON.stringify(contents)).not.toContain('SECRET 1')
   })
 
@@ -310,18 +311,20 @@ describeOnEachDatabase('an erased user with many messages', (openUrl) => {
       const { db, id } = innerState(service)
       const elsewhere = await service.chat.conversations.create(ada)
       await db.run(
-        `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+        statement(
+          `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
        VALUES ${times(1_000, () => '(?, ?, 0, ?, 0, 0)').join(', ')}`,
-        ...times(1_000, (i) => [id(), elsewhere.conversation_id, i]).flat(),
+          times(1_000, (i) => [id(), elsewhere.conversation_id, i]).flat(),
+        ),
       )
       const last = await post(grace)
       await service.chat.users.erase(OPERATOR, grace.user_id, { messages })
       await innerState(service).tasks.settle()
 
-      expect(await db.all('SELECT id FROM messages WHERE posted_by = ?', grace.user_id)).toEqual([])
-      expect(await db.all('SELECT root_id FROM thread_members WHERE user_id = ?', grace.user_id)).toEqual([])
+      expect(await db.all(sql`SELECT id FROM messages WHERE posted_by = ${grace.user_id}`)).toEqual([])
+      expect(await db.all(sql`SELECT root_id FROM thread_members WHERE user_id = ${grace.user_id}`)).toEqual([])
       const counters = async (root_id: string) =>
-        db.get('SELECT message_count, participant_count FROM threads WHERE root_id = ?', root_id)
+        db.get(sql`SELECT message_count, participant_count FROM threads WHERE root_id = ${root_id}`)
       const kept = messages === 'keep'
       expect(await counters(first.root_id)).toEqual({
         message_count: kept ? 451 : 151,
@@ -372,7 +375,7 @@ describeOnEachDatabase('an interrupted erasure', (openUrl) => {
       expect(await service.chat.threads.list(ada, conversation_id, {})).toMatchObject({ threads })
       expect(await codeOf(service.chat.users.find(OPERATOR, name))).toBe('not_found')
     }
-    const contents = await innerState(service).db.all('SELECT content FROM messages')
+    const contents = await innerState(service).db.all(sql`SELECT content FROM messages`)
     expect(JSON.stringify(contents)).not.toContain('SECRET')
     await service.close()
   })

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import type { Database } from '../../lib/storage/database.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 
 const UNITS_MS = [60_000, 3_600_000, 86_400_000, 365 * 86_400_000]
 const KEPT = ['sessions', 'audit_log', 'events', 'invites', 'messages']
@@ -72,14 +73,14 @@ async function ask(node: ChildProcess, message: object): Promise<{ error?: strin
 async function countRows(db: Database): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const table of KEPT)
-    counts[table] = Number((await db.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n)
+    counts[table] = Number((await db.get<{ n: number }>(statement(`SELECT count(*) AS n FROM ${table}`)))!.n)
   return counts
 }
 
 /** Events have their numbers without a gap, and rising times. */
 async function findDisorder(db: Database): Promise<string[]> {
   const events = await db.all<{ seq: number; created_at: number }>(
-    'SELECT seq, created_at FROM events ORDER BY conversation_id, seq',
+    sql`SELECT seq, created_at FROM events ORDER BY conversation_id, seq`,
   )
   return events.flatMap(({ seq, created_at }, n) => {
     const last = events[n - 1]

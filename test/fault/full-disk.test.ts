@@ -2,6 +2,7 @@ import { cpSync, existsSync, rmSync, statfsSync, statSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, type TestContext, vi } from 'vitest'
 import { MIB } from '../../lib/core/units.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createReserve } from '../../lib/storage/sqlite/reserve.ts'
 import { folder, run } from '../cli/process.ts'
 import { codeOf, innerState, type Person, startService, type TestService } from '../support/service.ts'
@@ -84,7 +85,7 @@ it('on a full disk sign-out and deletions use the reserve, and posts are 507 unt
   }
   await service.idle()
   expect(await codeOf(ada.conversations.get(doomed))).toBe('not_found')
-  expect(await innerState(service).db.all('SELECT id FROM conversations WHERE id = ?', doomed)).toEqual([])
+  expect(await innerState(service).db.all(sql`SELECT id FROM conversations WHERE id = ${doomed}`)).toEqual([])
   free()
   await ada.messages.postRoot(kept, { content: 'there is room again' })
   expect(keepReserve(other)).toBe(false)
@@ -116,12 +117,12 @@ it('operators delete on a full disk beside a running service, in steps of a MiB 
   expect(statSync(`${file}-wal`).size).toBeLessThan(MIB)
   expect(await at('fsck')).toMatchObject({ code: 0 })
   // Events past their retention.
-  await innerState(service).db.run('UPDATE events SET created_at = created_at - 200000000000')
+  await innerState(service).db.run(sql`UPDATE events SET created_at = created_at - 200000000000`)
   const pruned = await at('events', 'prune')
   expect(pruned.stdout).toMatch(/^events +\d{3}/m)
   expect(pruned.stdout).toMatch(/Freed: 0\.0 MiB on the disk, \d+\.\d MiB inside the database file/)
   expect(statSync(`${file}-wal`).size).toBeLessThan(MIB)
-  const { count } = (await innerState(service).db.get<{ count: number }>('SELECT count(*) AS count FROM messages'))!
+  const { count } = (await innerState(service).db.get<{ count: number }>(sql`SELECT count(*) AS count FROM messages`))!
   expect(count).toBeLessThan(300)
 })
 

@@ -4,6 +4,7 @@ import { listBackups, openTarget } from '../../lib/backups/backups.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { MARKER_KEY } from '../../lib/files/marker.ts'
 import { ChatError, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { statement } from '../../lib/storage/sql.ts'
 
 type Chat = ReturnType<typeof createChatService>
 type Actor = Awaited<ReturnType<Chat['users']['actor']>>
@@ -170,7 +171,7 @@ async function startLoad(nodes: readonly [Chat, Chat], random: () => number) {
     },
     async countGone(): Promise<number> {
       const sql = "SELECT count(*) AS n FROM attachments WHERE status = 'gone'"
-      return Number((await contextOf(nodes[0]).db.get<{ n: number }>(sql))!.n)
+      return Number((await contextOf(nodes[0]).db.get<{ n: number }>(statement(sql)))!.n)
     },
     /** Whether all is as if nothing had been moved. */
     async check(config: Parameters<typeof openTarget>[0]): Promise<void> {

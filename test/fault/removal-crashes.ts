@@ -3,6 +3,7 @@ import type { AdminClient } from '../../lib/client/admin.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { inconsistenciesIn } from './invariants.ts'
 import { settle } from './people.ts'
 import { startProcess } from './process.ts'
@@ -78,7 +79,7 @@ export async function crashRemovals(options: RemovalCrashOptions): Promise<Remov
     const left = await planted.left()
     if (left > 0) figures.interrupted[kind]++
     if (lease === 'lapsed')
-      await contextOf(chat).db.run('UPDATE tasks SET lease_expires_at = 1 WHERE writer IS NOT NULL')
+      await contextOf(chat).db.run(sql`UPDATE tasks SET lease_expires_at = 1 WHERE writer IS NOT NULL`)
     server = await startProcess(url, { port })
     const started = performance.now()
     figures.faults.push(...(await planted.shown(client)))
@@ -168,7 +169,9 @@ async function findFirst(chat: Chat) {
 
 async function count(chat: Chat, column: 'conversation_id' | 'posted_by', id: string): Promise<number> {
   const { db } = contextOf(chat)
-  const row = await db.get<{ left: number }>(`SELECT count(*) AS left FROM messages WHERE ${column} = ?`, id)
+  const row = await db.get<{ left: number }>(
+    statement(`SELECT count(*) AS left FROM messages WHERE ${column} = ?`, [id]),
+  )
   return Number(row!.left)
 }
 
@@ -187,7 +190,7 @@ async function haveEnded(chat: Chat): Promise<boolean> {
   const { db } = contextOf(chat)
   const deadline = performance.now() + TIMEOUT_MS
   while (performance.now() < deadline) {
-    if (!(await db.get('SELECT 1 AS found FROM tasks LIMIT 1'))) return true
+    if (!(await db.get(sql`SELECT 1 AS found FROM tasks LIMIT 1`))) return true
     await sleep(50)
   }
   return false

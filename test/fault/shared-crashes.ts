@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { type Actor, type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { programArgs } from '../support/programs.ts'
 import { inconsistenciesIn } from './invariants.ts'
 
@@ -39,13 +40,14 @@ export async function crashShared({ url, kills, random, onKill }: SharedCrashOpt
   const chat = createChatService(parseConfig(), await openStorage({ database: url }))
   await chat.start()
   const { db } = contextOf(chat)
-  await db.run('CREATE TABLE orders (id INTEGER PRIMARY KEY)')
+  await db.run(sql`CREATE TABLE orders (id INTEGER PRIMARY KEY)`)
   const { user } = await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
   const ada = await chat.users.actor(user.id)
   const { conversation_id } = await chat.conversations.create(ada, { title: 'Orders' })
   const figures: SharedCrashFigures = { kills: 0, committed: 0, lost: 0, faults: [] }
   const reader = follow(chat, ada, conversation_id, figures.faults)
-  const listOrders = async () => (await db.all<{ id: number }>('SELECT id FROM orders ORDER BY id')).map(({ id }) => id)
+  const listOrders = async () =>
+    (await db.all<{ id: number }>(sql`SELECT id FROM orders ORDER BY id`)).map(({ id }) => id)
   let next = 1
   for (let kill = 0; kill < kills; kill++) {
     const orders = 1 + Math.floor(random() * MAX_ORDERS)
@@ -75,8 +77,7 @@ export async function crashShared({ url, kills, random, onKill }: SharedCrashOpt
 /** The orders of which there is a message, as read from the database. */
 async function listPosted(chat: Chat, conversation_id: string): Promise<number[]> {
   const rows = await contextOf(chat).db.all<{ content: string }>(
-    'SELECT content FROM messages WHERE conversation_id = ? ORDER BY created_at',
-    conversation_id,
+    sql`SELECT content FROM messages WHERE conversation_id = ${conversation_id} ORDER BY created_at`,
   )
   return rows.map(({ content }) => Number(content.slice('order '.length)))
 }
@@ -90,7 +91,7 @@ function follow(chat: Chat, actor: Actor, conversation_id: string, faults: strin
       if (event.type !== 'message.new') continue
       const id = Number(event.payload.message.content.slice('order '.length))
       got.push(id)
-      const row = await contextOf(chat).db.get('SELECT id FROM orders WHERE id = ?', id)
+      const row = await contextOf(chat).db.get(sql`SELECT id FROM orders WHERE id = ${id}`)
       if (!row) faults.push(`an event of order ${id}, which is not stored`)
     }
   })()

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { type FileStore, openFileStore } from '../../lib/files/file-store.ts'
 import { createFilesPlace } from '../../lib/files/guard.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { bytesFor, bytesOf, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState } from '../support/service.ts'
@@ -15,7 +16,7 @@ describeOnEachDatabase('a place of files that goes away for a moment', (openUrl)
     const { conversation_id } = await ada.conversations.create({ title: 'Files' })
     const content = bytesOf(100)
     const id = await upload(ada, await bytesFor(service, ada), conversation_id, { content })
-    const row = await db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', id)
+    const row = await db.get<{ blob_id: string }>(sql`SELECT blob_id FROM attachments WHERE id = ${id}`)
     const store = openFileStore(`fs:${service.folder}`)
     onTestFinished(() => store.close())
     const changed = { ...store, ...change(store) }

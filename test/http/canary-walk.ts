@@ -1,5 +1,6 @@
 import { routes } from '../../lib/endpoints.ts'
 import { openStorage } from '../../lib/index.ts'
+import { statement } from '../../lib/storage/sql.ts'
 import { type RunOptions, run } from '../cli/process.ts'
 import { type Serving, serve } from '../cli/serving.ts'
 import { type ModelServer, refuses, startModelServer, streams } from '../support/model-server.ts'
@@ -259,14 +260,16 @@ async function dump(database: string): Promise<Readable[]> {
   try {
     const { db } = storage
     const tables = await db.all<{ name: string }>(
-      db.dialect === 'sqlite'
-        ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
-        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+      statement(
+        db.dialect === 'sqlite'
+          ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
+          : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+      ),
     )
     return await Promise.all(
       tables.map(async ({ name }) => ({
         where: `table ${name}`,
-        text: JSON.stringify(await db.all(`SELECT * FROM ${name}`)),
+        text: JSON.stringify(await db.all(statement(`SELECT * FROM ${name}`))),
       })),
     )
   } finally {

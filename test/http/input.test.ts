@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client/index.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createRandom } from '../fault/random.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
@@ -145,7 +146,7 @@ describeOnEachDatabase('input', (openUrl, dialect) => {
 
   const countRows = () =>
     innerState(service).db.get(
-      `SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM participants) AS participants,
+      sql`SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM participants) AS participants,
               (SELECT count(*) FROM invites) AS invites, (SELECT count(*) FROM conversations) AS conversations,
               (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM events) AS events`,
     )

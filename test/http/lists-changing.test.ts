@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill, insert } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'
@@ -24,14 +25,14 @@ interface Copied {
 
 async function copyRow(tx: Queries, table: string, key: Row, change: Row): Promise<void> {
   const where = Object.keys(key).map((column) => `${column} = ?`)
-  const row = await tx.get<Row>(`SELECT * FROM ${table} WHERE ${where.join(' AND ')}`, ...Object.values(key))
+  const row = await tx.get<Row>(statement(`SELECT * FROM ${table} WHERE ${where.join(' AND ')}`, Object.values(key)))
   await insert(tx, table, [{ ...row!, ...change }])
 }
 
 const byId = (table: string, staying: Copied['staying'], others: (id: string) => Row = () => ({})): Copied => ({
   staying,
   copy: (tx, template, id) => copyRow(tx, table, { id: template }, { id, ...others(id) }),
-  remove: (tx, id) => tx.run(`DELETE FROM ${table} WHERE id = ?`, id),
+  remove: (tx, id) => tx.run(statement(`DELETE FROM ${table} WHERE id = ?`, [id])),
 })
 
 const userOf = (id: string): Row => ({
@@ -76,7 +77,7 @@ const COPIED: Record<string, Copied> = {
       await copyRow(tx, 'conversations', { id: template }, { id })
       await copyRow(tx, 'participants', { conversation_id: template, user_id }, { conversation_id: id })
     },
-    remove: (tx, id) => tx.run('UPDATE conversations SET deleted_at = 1 WHERE id = ?', id),
+    remove: (tx, id) => tx.run(sql`UPDATE conversations SET deleted_at = 1 WHERE id = ${id}`),
   },
   participantsList: {
     staying: ({ users }) => users,
@@ -85,19 +86,19 @@ const COPIED: Record<string, Copied> = {
       await copyRow(tx, 'participants', { conversation_id, user_id: template }, { user_id: id })
     },
     remove: (tx, id, { conversation_id }) =>
-      tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversation_id, id),
+      tx.run(sql`DELETE FROM participants WHERE conversation_id = ${conversation_id} AND user_id = ${id}`),
   },
   reactionsList: {
     staying: ({ reactors }) => reactors,
     copy: (tx, template, user_id, { messages }) =>
       copyRow(tx, 'reactions', { message_id: messages[1]!, emoji_key: '👍', user_id: template }, { user_id }),
-    remove: (tx, user_id) => tx.run('DELETE FROM reactions WHERE user_id = ?', user_id),
+    remove: (tx, user_id) => tx.run(sql`DELETE FROM reactions WHERE user_id = ${user_id}`),
   },
   limitsListProfiles: {
     staying: ({ profiles }) => profiles,
     copy: (tx, template, name) =>
       copyRow(tx, 'limit_profiles', { name: template }, { id: name.slice(1, 37), name, name_key: name }),
-    remove: (tx, name) => tx.run('DELETE FROM limit_profiles WHERE name = ?', name),
+    remove: (tx, name) => tx.run(sql`DELETE FROM limit_profiles WHERE name = ${name}`),
     nameOf: (template, n) => `p${beside(template.slice(1, 37), n)}`.padEnd(64, '~'),
   },
 }

@@ -112,9 +112,9 @@ describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
     const { db } = innerState(service)
     const looked: string[] = []
     const { get: find } = db
-    db.get = (sql, ...params) => {
-      looked.push(String(sql))
-      return find(sql, ...params)
+    db.get = (sql) => {
+      looked.push(sql.text)
+      return find(sql)
     }
     const refused = await get('/api/auth/me', address, { authorization: 'Bearer cs_madeup' })
     db.get = find

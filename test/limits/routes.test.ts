@@ -1,5 +1,6 @@
 import { beforeAll, expect, inject, it } from 'vitest'
 import { SECOND } from '../../lib/core/units.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
 import { setUpNodes } from '../support/describe-service.ts'
@@ -88,7 +89,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     expect(await codeOf(ada.limits.deleteProfile(created.id))).toBe('not_found')
     expect(await codeOf(ada.limits.updateProfile(created.id, { params }))).toBe('not_found')
     const acts = await innerState(first).db.all<{ act: string; ip: string }>(
-      "SELECT act, ip FROM audit_log WHERE act LIKE 'limit_%' ORDER BY id",
+      sql`SELECT act, ip FROM audit_log WHERE act LIKE 'limit_%' ORDER BY id`,
     )
     expect(acts.map(({ act }) => act)).toEqual([
       'limit_profile.created',
@@ -249,7 +250,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
 
   it('delete buckets without effect', async () => {
     await session('grace')
-    const count = async () => (await innerState(first).db.get('SELECT COUNT(*) AS n FROM limit_buckets'))!.n
+    const count = async () => (await innerState(first).db.get(sql`SELECT COUNT(*) AS n FROM limit_buckets`))!.n
     expect(await count()).toBeGreaterThan(0)
     later(400 * 24 * 3600)
     expect((await first.chat.ops.prune()).limit_buckets).toBeGreaterThan(0)

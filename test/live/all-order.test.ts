@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createRandom, newSeed } from '../fault/random.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState, patiently, startService, type TestService, times } from '../support/service.ts'
@@ -58,7 +59,7 @@ describeOnEachDatabase('streams of all conversations that break anywhere', (open
       const at = Date.now() * 1000
       const events = [{ type: 'conversation.updated' as const }]
       await appendEvents(tx, [{ conversation_id: pick(adas), at, events, messages: 0 }])
-      await tx.get('SELECT pg_sleep(?)', random() / 10)
+      await tx.get(sql`SELECT pg_sleep(${random() / 10})`)
     })
   }
 
@@ -94,7 +95,7 @@ describeOnEachDatabase('streams of all conversations that break anywhere', (open
     const from = first.value!.id!
     const { db } = innerState(chat)
     const headOf = async (id: string) =>
-      (await db.get<{ last: number }>('SELECT last_seq AS last FROM conversations WHERE id = ?', id))!.last
+      (await db.get<{ last: number }>(sql`SELECT last_seq AS last FROM conversations WHERE id = ${id}`))!.last
     const before = new Map(await Promise.all(adas.map(async (id) => [id, await headOf(id)] as const)))
     let ends: Map<string, number> | undefined
     const isOver = (got: Got) =>

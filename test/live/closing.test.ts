@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { currentMicros } from '../../lib/core/time.ts'
 import { SECOND } from '../../lib/core/units.ts'
 import { openStorage } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { placementOf } from '../support/placement.ts'
@@ -104,7 +105,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       await thread.ada.participants.add(params.conversation_id, { user_id: user.id })
       const [disabled, other] = [await open(kim), await open(ada)]
       const elsewhere = await openStorage({ database: url, ...placementOf(url) })
-      await elsewhere.db.run('UPDATE users SET disabled_at = ? WHERE id = ?', now, user.id)
+      await elsewhere.db.run(sql`UPDATE users SET disabled_at = ${now} WHERE id = ${user.id}`)
       await elsewhere.close()
       // No call of the test starts the check: the service does so by itself.
       expect(await reasonOf(disabled)).toEqual(ENDED)
@@ -115,7 +116,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
     it('when another process has ended the session', async () => {
       const stream = await open(await signIn())
       const elsewhere = await openStorage({ database: url, ...placementOf(url) })
-      await elsewhere.db.run('DELETE FROM sessions WHERE user_id = ?', thread.grace.id)
+      await elsewhere.db.run(sql`DELETE FROM sessions WHERE user_id = ${thread.grace.id}`)
       await elsewhere.close()
       await poll(service.chat)
       expect(await reasonOf(stream)).toEqual(ENDED)

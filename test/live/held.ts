@@ -1,6 +1,6 @@
 import type { Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
-import { type Sql, toSql } from '../../lib/storage/sql.ts'
+import type { Sql } from '../../lib/storage/sql.ts'
 
 /** Selects reads by their SQL and parameters. */
 export type Which = (sql: string, params: readonly Primitive[]) => boolean
@@ -65,10 +65,8 @@ export function holdStorage(): HeldStorage {
         ...storage,
         db: {
           ...db,
-          all: <T>(sql: Sql | string, ...params: readonly Primitive[]) =>
-            step(toSql(sql, params), () => db.all<T>(sql, ...params)),
-          get: <T>(sql: Sql | string, ...params: readonly Primitive[]) =>
-            step(toSql(sql, params), () => db.get<T>(sql, ...params)),
+          all: <T>(sql: Sql) => step(sql, () => db.all<T>(sql)),
+          get: <T>(sql: Sql) => step(sql, () => db.get<T>(sql)),
           changeToken: () => step({ text: 'change token', params: [] }, () => db.changeToken()),
         },
       }

@@ -2,8 +2,8 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { News } from '../../lib/live/feed/feed-order.ts'
 import { postgresOrder } from '../../lib/live/feed/postgres-order.ts'
 import { appendEvents } from '../../lib/live/log/appending.ts'
-import type { Database, Primitive, Queries } from '../../lib/storage/database.ts'
-import type { Sql } from '../../lib/storage/sql.ts'
+import type { Database, Queries } from '../../lib/storage/database.ts'
+import { type Sql, sql, statement } from '../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { innerState, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
@@ -22,7 +22,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     const { db } = innerState(service)
     const order = postgresOrder(db)
     const place = await order.head()
-    for (const _ of times(20, () => 0)) await db.get('SELECT pg_current_xact_id()')
+    for (const _ of times(20, () => 0)) await db.get(sql`SELECT pg_current_xact_id()`)
     expect(await order.head()).toEqual(place)
     expect((await order.news(place, 10)).place).toEqual(place)
   })
@@ -38,7 +38,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     const id = (await before.until('stream.ready')).at(-1)!.id!
     await before.close()
     await ada.conversations.remove(conversation_id)
-    await innerState(service).db.run('DELETE FROM events')
+    await innerState(service).db.run(sql`DELETE FROM events`)
     const after = await openStream(service.base_url, undefined, { cookie, last_event_id: id })
     const [ready] = await after.until('stream.ready')
     expect(ready!.event.payload).toMatchObject({ resumed: true })
@@ -55,7 +55,7 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     const { db } = innerState(service)
     const events = [{ type: 'conversation.updated' as const }]
     const append = (tx: Queries) => appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, events, messages: 0 }])
-    const begin = async (tx: Queries) => Number((await tx.get<{ xid: string }>(BEGIN))!.xid)
+    const begin = async (tx: Queries) => Number((await tx.get<{ xid: string }>(statement(BEGIN)))!.xid)
     const before = await postgresOrder(db).head()
     const [begun, released] = [withResolvers<void>(), withResolvers<void>()]
     const last = db.write(async (tx) => {
@@ -70,8 +70,8 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     released.resolve()
     await last
 
-    const get = async (sql: Sql | string, ...params: Primitive[]) => {
-      const row = await db.get<{ now: string }>(sql, ...params)
+    const get = async (sql: Sql) => {
+      const row = await db.get<{ now: string }>(sql)
       return row && { ...row, now: `${others[0]}:${row.now.split(':')[1]}:${others}` }
     }
     const crowded = postgresOrder({ ...db, get: get as Database['get'] })

@@ -55,10 +55,8 @@ describe.skipIf(!inject('postgres_url'))('a node on a PostgreSQL that has recove
         ...storage,
         db: {
           ...db,
-          all: (sql, ...params) =>
-            pass(String(sql).includes('signals s') ? 'look' : undefined, () => db.all(sql, ...params)),
-          get: (sql, ...params) =>
-            pass(String(sql).startsWith('UPDATE nodes') ? 'report' : undefined, () => db.get(sql, ...params)),
+          all: (sql) => pass(sql.text.includes('signals s') ? 'look' : undefined, () => db.all(sql)),
+          get: (sql) => pass(sql.text.startsWith('UPDATE nodes') ? 'report' : undefined, () => db.get(sql)),
         },
       }
     }

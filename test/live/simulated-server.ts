@@ -3,8 +3,8 @@ import type { FeedOrder, FeedRow, Place } from '../../lib/live/feed/feed-order.t
 import { sqliteOrder } from '../../lib/live/feed/feed-order.ts'
 import { postgresOrder } from '../../lib/live/feed/postgres-order.ts'
 import { sees } from '../../lib/live/log/snapshots.ts'
-import type { Database, Dialect, Primitive } from '../../lib/storage/database.ts'
-import { type Sql, toSql } from '../../lib/storage/sql.ts'
+import type { Database, Dialect } from '../../lib/storage/database.ts'
+import type { Sql } from '../../lib/storage/sql.ts'
 import type { Interleaving } from './interleavings.ts'
 
 /** A row to append. */
@@ -125,18 +125,16 @@ function createFeed(dialect: Dialect, { rows, snapshot, answer }: Stored) {
   const database = {
     dialect,
     changeToken: async () => snapshot(),
-    get: (sql: Sql | string, ...values: Primitive[]) =>
+    get: ({ text, params }: Sql) =>
       read(() => {
-        const { text, params } = toSql(sql, values)
         if (text.includes('sqlite_sequence')) return { seq: lastOf('id') }
         const head = { now: snapshot(), last: String(lastOf('xid')) }
         if (!text.includes('latest AS')) return head
         const [xmax, unfinished, after, limit] = params as unknown as [string, string, number, number]
         return { ...head, count: 0, rows: news(Number(xmax), unfinished, after, limit) }
       }),
-    all: (sql: Sql | string, ...values: Primitive[]) =>
+    all: ({ text, params }: Sql) =>
       read<unknown[]>(() => {
-        const { text, params } = toSql(sql, values)
         if (text.includes('unseen')) return outOfOrder(Number(params[0]), params[1] as string)
         const [place, limit] = params as unknown as [number, number]
         return rows.filter(({ id }) => id > place).slice(0, limit)

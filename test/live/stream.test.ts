@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client/index.ts'
 import { createChatApp } from '../../lib/http/app.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeService } from '../support/describe-service.ts'
 import { innerState } from '../support/service.ts'
@@ -198,7 +199,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
       const { conversation_id } = await begin()
       const { db } = innerState(service)
       // The oldest stored event is the third one: a reader who has the second misses nothing.
-      await db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
+      await db.run(sql`DELETE FROM events WHERE conversation_id = ${conversation_id} AND seq < 3`)
       for (const where of ['header', 'address']) {
         const at = await positionOf(reading.ada, conversation_id)
         const id = await make(at)
@@ -222,7 +223,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
 
     it('but not with the id before the oldest stored event', async () => {
       const { conversation_id, position } = await begin()
-      await innerState(service).db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
+      await innerState(service).db.run(sql`DELETE FROM events WHERE conversation_id = ${conversation_id} AND seq < 3`)
       const stream = await open({ last_event_id: withSeq(position, 2) })
       const seen = await stream.until('message.new')
       expect(seen[0]!.event.payload).toMatchObject({ resumed: true, seq: 2 })
@@ -231,7 +232,7 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
 
     it('nor with the last id, when nothing is stored', async () => {
       const { conversation_id, position } = await begin()
-      await innerState(service).db.run('DELETE FROM events WHERE conversation_id = ?', conversation_id)
+      await innerState(service).db.run(sql`DELETE FROM events WHERE conversation_id = ${conversation_id}`)
       const current = await open({ last_event_id: position })
       expect((await current.next())!.event.payload).toMatchObject({ resumed: true, seq: seqOf(position) })
       const old = await open({ last_event_id: withSeq(position, seqOf(position) - 1) })

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { uniqueKey } from '../../lib/core/characters.ts'
 import { OPERATOR } from '../../lib/index.ts'
+import { statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState, startService, type TestService, times } from '../support/service.ts'
 import { startSmtp } from '../support/smtp-server.ts'
@@ -38,7 +39,8 @@ describeOnEachDatabase('mail from the configuration', (openUrl) => {
     await smtp.close()
   })
 
-  const rows = (sql: string, ...params: string[]) => innerState(service).db.all<{ detail: string }>(sql, ...params)
+  const rows = (sql: string, ...params: string[]) =>
+    innerState(service).db.all<{ detail: string }>(statement(sql, params))
   const queue = async () => (await service.chat.mails.list(OPERATOR)).mails
   const mailsTo = (email: string) => smtp.mails.filter(({ to }) => to.includes(email))
   const tokenIn = (raw: string) => /token=3D([\w-]{20,})=?\r?\n?([\w-]*)/.exec(raw)!.slice(1).join('')
@@ -174,7 +176,7 @@ describeOnEachDatabase('mail from the configuration', (openUrl) => {
     const email = 'a,b@example.org\r\nBcc: eve@example.org'
     const { id } = await service.signIn('quentin')
     const rename = 'UPDATE users SET email = ?, email_key = ? WHERE id = ?'
-    await innerState(service).db.write((tx) => tx.run(rename, email, uniqueKey(email), id))
+    await innerState(service).db.write((tx) => tx.run(statement(rename, [email, uniqueKey(email), id])))
     await service.client().resets.request({ email })
     await eventually(async () => (await queue()).map(({ status }) => status)).toEqual(['failed'])
     expect((await queue())[0]!.cause).toBe('No mail can be sent to this address')

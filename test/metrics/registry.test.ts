@@ -8,6 +8,7 @@ import type { AnyRoute } from '../../lib/endpoint.ts'
 import { routes } from '../../lib/endpoints.ts'
 import { ChatError, type Storage } from '../../lib/index.ts'
 import { createMetrics } from '../../lib/metrics/registry.ts'
+import { type Sql, sql } from '../../lib/storage/sql.ts'
 import { TASK_KINDS } from '../../lib/tasks/schema.ts'
 import { createRandom } from '../fault/random.ts'
 import { checkedFetch } from '../support/answers.ts'
@@ -295,7 +296,7 @@ describeOnEachDatabase('gauges of the database', (openUrl) => {
   it('have what the database has', async () => {
     const { service, page } = await startOn()
     // The database refuses this message, so that the index never takes it.
-    await innerState(service).db.run("INSERT INTO search_changes (doc, message_id, version) VALUES (7, 'x', -1)")
+    await innerState(service).db.run(sql`INSERT INTO search_changes (doc, message_id, version) VALUES (7, 'x', -1)`)
     const shown = await page()
     expect(readingOf(shown, 'chat_search_waiting')).toBe(1)
     for (const [group, series] of Object.entries(GAUGES)) {
@@ -308,9 +309,9 @@ describeOnEachDatabase('gauges of the database', (openUrl) => {
     let isBroken = false
     const wrap = (storage: Storage): Storage => {
       const read = <T extends 'all' | 'get'>(name: T) =>
-        (async (...args: [string]) => {
+        (async (sql: Sql) => {
           if (isBroken) throw new Error('cannot be read')
-          return storage.db[name](...args)
+          return storage.db[name](sql)
         }) as Storage['db'][T]
       return { ...storage, db: { ...storage.db, all: read('all'), get: read('get') } }
     }

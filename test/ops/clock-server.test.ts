@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { expect, it, onTestFinished } from 'vitest'
 import { readClockNotes } from '../../lib/storage/clock-notes.ts'
+import { statement } from '../../lib/storage/sql.ts'
 import { folder } from '../cli/process.ts'
 import { createFakeClock } from '../support/faketime.ts'
 import { isInstalled, startCluster } from '../support/postgres.ts'
@@ -23,7 +24,8 @@ it('the clock of PostgreSQL itself steps: both nodes delete nothing, and end no 
   await ada.invites.create(conversation_id, { role: 'member' })
   const count = async () => {
     const counts = []
-    for (const table of TABLES) counts.push((await db.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n)
+    for (const table of TABLES)
+      counts.push((await db.get<{ n: number }>(statement(`SELECT count(*) AS n FROM ${table}`)))!.n)
     return counts.map(Number)
   }
   const before = await count()

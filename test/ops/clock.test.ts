@@ -3,6 +3,7 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../lib/core/units.ts'
 import { trustClock } from '../../lib/ops/clock.ts'
 import { readClockNotes, readCommandClock } from '../../lib/storage/clock-notes.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, innerState, type Person, startService, startThread, type TestService } from '../support/service.ts'
 
@@ -18,7 +19,9 @@ const TABLES = ['sessions', 'audit_log', 'events', 'invites', 'known_devices', '
 async function countRows({ chat }: TestService): Promise<Record<string, number>> {
   const sums: Record<string, number> = {}
   for (const table of TABLES)
-    sums[table] = Number((await innerState(chat).db.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n)
+    sums[table] = Number(
+      (await innerState(chat).db.get<{ n: number }>(statement(`SELECT count(*) AS n FROM ${table}`)))!.n,
+    )
   return sums
 }
 
@@ -51,7 +54,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     await service.chat.ops.prune()
     expect((await owner.auth.me()).user.id).toBe(owner.id)
     expect(await countRows(service)).toEqual(before)
-    const ended = await ctx.db.all('SELECT id FROM sessions WHERE idle_expires_at = 0')
+    const ended = await ctx.db.all(sql`SELECT id FROM sessions WHERE idle_expires_at = 0`)
     expect(ended).toEqual([])
     // The clock of PostgreSQL is another one, with which the service stays right.
     if (dialect === 'postgresql') {
@@ -100,15 +103,15 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
     const owner = await fill(service)
     const before = await countRows(service)
     const seen = currentMicros() - 3 * DAY
-    await ctx.db.run("UPDATE meta SET value = ? WHERE name = 'clock_seen_at'", String(seen))
+    await ctx.db.run(sql`UPDATE meta SET value = ${String(seen)} WHERE name = 'clock_seen_at'`)
     // Sessions are judged by the clock as it is; only the mark of their end is left out.
-    await ctx.db.run('UPDATE sessions SET idle_expires_at = ?', currentMicros() - HOUR)
+    await ctx.db.run(sql`UPDATE sessions SET idle_expires_at = ${currentMicros() - HOUR}`)
     const second = await start(url)
     expect(second.told()).toEqual([expect.stringMatching(/^warn The clock has stepped: it is 3 days ahead/)])
     await second.service.chat.ops.prune()
     expect(await countRows(service)).toEqual(before)
     const session = await second.ctx.db.get<{ n: number }>(
-      'SELECT count(*) AS n FROM sessions WHERE idle_expires_at = 0',
+      sql`SELECT count(*) AS n FROM sessions WHERE idle_expires_at = 0`,
     )
     expect(Number(session!.n)).toBe(0)
     await second.ctx.ops.clockKeeper.check()
@@ -120,7 +123,7 @@ describeOnEachDatabase('a clock that steps', (openUrl, dialect) => {
   it('is trusted in a database without a note, as after an upgrade, which then gets one', async () => {
     const url = await openUrl()
     const { ctx } = await start(url)
-    await ctx.db.run("DELETE FROM meta WHERE name = 'clock_seen_at'")
+    await ctx.db.run(sql`DELETE FROM meta WHERE name = 'clock_seen_at'`)
     const { ctx: other, told } = await start(url)
     expect([other.clock.step(), told()]).toEqual([0, []])
     expect(Math.abs((await readClockNotes(ctx.db)).note! - currentMicros())).toBeLessThan(MINUTE)
@@ -146,10 +149,8 @@ describeOnEachDatabase('the clock of a node', (openUrl, dialect) => {
     // With the same difference it is the clock of the database that is wrong.
     const add = (id: string, difference: number) =>
       db.run(
-        `INSERT INTO nodes (id, started_at, beat_at, version, streams, clock_difference)
-         VALUES (?, 0, (extract(epoch FROM clock_timestamp()) * 1000000 + 3600000000)::bigint, '0', 0, ?)`,
-        id,
-        difference,
+        sql`INSERT INTO nodes (id, started_at, beat_at, version, streams, clock_difference)
+         VALUES (${id}, 0, (extract(epoch FROM clock_timestamp()) * 1000000 + 3600000000)::bigint, '0', 0, ${difference})`,
       )
     await add('as-wrong', -120 * SECOND)
     const isFailing = async () => (await readiness.failures()).includes('clock')

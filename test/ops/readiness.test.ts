@@ -9,6 +9,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Log } from '../../lib/context.ts'
 import type { Storage } from '../../lib/index.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
+import { type Sql, sql } from '../../lib/storage/sql.ts'
 import { start as startProcess } from '../cli/process.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createPostgresDatabase, createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
@@ -58,17 +59,14 @@ describeOnEachDatabase('/readyz', (openUrl) => {
     onTestFinished(() => service.close())
     const { db } = innerState(service)
     const newest = MIGRATIONS.at(-1)!.name
-    const row = await db.get<{ id: number; checksum: string }>('SELECT * FROM migrations WHERE name = ?', newest)
+    const row = await db.get<{ id: number; checksum: string }>(sql`SELECT * FROM migrations WHERE name = ${newest}`)
     expect(await probe(service.base_url)).toEqual([])
-    await db.write((tx) => tx.run('DELETE FROM migrations WHERE name = ?', newest))
+    await db.write((tx) => tx.run(sql`DELETE FROM migrations WHERE name = ${newest}`))
     expect(await probe(service.base_url)).toEqual(['migrations'])
     expect(await probe(service.base_url)).toEqual(['migrations'])
     await db.write((tx) =>
       tx.run(
-        'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, 1)',
-        row!.id,
-        newest,
-        row!.checksum,
+        sql`INSERT INTO migrations (id, name, checksum, applied_at) VALUES (${row!.id}, ${newest}, ${row!.checksum}, 1)`,
       ),
     )
     expect(await probe(service.base_url)).toEqual([])
@@ -201,9 +199,9 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     const unresponsive = { is: false }
     const wrap = (storage: Storage): Storage => {
       const hearing = <T extends 'all' | 'get'>(name: T) =>
-        (async (...args: [string]) => {
-          if (unresponsive.is && /\bsignals\b/.test(args[0])) throw new Error('no signals')
-          return storage.db[name](...args)
+        (async (sql: Sql) => {
+          if (unresponsive.is && /\bsignals\b/.test(sql.text)) throw new Error('no signals')
+          return storage.db[name](sql)
         }) as Storage['db'][T]
       return { ...storage, db: { ...storage.db, all: hearing('all'), get: hearing('get') } }
     }

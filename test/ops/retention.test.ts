@@ -2,15 +2,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { DAY, HOUR } from '../../lib/core/units.ts'
 import type { Storage } from '../../lib/index.ts'
 import type { Primitive, Writing } from '../../lib/storage/database.ts'
-import { toSql } from '../../lib/storage/sql.ts'
+import { type Sql, sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, innerState, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
 
 /** A statement of a transaction, and the number of rows it changed. */
 interface Statement {
-  sql: string
-  params: readonly Primitive[]
+  statement: Sql
   changes: number
 }
 
@@ -37,7 +36,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
   afterEach(() => service.close())
 
   const count = async (table: string) =>
-    (await innerState(service).db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
+    (await innerState(service).db.get<{ count: number }>(statement(`SELECT count(*) AS count FROM ${table}`)))!.count
 
   it('includes notifications, for 90 days, with what they count', async () => {
     const { ada, grace, conversation_id } = await startThread(service)
@@ -182,11 +181,11 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     clock += 400 * DAY
     statements = []
     const pruned = await service.chat.ops.prune()
-    const deletes = statements.filter(({ sql }) => sql.startsWith('DELETE'))
+    const deletes = statements.filter(({ statement }) => statement.text.startsWith('DELETE'))
     expect(Object.entries(pruned).filter(([, total]) => total < 600)).toEqual([])
     expect(Math.max(...deletes.map(({ changes }) => changes))).toBeLessThanOrEqual(500)
-    for (const { sql, params } of new Map(deletes.map((each) => [each.sql, each])).values())
-      expect(scansIn(await planOf(service, sql, params), dialect), sql).toEqual([])
+    for (const [text, { statement }] of new Map(deletes.map((each) => [each.statement.text, each])))
+      expect(scansIn(await planOf(service, statement), dialect), text).toEqual([])
   })
 
   it('is left for the next start when the service stops', async () => {
@@ -207,8 +206,10 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
         const columns = Object.keys(all[0]!)
         const marks = `(${columns.map(() => '?').join(', ')})`
         return tx.run(
-          `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${all.map(() => marks).join(', ')}`,
-          ...all.flatMap((values) => Object.values(values)),
+          statement(
+            `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${all.map(() => marks).join(', ')}`,
+            all.flatMap((values) => Object.values(values)),
+          ),
         )
       })
     const user_id = ada.id
@@ -252,10 +253,9 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
 function recording(storage: Storage, tell: (statement: Statement) => void): Storage {
   const heard = (tx: Writing): Writing => ({
     ...tx,
-    run: async (sql, ...params) => {
-      const changes = await tx.run(sql, ...params)
-      const statement = toSql(sql, params)
-      tell({ sql: statement.text, params: statement.params, changes })
+    run: async (statement) => {
+      const changes = await tx.run(statement)
+      tell({ statement, changes })
       return changes
     },
   })
@@ -263,11 +263,11 @@ function recording(storage: Storage, tell: (statement: Statement) => void): Stor
 }
 
 /** The query plan of a statement, a line per step. PostgreSQL scans a table only if it must. */
-function planOf({ chat }: TestService, sql: string, params: readonly Primitive[]): Promise<string[]> {
+function planOf({ chat }: TestService, statement: Sql): Promise<string[]> {
   return innerState(chat).db.write(async (tx) => {
-    if (tx.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
-    const explain = tx.dialect === 'postgresql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'
-    const rows = await tx.all<Record<string, string>>(`${explain} ${sql}`, ...params)
+    if (tx.dialect === 'postgresql') await tx.run(sql`SET LOCAL enable_seqscan = off`)
+    const explain = tx.dialect === 'postgresql' ? sql`EXPLAIN` : sql`EXPLAIN QUERY PLAN`
+    const rows = await tx.all<Record<string, string>>(sql`${explain} ${statement}`)
     return rows.map((row) => row.detail ?? row['QUERY PLAN']!)
   })
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { takeShared } from '../../lib/limits/buckets.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, patiently, startService, startThread, times } from '../support/service.ts'
@@ -48,14 +49,14 @@ describeOnEachEmptyDatabase('writers next to writers that fail after a change', 
       ),
     )
     const total = async (sql: string, ...params: string[]) =>
-      Number((await db.get<{ total: number }>(`SELECT count(*) AS total FROM ${sql}`, ...params))!.total)
+      Number((await db.get<{ total: number }>(statement(`SELECT count(*) AS total FROM ${sql}`, params)))!.total)
     const before = { messages: await total('messages'), revisions: await total('message_revisions') }
     const now = context.now()
 
     /** Makes every kind of change of a transaction, and fails. */
     const abort = (index: number) =>
       context.write(async (tx) => {
-        await tx.run('INSERT INTO meta (name, value) VALUES (?, ?)', `aborted ${index}`, '')
+        await tx.run(sql`INSERT INTO meta (name, value) VALUES (${`aborted ${index}`}, ${''})`)
         tx.emit(conversation_id, { type: 'conversation.updated' })
         tx.audit({ act: 'doctor.probed', subject_id: 'aborted' })
         throw new Error('aborted')
@@ -111,7 +112,7 @@ describeOnEachEmptyDatabase('writers next to writers that fail after a change', 
     expect(await total('sessions WHERE user_id = ?', grace.id)).toBe(SESSIONS)
     expect(await total('participants WHERE conversation_id = ?', conversation_id)).toBe(2 + MAX_USES)
     expect(await total("users WHERE username LIKE 'new%'")).toBe(0)
-    expect((await db.get<{ uses: number }>('SELECT uses FROM invites'))!.uses).toBe(MAX_USES)
+    expect((await db.get<{ uses: number }>(sql`SELECT uses FROM invites`))!.uses).toBe(MAX_USES)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     expect(await codeOf(reply(gone, 'later'))).toBe('message_deleted')
     expect((await reply(root.message_id, 'after all')).message.content).toBe('after all')

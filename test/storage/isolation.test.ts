@@ -1,6 +1,7 @@
 import { Client } from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { folder, run } from '../cli/process.ts'
 import { createPostgresDatabase, directUrl } from '../support/databases.ts'
 import { pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
@@ -39,20 +40,20 @@ describe.skipIf(why).each(['repeatable read', 'serializable'])(
       onTestFinished(() => storage.close())
       const { db } = storage
       const isolationOf = async (queries: Pick<typeof db, 'get'>) =>
-        (await queries.get<{ isolation: string }>("SELECT current_setting('transaction_isolation') AS isolation"))!
+        (await queries.get<{ isolation: string }>(sql`SELECT current_setting('transaction_isolation') AS isolation`))!
           .isolation
       expect(await isolationOf(db)).toBe('read committed')
       expect(await db.write(isolationOf)).toBe('read committed')
       expect(await db.write(isolationOf, { timeout: false })).toBe('read committed')
       expect(await db.snapshot(isolationOf)).toBe('repeatable read')
-      await db.run('CREATE TABLE counts (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)')
-      await db.run('INSERT INTO counts (id, n) VALUES (1, 0)')
-      await Promise.all(times(40, () => db.run('UPDATE counts SET n = n + 1 WHERE id = 1')))
-      expect(await db.get('SELECT n FROM counts')).toEqual({ n: 40 })
+      await db.run(sql`CREATE TABLE counts (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)`)
+      await db.run(sql`INSERT INTO counts (id, n) VALUES (1, 0)`)
+      await Promise.all(times(40, () => db.run(sql`UPDATE counts SET n = n + 1 WHERE id = 1`)))
+      expect(await db.get(sql`SELECT n FROM counts`)).toEqual({ n: 40 })
       // What fails leaves nothing open on the connection.
-      await expect(db.run('INSERT INTO counts (id, n) VALUES (1, 0)')).rejects.toThrow()
-      expect(await db.all('SELECT n FROM counts')).toEqual([{ n: 40 }])
-      await db.run('DROP TABLE counts')
+      await expect(db.run(sql`INSERT INTO counts (id, n) VALUES (1, 0)`)).rejects.toThrow()
+      expect(await db.all(sql`SELECT n FROM counts`)).toEqual([{ n: 40 }])
+      await db.run(sql`DROP TABLE counts`)
 
       const [one, two] = [await startService(url), await startService(url)]
       onTestFinished(() => one.close())
@@ -92,7 +93,7 @@ describe.skipIf(why).each(['LATIN1', 'SQL_ASCII'])(`a database in %s${why && `: 
     const message = `The database is in ${encoding}`
     await expect(createChatService(parseConfig(), storage).start()).rejects.toThrow(message)
     await expect(storage.migrate()).rejects.toThrow(message)
-    expect(await storage.db.all("SELECT 1 AS one FROM pg_tables WHERE schemaname = 'public'")).toEqual([])
+    expect(await storage.db.all(sql`SELECT 1 AS one FROM pg_tables WHERE schemaname = 'public'`)).toEqual([])
     await storage.close()
     const { code, stderr } = await run(['serve', '--port', '0', '--database', database], { cwd: folder() })
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)])

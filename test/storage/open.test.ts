@@ -17,6 +17,7 @@ import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Db0Like } from '../../lib/storage/connect.ts'
 import { openStorage, type StorageOptions } from '../../lib/storage/open.ts'
 import { postgresConnector } from '../../lib/storage/postgres/connector.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createPostgresDatabase, createSqliteFile, type FreshDatabase } from '../support/databases.ts'
 import { fileOf, openHandle } from './handles.ts'
 
@@ -109,7 +110,7 @@ describe('openStorage refuses', () => {
       const { url } = await fresh(createSqliteFile())
       const file = fileOf(url)
       const { db } = await opened({ database: url })
-      await db.run('CREATE TABLE items (id INTEGER)')
+      await db.run(sql`CREATE TABLE items (id INTEGER)`)
       const copy = join(dirname(file), 'copy.db')
       for (const end of ['', '-wal']) copyFileSync(file + end, copy + end)
       lose(copy)
@@ -131,8 +132,8 @@ describe('openStorage refuses', () => {
 describe('openStorage takes', () => {
   it('a database in memory, a new one each time', async () => {
     const [one, two] = [await opened({ database: 'sqlite::memory:' }), await opened({ database: 'sqlite::memory:' })]
-    await one.db.run('CREATE TABLE items (id INTEGER)')
-    await expect(two.db.get('SELECT id FROM items')).rejects.toThrow('items')
+    await one.db.run(sql`CREATE TABLE items (id INTEGER)`)
+    await expect(two.db.get(sql`SELECT id FROM items`)).rejects.toThrow('items')
   })
 
   it('any name of a file, in folders that it creates', async () => {
@@ -146,15 +147,15 @@ describe('openStorage takes', () => {
     const { url } = await fresh(createSqliteFile())
     const handle = await openHandle(fileOf(url))
     const { db } = await opened({ database: { dialect: 'sqlite', getInstance: async () => handle } })
-    expect(await db.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' })
-    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+    expect(await db.get(sql`PRAGMA journal_mode`)).toEqual({ journal_mode: 'wal' })
+    expect(await db.get(sql`PRAGMA synchronous`)).toEqual({ synchronous: 2 })
   })
 
   it.skipIf(!inject('postgres_url'))('our PostgreSQL connector in db0', async () => {
     const { url } = await fresh(createPostgresDatabase())
     const database = createDatabase(postgresConnector({ url, max: 2 }))
     const { db } = await opened({ database })
-    expect(await db.get('SELECT 1::int8 AS one')).toEqual({ one: 1 })
+    expect(await db.get(sql`SELECT 1::int8 AS one`)).toEqual({ one: 1 })
     // db0's own methods work on it, too.
     expect(await database.prepare('SELECT ? || ? AS text').bind('a', 'b').get()).toEqual({ text: 'ab' })
     expect(await database.sql`SELECT ${'a'} AS text`).toMatchObject({ rows: [{ text: 'a' }] })
@@ -172,7 +173,7 @@ describe('openStorage takes', () => {
 
 it('creates nothing in the database', async () => {
   const { db } = await opened({ database: (await fresh(createSqliteFile())).url })
-  expect(await db.all('SELECT name FROM sqlite_master')).toEqual([])
+  expect(await db.all(sql`SELECT name FROM sqlite_master`)).toEqual([])
 })
 
 function asynchronous(statement: object): Db0Like {

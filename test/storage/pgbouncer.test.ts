@@ -1,6 +1,7 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { isOutOfTime } from '../../lib/storage/errors.ts'
 import { openStorage } from '../../lib/storage/open.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { pgbouncer, startPgBouncer } from '../support/pgbouncer.ts'
 import { PASSWORD, startService, startThread, times } from '../support/service.ts'
@@ -47,7 +48,7 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
           statement: string
           lock: string
           idle: string
-        }>(`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
+        }>(sql`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock,
                      current_setting('idle_in_transaction_session_timeout') AS idle`))!
       for (const run of [db.write, db.snapshot]) {
         expect(await run(limits)).toEqual({ statement: '10s', lock: '5s', idle: '2s' })
@@ -58,7 +59,7 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
         statement: '322ms',
         lock: '5s',
       })
-      const endless = db.snapshot((tx) => tx.get('SELECT pg_sleep(60)'), { timeout: 50 })
+      const endless = db.snapshot((tx) => tx.get(sql`SELECT pg_sleep(60)`), { timeout: 50 })
       expect(isOutOfTime(await endless.catch((error: unknown) => error))).toBe(true)
       // Of both connections to the server.
       const others = await Promise.all(times(4, () => db.write(limits)))

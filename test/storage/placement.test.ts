@@ -11,6 +11,7 @@ import {
   type StorageOptions,
 } from '../../lib/index.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { createSqliteFile, type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { fileOf, openHandle } from './handles.ts'
 
@@ -136,7 +137,7 @@ describeOnEachEmptyDatabase('a database with tables of a host', (openUrl, dialec
     const storage = await openStorage(options)
     onTestFinished(() => storage.close())
     const checksums = (all: Awaited<ReturnType<typeof openStorage>>) =>
-      all.db.all('SELECT id, name, checksum FROM migrations ORDER BY id')
+      all.db.all(sql`SELECT id, name, checksum FROM migrations ORDER BY id`)
     expect(await checksums(storage)).toEqual(await checksums(plain))
   })
 
@@ -225,7 +226,7 @@ describe('SQLite', () => {
     await storage.backup(copy)
     await restoreStorage(`${url}.restored`, copy, { prefix: 'chat_' })
     await expect(restoreStorage(`${url}.other`, copy)).rejects.toThrow('not a database of chat-server')
-    await storage.db.run('CREATE TABLE invoices (id INTEGER)')
+    await storage.db.run(sql`CREATE TABLE invoices (id INTEGER)`)
     await expect(storage.backup(`${copy}.more`)).rejects.toThrow(/the table invoices.*chat-server export/)
   })
 })

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { ChatError } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { type RoleCluster, type RoleDatabase, startRoleCluster } from '../support/postgres-roles.ts'
 import { innerState, startService, startThread, type TestService } from '../support/service.ts'
 
@@ -91,7 +92,7 @@ describe.skipIf(!inject('postgres_url'))('a role of PostgreSQL', () => {
     expect(await failedRequests(service)).toBeGreaterThanOrEqual(1)
     const query = () =>
       innerState(service)
-        .db.get('SELECT 1')
+        .db.get(sql`SELECT 1`)
         .catch((error: ChatError) => error)
     await expect.poll(query, SOON).toMatchObject({ code: 'unavailable', cause: { code: each.code } })
     expect((await fetch(`${service.base_url}/readyz`)).status).toBe(503)
@@ -106,9 +107,9 @@ describe.skipIf(!inject('postgres_url'))('a role of PostgreSQL', () => {
     const { service, lines, ask } = await startOn(database)
     const { db } = innerState(service)
     // Of the owner: it may take its own rights, and give them back.
-    await db.run('REVOKE ALL ON users FROM chat_app')
+    await db.run(sql`REVOKE ALL ON users FROM chat_app`)
     expect((await ask()).status).toBe(503)
-    await db.run('GRANT ALL ON users TO chat_app')
+    await db.run(sql`GRANT ALL ON users TO chat_app`)
     expect((await ask()).status).toBe(200)
     expect(lines).toEqual([])
   })
@@ -120,7 +121,7 @@ describe.skipIf(!inject('postgres_url'))('a reload with other credentials of Pos
     const before = innerState(service).settings.current()
     const reload = (user: string, password: string) =>
       service.chat.reload({ ...before, database: { ...before.database, url: database.urlFor(user, password) } })
-    const users = () => innerState(service).db.all<{ name: string }>('SELECT session_user AS name')
+    const users = () => innerState(service).db.all<{ name: string }>(sql`SELECT session_user AS name`)
     return { service, lines, before, reload, users }
   }
 

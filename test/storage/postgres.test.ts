@@ -11,6 +11,7 @@ import { createConnections } from '../../lib/storage/postgres/servers.ts'
 import { createStatements } from '../../lib/storage/postgres/statements.ts'
 import { createTransactions } from '../../lib/storage/postgres/transaction.ts'
 import { createHalfOpenWatchdog } from '../../lib/storage/postgres/watchdog.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { startProxy } from '../fault/storage/proxy.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, times } from '../support/service.ts'
@@ -35,18 +36,21 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
   describe('a connection that the server ends', () => {
     it('is replaced when it was idle', async () => {
       const { db, pool, ended } = await openItems()
-      await db.get('SELECT 1')
+      await db.get(sql`SELECT 1`)
       expect(pool.idleCount).toBe(1)
       const gone = new Promise<void>((resolve) => pool.once('remove', () => resolve()))
       await endBackends(ended)
       await gone
-      expect(await db.write((tx) => tx.run(INSERT, 1))).toBe(1)
+      expect(await db.write((tx) => tx.run(statement(INSERT, [1])))).toBe(1)
     })
 
     it.each<[string, (db: Database) => Promise<unknown>]>([
-      ['a query', (db) => db.get('SELECT pg_sleep(60)')],
-      ['a write', (db) => db.write((tx) => tx.run(INSERT, 1).then(() => tx.get('SELECT pg_sleep(60)')))],
-      ['a snapshot', (db) => db.snapshot((snapshot) => snapshot.get('SELECT pg_sleep(60)'))],
+      ['a query', (db) => db.get(sql`SELECT pg_sleep(60)`)],
+      [
+        'a write',
+        (db) => db.write((tx) => tx.run(statement(INSERT, [1])).then(() => tx.get(sql`SELECT pg_sleep(60)`))),
+      ],
+      ['a snapshot', (db) => db.snapshot((snapshot) => snapshot.get(sql`SELECT pg_sleep(60)`))],
     ])('fails %s that runs on it, and nothing later', async (_, use) => {
       const { db, ended } = await openItems()
       const code = codeOf(use(db))
@@ -57,7 +61,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       await endBackends(ended)
       expect(await code).toBe('unavailable')
       expect(await countItems(db)).toBe(0)
-      await db.write((tx) => tx.run(INSERT, 2))
+      await db.write((tx) => tx.run(statement(INSERT, [2])))
     })
 
     it('fails a write between two statements', async () => {
@@ -65,10 +69,10 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       const [begun, finish] = [promised(), promised()]
       const code = codeOf(
         db.write(async (tx) => {
-          await tx.run(INSERT, 1)
+          await tx.run(statement(INSERT, [1]))
           begun.resolve()
           await finish.promise
-          await tx.run(INSERT, 2)
+          await tx.run(statement(INSERT, [2]))
         }),
       )
       await begun.promise
@@ -81,7 +85,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     it('fails a write whose only statement is the commit', async () => {
       const { db, ended } = await openItems()
       const write = db.write(async (tx) => {
-        await tx.run(INSERT, 1)
+        await tx.run(statement(INSERT, [1]))
         await endBackends(ended)
       })
       expect(await codeOf(write)).toBe('unavailable')
@@ -94,40 +98,45 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const [begun, finish] = [promised(), promised()]
     const under_way = codeOf(
       db.write(async (tx) => {
-        await tx.run(INSERT, 1)
+        await tx.run(statement(INSERT, [1]))
         begun.resolve()
         await finish.promise
-        await tx.run(INSERT, 2)
+        await tx.run(statement(INSERT, [2]))
       }),
     )
     await begun.promise
     await cluster.restart(async () => {
-      const calls = [db.get('SELECT 1'), db.write((tx) => tx.run(INSERT, 3)), db.snapshot(countItems), db.changeToken()]
+      const calls = [
+        db.get(sql`SELECT 1`),
+        db.write((tx) => tx.run(statement(INSERT, [3]))),
+        db.snapshot(countItems),
+        db.changeToken(),
+      ]
       expect(await Promise.all(calls.map(codeOf))).toEqual(times(4, () => 'unavailable'))
       finish.resolve()
       expect(await under_way).toBe('unavailable')
     })
     expect(await countItems(db)).toBe(0)
-    await db.write((tx) => tx.run(INSERT, 4))
+    await db.write((tx) => tx.run(statement(INSERT, [4])))
   })
 
   describe('a transaction that the server aborts', () => {
     it('runs again after a deadlock', async () => {
       const { db } = await openItems('-c deadlock_timeout=10ms')
-      await db.run('INSERT INTO items (id) VALUES (1), (2)')
+      await db.run(sql`INSERT INTO items (id) VALUES (1), (2)`)
       const locked = [promised(), promised()] as const
       let attempts = 0
       const addIn = (order: [number, number], mine: 0 | 1) =>
         db.write(async (tx) => {
           attempts++
-          await tx.run('UPDATE items SET amount = amount + 1 WHERE id = ?', order[0])
+          await tx.run(sql`UPDATE items SET amount = amount + 1 WHERE id = ${order[0]}`)
           locked[mine].resolve()
           await locked[1 - mine]!.promise
-          await tx.run('UPDATE items SET amount = amount + 1 WHERE id = ?', order[1])
+          await tx.run(sql`UPDATE items SET amount = amount + 1 WHERE id = ${order[1]}`)
         })
       await Promise.all([addIn([1, 2], 0), addIn([2, 1], 1)])
       expect(attempts).toBeGreaterThan(2)
-      expect(await db.all('SELECT amount FROM items')).toEqual([{ amount: 2 }, { amount: 2 }])
+      expect(await db.all(sql`SELECT amount FROM items`)).toEqual([{ amount: 2 }, { amount: 2 }])
     })
 
     it('runs a limited number of times', async () => {
@@ -135,7 +144,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       let attempts = 0
       const write = db.write(async (tx) => {
         attempts++
-        await tx.run("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$")
+        await tx.run(sql`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$`)
       })
       expect(await codeOf(write)).toBe('unavailable')
       expect(attempts).toBe(4)
@@ -150,7 +159,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       let attempts = 0
       const write = db.write(async (tx) => {
         attempts++
-        await tx.run(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlstate}'; END $$`)
+        await tx.run(statement(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlstate}'; END $$`))
       })
       const codes: Record<string, string> = { 53100: 'unavailable', 25006: 'unavailable' }
       expect(await codeOf(write)).toBe(codes[sqlstate] ?? sqlstate)
@@ -160,8 +169,8 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     it('is not acknowledged when the work ignores the failed statement', async () => {
       const { db } = await openItems()
       const write = db.write(async (tx) => {
-        await tx.run(INSERT, 1)
-        await tx.run(INSERT, 1).catch(() => {})
+        await tx.run(statement(INSERT, [1]))
+        await tx.run(statement(INSERT, [1])).catch(() => {})
       })
       expect(await codeOf(write)).toBe('23505')
       expect(await countItems(db)).toBe(0)
@@ -174,8 +183,8 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const write = db.write(async (tx) => {
       // Its result arrives before that of ROLLBACK.
       straggler = tx
-        .get('SELECT 1')
-        .then(() => tx.run(INSERT, 1))
+        .get(sql`SELECT 1`)
+        .then(() => tx.run(statement(INSERT, [1])))
         .catch(String)
       throw new Error('refused')
     })
@@ -195,9 +204,9 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       undefined,
     )
     const write = transaction('BEGIN ISOLATION LEVEL NONE', async (tx) => {
-      await tx.get('SELECT 1')
-      await tx.run(INSERT, 1).catch(() => {})
-      await tx.run(INSERT, 2)
+      await tx.get(sql`SELECT 1`)
+      await tx.run(statement(INSERT, [1])).catch(() => {})
+      await tx.run(statement(INSERT, [2]))
     })
     expect(await codeOf(write)).toBe('42601')
     expect(await countItems(db)).toBe(0)
@@ -210,10 +219,10 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const slow = db.write(async (tx) => {
       begun.resolve()
       await finish.promise
-      return tx.run(INSERT, 1)
+      return tx.run(statement(INSERT, [1]))
     })
     await begun.promise
-    const calls = [db.get('SELECT 1'), db.write((tx) => tx.run(INSERT, 2)), db.snapshot(countItems)]
+    const calls = [db.get(sql`SELECT 1`), db.write((tx) => tx.run(statement(INSERT, [2]))), db.snapshot(countItems)]
     expect(await Promise.all(calls.map(codeOf))).toEqual(times(3, () => 'unavailable'))
     finish.resolve()
     expect(await slow).toBe(1)
@@ -226,17 +235,17 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const proxy = await startProxy(await newDatabase())
     const { db } = await openStorage({ database: proxy.url, strict: true })
     onTestFinished(() => db.close().then(proxy.close))
-    await Promise.all(times(9, () => db.get('SELECT pg_sleep(0.2)::text')))
+    await Promise.all(times(9, () => db.get(sql`SELECT pg_sleep(0.2)::text`)))
     proxy.hold()
     const calls = [
-      ...times(4, () => db.get('SELECT 1')),
-      ...times(4, () => db.write((tx) => tx.get('SELECT 1'))),
+      ...times(4, () => db.get(sql`SELECT 1`)),
+      ...times(4, () => db.write((tx) => tx.get(sql`SELECT 1`))),
       db.changeToken(),
     ]
     const codes = Promise.all(calls.map(codeOf))
     proxy.lose()
     const back = performance.now()
-    const slow = db.get('SELECT pg_sleep(8)::text AS slept')
+    const slow = db.get(sql`SELECT pg_sleep(8)::text AS slept`)
     expect(await codes).toEqual(times(9, () => 'unavailable'))
     // Without the check they would have waited for 12 s.
     expect(performance.now() - back).toBeLessThan(10_000)
@@ -246,7 +255,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
   it('has no timeout only for work that may take long', async () => {
     const { db } = await openItems()
     const limits = (tx: Queries) =>
-      tx.get("SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock")
+      tx.get(sql`SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock`)
     for (const run of [db.write, db.snapshot]) {
       expect(await run(limits)).toEqual({ statement: '10s', lock: '5s' })
       expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0' })
@@ -257,14 +266,14 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
   it('waits for the disk, unless a write says that it need not', async () => {
     const { db } = await openItems()
     const settingIn = (options?: { durable: false }) =>
-      db.write((tx) => tx.get("SELECT current_setting('synchronous_commit') AS value"), options)
+      db.write((tx) => tx.get(sql`SELECT current_setting('synchronous_commit') AS value`), options)
     expect([await settingIn({ durable: false }), await settingIn()]).toEqual([{ value: 'off' }, { value: 'on' }])
   })
 
   it('serves two storages on one pool', async () => {
     const { pool } = await openItems()
     const [one, two] = [createPostgresDatabase(pool), createPostgresDatabase(pool)]
-    expect([await one.get('SELECT 1 AS one'), await two.get('SELECT 2 AS two')]).toEqual([{ one: 1 }, { two: 2 }])
+    expect([await one.get(sql`SELECT 1 AS one`), await two.get(sql`SELECT 2 AS two`)]).toEqual([{ one: 1 }, { two: 2 }])
   })
 
   it('does not change the types of other pools', async () => {
@@ -334,7 +343,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const db0 = createDatabase(postgresConnector({ url }))
     const { db } = await openStorage({ database: db0, strict: true })
     onTestFinished(() => db.close())
-    await db.run('CREATE TABLE items (id BIGINT PRIMARY KEY, amount BIGINT NOT NULL DEFAULT 0)')
+    await db.run(sql`CREATE TABLE items (id BIGINT PRIMARY KEY, amount BIGINT NOT NULL DEFAULT 0)`)
     return { db, pool: (await db0.getInstance()) as unknown as pg.Pool & PgPool, ended: `items_${databases}` }
   }
 
@@ -367,5 +376,5 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
 })
 
 async function countItems(db: Queries): Promise<number> {
-  return (await db.get<{ n: number }>('SELECT count(*) AS n FROM items'))!.n
+  return (await db.get<{ n: number }>(sql`SELECT count(*) AS n FROM items`))!.n
 }

@@ -6,6 +6,7 @@ import { openStorage } from '../../lib/storage/open.ts'
 import { toChecksum } from '../../lib/storage/schema/migrate.ts'
 import { COLUMN_TYPES, MAJOR, MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { MIGRATIONS_TABLE } from '../../lib/storage/schema/shape.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { ROOT } from '../support/example.ts'
 import { startService } from '../support/service.ts'
@@ -105,14 +106,14 @@ describeOnEachEmptyDatabase('beside processes of the previous release', (openUrl
       const db = await opened()
       await apply(db, 0, KNOWN)
       const before = await readStructure(db)
-      for (const statement of statements) await db.run(statement)
+      for (const text of statements) await db.run(statement(text))
       expect(breaksOf(before, await readStructure(db))).toEqual([expect.stringMatching(found)])
     })
 
     it('makes one of their statements fail', async () => {
       const db = await opened()
       await apply(db, 0, KNOWN)
-      await db.run('CREATE UNIQUE INDEX one_title ON messages (conversation_id)')
+      await db.run(sql`CREATE UNIQUE INDEX one_title ON messages (conversation_id)`)
       const failed = (await replay(db, stepsOf(dialect))).filter((result) => typeof result === 'string')
       expect(failed.length).toBeGreaterThan(0)
     })
@@ -186,7 +187,8 @@ const TIMED = /\b(tasks|nodes|signals|revocations|answers_under_way)\b|unixepoch
 async function replay(db: Database, steps: Step[]): Promise<(number | string)[]> {
   const results: (number | string)[] = []
   for (const [kind, sql, params] of steps) {
-    const run = async () => (kind === 'changed' ? db.run(sql, ...params) : (await db.all(sql, ...params)).length)
+    const run = async () =>
+      kind === 'changed' ? db.run(statement(sql, params)) : (await db.all(statement(sql, params))).length
     const result = await run().catch((error: Error) => `${sql}: ${error.message}`)
     results.push(TIMED.test(sql) && typeof result === 'number' ? 0 : result)
   }
@@ -196,16 +198,13 @@ async function replay(db: Database, steps: Step[]): Promise<(number | string)[]>
 /** Applies these migrations, as `migrate` does all of them. */
 async function apply(db: Database, from: number, to: number): Promise<void> {
   await db.write(async (tx) => {
-    await tx.run(MIGRATIONS_TABLE)
+    await tx.run(statement(MIGRATIONS_TABLE))
     for (const [index, migration] of MIGRATIONS.entries()) {
       if (index < from || index >= to) continue
-      for (const statement of migration.statements(COLUMN_TYPES[db.dialect], db.dialect)) await tx.run(statement)
-      if (index === 0) await tx.run("INSERT INTO meta (name, value) VALUES ('epoch', ?)", newId())
+      for (const text of migration.statements(COLUMN_TYPES[db.dialect], db.dialect)) await tx.run(statement(text))
+      if (index === 0) await tx.run(sql`INSERT INTO meta (name, value) VALUES ('epoch', ${newId()})`)
       await tx.run(
-        'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, 0)',
-        index + 1,
-        migration.name,
-        toChecksum(migration, db.dialect),
+        sql`INSERT INTO migrations (id, name, checksum, applied_at) VALUES (${index + 1}, ${migration.name}, ${toChecksum(migration, db.dialect)}, 0)`,
       )
     }
   })

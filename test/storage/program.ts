@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { Db0Like } from '../../lib/storage/connect.ts'
 import { openStorage } from '../../lib/storage/open.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
 import { fileOf, openHandle } from './handles.ts'
 
@@ -13,7 +14,7 @@ const PROGRAMS: Record<string, () => Promise<number>> = {
     const [first, count] = args.map(Number) as [number, number]
     const { db, close } = await openStorage({ database: url })
     for (let id = first; id < first + count; id++) {
-      await db.write((tx) => tx.run('INSERT INTO items (id) VALUES (?)', id))
+      await db.write((tx) => tx.run(sql`INSERT INTO items (id) VALUES (${id})`))
     }
     await close()
     return count

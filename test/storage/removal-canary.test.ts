@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { tracesOf } from '../fault/traces.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { innerState, startService, times } from '../support/service.ts'
@@ -51,9 +52,9 @@ describeOnEachDatabase('deleted data', (openUrl) => {
     await innerState(chat).tasks.settle()
     // The title stays in the audit log, for as long as its entries do.
     const { db, write } = innerState(chat)
-    const [deleted] = await db.all("SELECT names FROM audit_log WHERE act = 'conversation.deleted'")
+    const [deleted] = await db.all(sql`SELECT names FROM audit_log WHERE act = 'conversation.deleted'`)
     expect(deleted).toEqual({ names: JSON.stringify({ title: `${WORD} title` }) })
-    await write((tx) => tx.run('DELETE FROM audit_log WHERE names IS NOT NULL'))
+    await write((tx) => tx.run(sql`DELETE FROM audit_log WHERE names IS NOT NULL`))
     await chat.users.erase(OPERATOR, user.id, { messages: 'erase' })
     await innerState(chat).tasks.settle()
     expect(await tracesOf(chat, url, WORD)).toEqual([])

@@ -13,6 +13,7 @@ import { FILE_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
 import { LimitAssignmentInput } from '../../lib/limits/schema.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
 import { openStorage } from '../../lib/storage/open.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 import { CLOSED_COLUMNS, JSON_COLUMNS, LABELS, QUOTED } from '../../lib/storage/stored-values.ts'
 import { bytesFor, startWithFiles, upload } from '../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -62,8 +63,7 @@ it('every text of an archive has a decision: closed, a label, JSON, or free', as
   await storage.migrate()
   const columns = TABLES.map(async ([table]) => {
     const rows = await storage.db.all<{ name: string; type: string }>(
-      'SELECT name, type FROM pragma_table_info(?)',
-      table,
+      sql`SELECT name, type FROM pragma_table_info(${table})`,
     )
     return rows.filter(({ type }) => type === 'TEXT').map(({ name }) => `${table}.${name}`)
   })
@@ -110,7 +110,8 @@ describeOnEachDatabase('an archive with values that the service never writes', (
           () => undefined,
           (reason: Error) => reason.message,
         )
-        for (const [name] of TABLES) if (error) expect(await target.db.all(`SELECT 1 FROM ${name}`)).toEqual([])
+        for (const [name] of TABLES)
+          if (error) expect(await target.db.all(statement(`SELECT 1 FROM ${name}`))).toEqual([])
         return error
       } finally {
         await target.close()
@@ -138,7 +139,7 @@ describeOnEachDatabase('an archive with values that the service never writes', (
     }
 
     const force = (sniffed: string) =>
-      innerState(service).db.write((tx) => tx.run('UPDATE attachments SET sniffed = ?, type = ?', sniffed, 'a/b\n'))
+      innerState(service).db.write((tx) => tx.run(sql`UPDATE attachments SET sniffed = ${sniffed}, type = ${'a/b\n'}`))
     await force('text/html')
     const read = await bytes.read(`/api/attachments/${id}/content?inline=true`)
     expect(read.headers.get('content-type')).toBe('application/octet-stream')

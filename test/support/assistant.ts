@@ -1,12 +1,12 @@
 import type { AnswerPiece, Assistant, AssistantRequest } from '../../lib/assistant/provider.ts'
 import type { Chat } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { innerState } from './service.ts'
 
 /** Ages the leases of all answers by a number of seconds. */
 export async function ageLeases(chat: Chat, seconds: number): Promise<void> {
   await innerState(chat).db.run(
-    'UPDATE answers_under_way SET lease_expires_at = lease_expires_at - ?',
-    seconds * 1_000_000,
+    sql`UPDATE answers_under_way SET lease_expires_at = lease_expires_at - ${seconds * 1_000_000}`,
   )
 }
 

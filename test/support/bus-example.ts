@@ -1,6 +1,7 @@
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
 import { type Bus, openStorage } from '../../lib/index.ts'
+import { sql } from '../../lib/storage/sql.ts'
 import { BUS_SERVERS, type BusExample, startBusServer } from './bus-servers.ts'
 import { createPostgresDatabase } from './databases.ts'
 import { start } from './example.ts'
@@ -40,7 +41,7 @@ export function testBusExample(name: BusExample, createBus: (url: string) => Bus
     await ada.presence.setTyping({ conversation_id })
     await stream.until('typing.update')
     const storage = await openStorage({ database: database.url })
-    const signals = await storage.db.all<{ body: string }>('SELECT body FROM signals')
+    const signals = await storage.db.all<{ body: string }>(sql`SELECT body FROM signals`)
     await storage.close()
     // It did not come through the database.
     expect(signals.filter(({ body }) => body.includes('typing.update'))).toEqual([])

@@ -4,7 +4,7 @@ import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { RECOUNT } from '../../lib/storage/schema/0012-unread-totals.ts'
 import { RECOUNT_PARTICIPANTS } from '../../lib/storage/schema/0029-participant-counts.ts'
-import { FIRST_DOC } from '../../lib/storage/sql.ts'
+import { FIRST_DOC, statement } from '../../lib/storage/sql.ts'
 import { innerState, times } from './service.ts'
 
 /** The names of the items in each filled list. */
@@ -49,7 +49,7 @@ export async function insert(tx: Queries, table: string, rows: Record<string, Pr
     const some = rows.slice(at, at + ROWS)
     const values = some.map(() => tuple).join(', ')
     const parameters = some.flatMap((row) => columns.map((column) => row[column]!))
-    await tx.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values}`, ...parameters)
+    await tx.run(statement(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values}`, parameters))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Storage } from '../../lib/index.ts'
 import { COLUMN_TYPES, MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
+import { sql, statement } from '../../lib/storage/sql.ts'
 
 /**
  * Reverts the last migration of a database: drops the tables, columns and indexes it has created, and creates those again
@@ -11,8 +12,8 @@ export async function revertLast({ db }: Storage): Promise<string> {
   )
   const dropped = statements.flatMap((sql) => /^DROP TABLE (\w+)/.exec(sql)?.[1] ?? [])
   const lost = earlier.flat().filter((sql) => dropped.some((table) => creates(table, sql)))
-  await db.run('DELETE FROM migrations WHERE id = ?', MIGRATIONS.length)
-  for (const statement of [...statements.map(inverse).reverse(), ...lost]) if (statement) await db.run(statement)
+  await db.run(sql`DELETE FROM migrations WHERE id = ${MIGRATIONS.length}`)
+  for (const text of [...statements.map(inverse).reverse(), ...lost]) if (text) await db.run(statement(text))
   return MIGRATIONS.at(-1)!.name
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '../../lib/storage/sql.ts'
 import { createTaskWorker, type TaskHandler } from '../../lib/tasks/runner.ts'
 import { TASK_KINDS, type TaskKind } from '../../lib/tasks/schema.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -42,15 +43,15 @@ describeOnEachDatabase('tasks', (openUrl) => {
   it('of a dead process are taken by another one, and of a live one are not', async () => {
     const { db } = innerState(service)
     await enqueue('left')
-    await db.run("UPDATE tasks SET writer = 'dead', lease_expires_at = 1")
+    await db.run(sql`UPDATE tasks SET writer = 'dead', lease_expires_at = 1`)
     await enqueue('held')
     const soon = (Date.now() + 3_600_000) * 1000
-    await db.run("UPDATE tasks SET writer = 'alive', lease_expires_at = ? WHERE key = 'held'", soon)
+    await db.run(sql`UPDATE tasks SET writer = 'alive', lease_expires_at = ${soon} WHERE key = 'held'`)
     const done: string[] = []
     const worker = createWorker(async ({ key }) => {
       done.push(key)
       // The one that lives gives it up.
-      await db.run("UPDATE tasks SET lease_expires_at = 1 WHERE key = 'held'")
+      await db.run(sql`UPDATE tasks SET lease_expires_at = 1 WHERE key = 'held'`)
       return { done: true }
     })
     await worker.settle()

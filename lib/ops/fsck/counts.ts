@@ -1,25 +1,26 @@
 import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../../storage/schema/0012-unread-totals.ts'
 import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inboxes.ts'
 import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
+import { type Sql, sql } from '../../storage/sql.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
-const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'
-const PEOPLE = "COUNT(DISTINCT CASE WHEN deleted_at IS NULL THEN coalesce(posted_by, '') END)"
+const LIVE = sql`SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)`
+const PEOPLE = sql`COUNT(DISTINCT CASE WHEN deleted_at IS NULL THEN coalesce(posted_by, '') END)`
 
 /**
  * The number of messages a user wrote in a thread, and of messages of others that the user has read; `r` is the user's
  * row.
  */
-const WRITTEN = `(SELECT count(*) FROM messages m
+const WRITTEN = sql`(SELECT count(*) FROM messages m
   WHERE m.root_id = r.root_id AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') = r.user_id)`
-const READ = `(SELECT count(*) FROM messages m
+const READ = sql`(SELECT count(*) FROM messages m
   WHERE m.root_id = r.root_id AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> r.user_id AND m.created_at <= r.read_at)`
 
 /** The number of replies of each message. */
-const REPLIES = `(SELECT p.id, count(m.id) AS total FROM messages p LEFT JOIN messages m ON m.parent_id = p.id GROUP BY p.id)`
+const REPLIES = sql`(SELECT p.id, count(m.id) AS total FROM messages p LEFT JOIN messages m ON m.parent_id = p.id GROUP BY p.id)`
 
 /** The time of the latest message of a conversation. */
-const LATEST = (id: string) => `(SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = ${id})`
+const LATEST = (id: Sql) => sql`(SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = ${id})`
 
 /** The invariants of counts: what they count is in other rows, so most of them can be repaired. */
 export const COUNTS: Invariant[] = [
@@ -27,25 +28,25 @@ export const COUNTS: Invariant[] = [
     name: 'messages.reply_count',
     apart: true,
     says: 'The reply count of a message is the number of its replies.',
-    find: `SELECT id FROM (
+    find: sql`SELECT id FROM (
              SELECT id, reply_count AS total FROM messages WHERE reply_count <> 0
              UNION ALL SELECT parent_id, -1 FROM messages WHERE parent_id IS NOT NULL) AS each
             GROUP BY id HAVING sum(total) <> 0`,
-    repair: `UPDATE messages SET reply_count = r.total
+    repair: sql`UPDATE messages SET reply_count = r.total
                FROM ${REPLIES} AS r WHERE r.id = messages.id AND messages.reply_count <> r.total`,
   },
   {
     name: 'threads.counts',
     says: 'A thread has the correct counts of messages and authors, and the time of the latest message.',
     // The authors are counted in their own rows, which `unread.written` and `unread.members` compare with the messages.
-    find: `SELECT t.root_id AS id FROM threads t
+    find: sql`SELECT t.root_id AS id FROM threads t
              JOIN (SELECT root_id, ${LIVE} AS live, max(created_at) AS latest
                      FROM messages GROUP BY root_id) m ON m.root_id = t.root_id
              LEFT JOIN (SELECT root_id, count(*) AS people
                           FROM thread_members WHERE live_count > 0 GROUP BY root_id) p ON p.root_id = t.root_id
             WHERE t.message_count <> m.live OR t.participant_count <> coalesce(p.people, 0)
                OR t.last_activity_at <> m.latest`,
-    repair: `UPDATE threads SET
+    repair: sql`UPDATE threads SET
                message_count = (SELECT ${LIVE} FROM messages m WHERE m.root_id = threads.root_id),
                participant_count = (SELECT ${PEOPLE} FROM messages m WHERE m.root_id = threads.root_id),
                last_activity_at = (SELECT max(created_at) FROM messages m WHERE m.root_id = threads.root_id)
@@ -54,65 +55,65 @@ export const COUNTS: Invariant[] = [
   {
     name: 'unread.written',
     says: 'The number of messages a user wrote in a thread is correct.',
-    find: `SELECT r.root_id AS id FROM thread_members r
+    find: sql`SELECT r.root_id AS id FROM thread_members r
              LEFT JOIN (SELECT root_id, coalesce(posted_by, '') AS user_id, count(*) AS total FROM messages
                          WHERE deleted_at IS NULL GROUP BY root_id, coalesce(posted_by, '')) m
                ON m.root_id = r.root_id AND m.user_id = r.user_id
             WHERE r.live_count <> coalesce(m.total, 0)`,
-    repair: `UPDATE thread_members AS r SET live_count = ${WRITTEN}`,
+    repair: sql`UPDATE thread_members AS r SET live_count = ${WRITTEN}`,
   },
   {
     name: 'unread.read',
     says: 'The number of messages a user has read in a thread is correct.',
-    find: `SELECT r.root_id AS id FROM thread_members r WHERE r.read_at > 0 AND r.read_count <> ${READ}`,
-    repair: `UPDATE thread_members AS r SET read_count = ${READ} WHERE r.read_at > 0`,
+    find: sql`SELECT r.root_id AS id FROM thread_members r WHERE r.read_at > 0 AND r.read_count <> ${READ}`,
+    repair: sql`UPDATE thread_members AS r SET read_count = ${READ} WHERE r.read_at > 0`,
   },
   {
     name: 'unread.members',
     says: 'Every author of a thread has a row in `thread_members`.',
     ...messagesWhere(
-      `m.deleted_at IS NULL AND NOT EXISTS (
+      sql`m.deleted_at IS NULL AND NOT EXISTS (
          SELECT 1 FROM thread_members r WHERE r.root_id = m.root_id AND r.user_id = coalesce(m.posted_by, ''))`,
     ),
   },
   {
     name: 'unread.marks',
     says: 'A row with a read marker has the conversation of its thread; a row without one has none.',
-    find: `SELECT r.root_id AS id FROM thread_members r JOIN threads t ON t.root_id = r.root_id
+    find: sql`SELECT r.root_id AS id FROM thread_members r JOIN threads t ON t.root_id = r.root_id
             WHERE (r.read_at > 0 AND coalesce(r.marked_in, '') <> t.conversation_id)
                OR (r.read_at = 0 AND r.marked_in IS NOT NULL)`,
   },
   {
     name: 'conversations.messages',
     says: 'A conversation has the correct count of messages.',
-    find: `SELECT conversations.id FROM conversations WHERE deleted_at IS NULL AND message_count <> ${MESSAGE_COUNT}`,
+    find: sql`SELECT conversations.id FROM conversations WHERE deleted_at IS NULL AND message_count <> ${MESSAGE_COUNT}`,
     repair: RECOUNT[0],
   },
   {
     name: 'conversations.participants',
     says: 'A conversation has the correct count of participants.',
-    find: `SELECT conversations.id FROM conversations
+    find: sql`SELECT conversations.id FROM conversations
             WHERE deleted_at IS NULL AND participant_count <> ${PARTICIPANT_COUNT}`,
     repair: RECOUNT_PARTICIPANTS,
   },
   {
     name: 'conversations.active',
     says: 'The last activity of a conversation is not before its latest message.',
-    find: `SELECT c.id FROM conversations c WHERE c.deleted_at IS NULL AND coalesce(c.active_at, 0) < ${LATEST('c.id')}`,
-    repair: `UPDATE conversations SET active_at = ${LATEST('conversations.id')}
-              WHERE coalesce(active_at, 0) < ${LATEST('conversations.id')}`,
+    find: sql`SELECT c.id FROM conversations c WHERE c.deleted_at IS NULL AND coalesce(c.active_at, 0) < ${LATEST(sql`c.id`)}`,
+    repair: sql`UPDATE conversations SET active_at = ${LATEST(sql`conversations.id`)}
+              WHERE coalesce(active_at, 0) < ${LATEST(sql`conversations.id`)}`,
   },
   {
     name: 'unread.seen',
     says: 'The number of messages that a participant has seen in a conversation is correct.',
-    find: `SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+    find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
             WHERE c.deleted_at IS NULL AND p.seen_count <> ${SEEN_COUNT}`,
     repair: RECOUNT[1],
   },
   {
     name: 'unread-mentions-counted',
     says: 'The number of unread mentions of a participant is that of the unread notifications of these kinds.',
-    find: `SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+    find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
              LEFT JOIN ${UNREAD_MENTIONS} AS news ON news.conversation_id = p.conversation_id AND news.user_id = p.user_id
             WHERE c.deleted_at IS NULL AND p.unread_mentions <> coalesce(news.total, 0)`,
     repair: RECOUNT_MENTIONS,

@@ -8,7 +8,7 @@ import { findDatabaseFile } from '../../storage/place.ts'
 import { MIGRATIONS } from '../../storage/schema/migrations.ts'
 import { shapeAfter } from '../../storage/schema/shape.ts'
 import { listChanges } from '../../storage/schema/verify.ts'
-import { literal, sql } from '../../storage/sql.ts'
+import { join, literal, type Sql, sql } from '../../storage/sql.ts'
 import { checkApart, checkHere, IS_REMOVING, isLarge } from './integrity-process.ts'
 import type { Invariant, Repair } from './invariant.ts'
 import { invariants } from './invariants.ts'
@@ -123,7 +123,7 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
     const broken = await listBrokenJson(queries)
     findings.push(...finding(JSON_STORED, broken))
     // A statement that parses broken JSON fails.
-    checkable = all.filter(({ find }) => broken.length === 0 || !/json/i.test(find))
+    checkable = all.filter(({ find }) => broken.length === 0 || !/json/i.test(find.text))
     const scope = await scopeOf(queries)
     const areMessagesRight = await haveNoViolation(queries, checkable, scope)
     for (const invariant of all) {
@@ -152,12 +152,12 @@ async function findAll(db: Database, { all, partitions, begin }: Checking): Prom
 }
 
 /** What the checks read: a conversation that is being removed is incomplete. */
-async function scopeOf(db: Queries): Promise<string> {
-  return (await db.get(IS_REMOVING)) ? withVisible(db.dialect) : ''
+async function scopeOf(db: Queries): Promise<Sql> {
+  return (await db.get(IS_REMOVING)) ? withVisible(db.dialect) : sql``
 }
 
-async function check(db: Queries, invariant: Invariant, scope: string): Promise<Finding[]> {
-  const rows = await db.all<{ id: string | number }>(scope + invariant.find, ...(invariant.params ?? []))
+async function check(db: Queries, invariant: Invariant, scope: Sql): Promise<Finding[]> {
+  const rows = await db.all<{ id: string | number }>(sql`${scope}${invariant.find}`)
   return toFindings(
     invariant,
     rows.map(({ id }) => String(id)),
@@ -172,12 +172,11 @@ function toFindings({ repair, remedy, ...invariant }: Invariant, ids: string[]):
  * Whether one scan of all messages finds none that violates an invariant with a condition on each. PostgreSQL joins whole
  * tables faster than it looks up each row.
  */
-async function haveNoViolation(db: Queries, all: Invariant[], scope: string): Promise<boolean> {
+async function haveNoViolation(db: Queries, all: Invariant[], scope: Sql): Promise<boolean> {
   if (db.dialect !== 'sqlite') return false
-  const conditions = all.flatMap(({ where }) => (where ? `(${where})` : []))
-  return (
-    (await db.get(`${scope} SELECT 1 AS found FROM messages m WHERE ${conditions.join(' OR ')} LIMIT 1`)) === undefined
-  )
+  const conditions = all.flatMap(({ where }) => (where ? sql`(${where})` : []))
+  const any = sql`${scope} SELECT 1 AS found FROM messages m WHERE ${join(conditions, ' OR ')} LIMIT 1`
+  return (await db.get(any)) === undefined
 }
 
 async function checkReferences(db: Queries): Promise<Finding[]> {
@@ -206,8 +205,7 @@ async function mend(db: Database, repair: Repair): Promise<void> {
   await db.write(
     async (tx) => {
       if (tx.dialect === 'postgresql') await tx.run(sql`LOCK TABLE conversations IN EXCLUSIVE MODE`)
-      if (typeof repair === 'string') await tx.run(repair)
-      else await repair(tx)
+      await (typeof repair === 'function' ? repair(tx) : tx.run(repair))
     },
     { timeout: false },
   )

@@ -3,7 +3,7 @@ import { partitionTable } from '../../chat/search/store-fts5.ts'
 import { withVisible } from '../../storage/archive/visible.ts'
 import type { Database } from '../../storage/database.ts'
 import { isDamage } from '../../storage/errors.ts'
-import { sql } from '../../storage/sql.ts'
+import { name, type Sql, sql } from '../../storage/sql.ts'
 import { runApart } from '../../storage/sqlite/child-process.ts'
 import type { Invariant } from './invariant.ts'
 
@@ -15,7 +15,7 @@ export const IS_REMOVING = sql`SELECT 1 AS found FROM conversations WHERE delete
 
 /** FTS5 looks for what another process has merged only in a query: the check alone would miss parts that were merged. */
 const queriesOf = (partitions: readonly number[]) =>
-  partitions.map((partition) => `SELECT rowid FROM ${partitionTable(partition)}('any')`)
+  partitions.map((partition) => sql`SELECT rowid FROM ${name(partitionTable(partition))}('any')`)
 
 /** Mapping the file saves the system calls. Where the disk cannot read a part, that ends this process, and no other one. */
 const CHECK = `
@@ -59,15 +59,15 @@ export function isLarge(file: string): boolean {
 
 /** SQLite's own check of its file, and further ones, at the same time as what this process does. */
 export async function checkApart(db: Database, { file, partitions, checks }: Wanted): Promise<Apart> {
-  const qualify = (sql: string) => db.names?.qualify(sql) ?? sql
+  const qualify = ({ text }: Sql) => db.names?.qualify(text) ?? text
   const order = {
     file,
     queries: queriesOf(partitions).map(qualify),
-    isRemoving: qualify(IS_REMOVING.text),
+    isRemoving: qualify(IS_REMOVING),
     checks: checks.map(({ name, find }) => ({
       name,
       all: qualify(find),
-      visible: qualify(withVisible(db.dialect) + find),
+      visible: qualify(sql`${withVisible(db.dialect)}${find}`),
     })),
   }
   // This process reports why, when it does the same.

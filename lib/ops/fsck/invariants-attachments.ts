@@ -4,18 +4,19 @@ import { findState, noteChanged } from '../../chat/search/store.ts'
 import { DAY } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
 import { CORRECT_SIZES } from '../../storage/schema/0027-blob-sizes.ts'
+import { literal, sql } from '../../storage/sql.ts'
 import type { Invariant } from './invariant.ts'
 
-const IS_LISTED = "m.attachment_list LIKE '%' || a.id || '%'"
+const IS_LISTED = sql`m.attachment_list LIKE '%' || a.id || '%'`
 
 /** The number of files in a list: in a name, a quotation mark has a backslash before it. */
-const LISTED = `(length(m.attachment_list) - length(replace(m.attachment_list, '"status":', ''))) / ${'"status":'.length}`
+const LISTED = sql`(length(m.attachment_list) - length(replace(m.attachment_list, '"status":', ''))) / ${literal('"status":'.length)}`
 
 /**
  * The messages whose list has other files than the rows that name them. With UNION, SQLite would read all messages in the
  * order of their ids.
  */
-const WRONG_LISTS = `SELECT DISTINCT id FROM (
+const WRONG_LISTS = sql`SELECT DISTINCT id FROM (
    SELECT m.id FROM attachments a JOIN messages m ON m.id = a.message_id
     WHERE m.attachment_list IS NULL OR NOT ${IS_LISTED}
     UNION ALL
@@ -37,7 +38,7 @@ export const ATTACHMENTS: Invariant[] = [
     name: 'attachments-with-bytes',
     says: 'A file that can be read has its bytes, which nothing has released.',
     remedy: 'Restore a backup, with its files. Until then, reading the file is 404.',
-    find: `SELECT a.id FROM attachments a LEFT JOIN blobs b ON b.id = a.blob_id
+    find: sql`SELECT a.id FROM attachments a LEFT JOIN blobs b ON b.id = a.blob_id
             WHERE a.status IN ('uploading', 'scanning', 'ready') AND (b.id IS NULL OR b.released_at IS NOT NULL)`,
   },
   {
@@ -45,7 +46,7 @@ export const ATTACHMENTS: Invariant[] = [
     says: 'A complete file has all of its parts, and its bytes have a digest.',
     remedy:
       'Run "chat-server fsck --files --read": it says whether the bytes are there. If not, restore a backup, with its files.',
-    find: `SELECT a.id FROM attachments a JOIN blobs b ON b.id = a.blob_id
+    find: sql`SELECT a.id FROM attachments a JOIN blobs b ON b.id = a.blob_id
             WHERE a.status IN ('scanning', 'ready')
               AND (b.digest IS NULL OR b.size <> a.size
                    OR b.parts <> (SELECT count(*) FROM attachment_parts p WHERE p.attachment_id = a.id AND p.stored = 1))`,
@@ -59,13 +60,13 @@ export const ATTACHMENTS: Invariant[] = [
   {
     name: 'attachments-waiting',
     says: 'A file that no message has is deleted some time.',
-    find: 'SELECT id FROM attachments WHERE message_id IS NULL AND expires_at IS NULL',
-    repair: `UPDATE attachments SET expires_at = created_at + ${DAY} WHERE message_id IS NULL AND expires_at IS NULL`,
+    find: sql`SELECT id FROM attachments WHERE message_id IS NULL AND expires_at IS NULL`,
+    repair: sql`UPDATE attachments SET expires_at = created_at + ${literal(DAY)} WHERE message_id IS NULL AND expires_at IS NULL`,
   },
   {
     name: 'attachments-size',
     says: 'The size of all files is the sum of the sizes of their bytes.',
-    find: `SELECT 'blob_sizes' AS id
+    find: sql`SELECT 'blob_sizes' AS id
              FROM (SELECT coalesce(sum(size), 0) AS bytes,
                           coalesce(sum(CASE WHEN released_at IS NOT NULL THEN size END), 0) AS released_bytes FROM blobs) b,
                   (SELECT coalesce(sum(bytes), 0) AS bytes, coalesce(sum(released_bytes), 0) AS released_bytes FROM blob_sizes) s

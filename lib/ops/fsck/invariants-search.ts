@@ -1,37 +1,41 @@
 import { PARTITION, toDoc } from '../../chat/search/rules.ts'
 import { partitionTable } from '../../chat/search/store-fts5.ts'
 import type { Dialect } from '../../storage/database.ts'
+import { join, literal, name, type Sql, sql } from '../../storage/sql.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 /** Where the index is kept, and filled, and no task removes messages: what is being removed is hidden from the checks. */
-const IS_KEPT = `EXISTS (SELECT 1 FROM meta WHERE name = 'search' AND value <> 'off')
+const IS_KEPT = sql`EXISTS (SELECT 1 FROM meta WHERE name = 'search' AND value <> 'off')
   AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('search.fill', 'conversation.remove', 'user.erase'))`
 
 /** The SQL that finds messages in the index. */
 interface Indexed {
   /** Whether it has the message with this number. */
-  has(doc: string): string
+  has(doc: Sql): Sql
   /** The columns `doc` of all of its messages, as the ends of SELECT statements. */
-  docs: { doc: string; from: string }[]
+  docs: { doc: Sql; from: Sql }[]
 }
 
 const ON_POSTGRES: Indexed = {
-  has: (doc) => `EXISTS (SELECT 1 FROM search_docs i WHERE i.doc = ${doc})`,
-  docs: [{ doc: 'i.doc', from: 'FROM search_docs i' }],
+  has: (doc) => sql`EXISTS (SELECT 1 FROM search_docs i WHERE i.doc = ${doc})`,
+  docs: [{ doc: sql`i.doc`, from: sql`FROM search_docs i` }],
 }
 
 /** The index of SQLite: FTS5 has one row for each message in a partition. */
 function onSqlite(partitions: readonly number[]): Indexed {
-  const rows = (partition: number) => `${partitionTable(partition)}_docsize i`
-  const base = (partition: number) => toDoc(partition, 0)
-  const has = (doc: string) =>
-    partitions.map(
-      (partition) =>
-        `WHEN ${partition} THEN EXISTS (SELECT 1 FROM ${rows(partition)} WHERE i.id = ${base(partition)} - ${doc})`,
-    )
+  const rows = (partition: number) => sql`${name(`${partitionTable(partition)}_docsize`)} i`
+  const base = (partition: number) => literal(toDoc(partition, 0))
   return {
-    has: (doc) => (partitions.length > 0 ? `CASE ${doc} / ${PARTITION} ${has(doc).join(' ')} ELSE 0 END` : '0'),
-    docs: partitions.map((partition) => ({ doc: `${base(partition)} - i.id`, from: `FROM ${rows(partition)}` })),
+    has: (doc) => {
+      const cases = partitions.reduce(
+        (before, partition) =>
+          sql`${before} WHEN ${literal(partition)} THEN
+            EXISTS (SELECT 1 FROM ${rows(partition)} WHERE i.id = ${base(partition)} - ${doc})`,
+        sql``,
+      )
+      return partitions.length > 0 ? sql`CASE ${doc} / ${literal(PARTITION)} ${cases} ELSE 0 END` : sql`0`
+    },
+    docs: partitions.map((partition) => ({ doc: sql`${base(partition)} - i.id`, from: sql`FROM ${rows(partition)}` })),
   }
 }
 
@@ -42,23 +46,24 @@ function onSqlite(partitions: readonly number[]): Indexed {
  */
 export function searchInvariants(dialect: Dialect, partitions: readonly number[]): Invariant[] {
   const indexed = dialect === 'sqlite' ? onSqlite(partitions) : ON_POSTGRES
-  const isNoted = (doc: string) => `EXISTS (SELECT 1 FROM search_changes c WHERE c.doc = ${doc})`
+  const isNoted = (doc: Sql) => sql`EXISTS (SELECT 1 FROM search_changes c WHERE c.doc = ${doc})`
   const wrong = messagesWhere(
-    `${IS_KEPT} AND m.doc IS NOT NULL AND (m.deleted_at IS NULL) <> ${indexed.has('m.doc')} AND NOT ${isNoted('m.doc')}`,
+    sql`${IS_KEPT} AND m.doc IS NOT NULL AND (m.deleted_at IS NULL) <> ${indexed.has(sql`m.doc`)} AND NOT ${isNoted(sql`m.doc`)}`,
   )
-  const ghosts = (columns: (doc: string) => string) =>
-    indexed.docs
-      .map(
+  const ghosts = (columns: (doc: Sql) => Sql) =>
+    join(
+      indexed.docs.map(
         ({ doc, from }) =>
-          `SELECT ${columns(doc)} ${from} WHERE ${IS_KEPT}
+          sql`SELECT ${columns(doc)} ${from} WHERE ${IS_KEPT}
              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.doc = ${doc}) AND NOT ${isNoted(doc)}`,
-      )
-      .join(' UNION ALL ')
+      ),
+      ' UNION ALL ',
+    )
   const covers: Invariant = {
     name: 'search-covers-live',
     says: 'The messages in the search index are those that are not deleted, but for those noted as changed.',
     ...wrong,
-    repair: `INSERT INTO search_changes (doc, message_id, version) SELECT m.doc, m.id, 1 FROM messages m WHERE ${wrong.where}`,
+    repair: sql`INSERT INTO search_changes (doc, message_id, version) SELECT m.doc, m.id, 1 FROM messages m WHERE ${wrong.where!}`,
   }
   if (indexed.docs.length === 0) return [covers]
   return [
@@ -66,8 +71,8 @@ export function searchInvariants(dialect: Dialect, partitions: readonly number[]
     {
       name: 'search-no-ghost',
       says: 'The search index has no message that does not exist.',
-      find: ghosts((doc) => `${doc} AS id`),
-      repair: `INSERT INTO search_changes (doc, message_id, version) ${ghosts((doc) => `${doc}, '', 1`)}`,
+      find: ghosts((doc) => sql`${doc} AS id`),
+      repair: sql`INSERT INTO search_changes (doc, message_id, version) ${ghosts((doc) => sql`${doc}, '', 1`)}`,
     },
   ]
 }

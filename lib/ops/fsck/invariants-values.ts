@@ -2,35 +2,38 @@ import { toList } from '../../chat/attachments/rules.ts'
 import { listOfMessage, setList, toAttachment } from '../../chat/attachments/store.ts'
 import { TABLES } from '../../storage/archive/format.ts'
 import type { Dialect, Queries } from '../../storage/database.ts'
+import { join, listOf, literal, name, type Sql, sql } from '../../storage/sql.ts'
 import { CLOSED_COLUMNS, type ClosedColumn, LABELS } from '../../storage/stored-values.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
-const texts = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ')
-
 /** Whether a column has a value that is not of its set. */
-function isForeign(column: string, { values, is_list }: ClosedColumn): string {
-  if (!is_list) return `${column} NOT IN (${texts(values)})`
+function isForeign(column: string, { values, is_list }: ClosedColumn): Sql {
+  if (!is_list) return sql`${name(column)} NOT IN ${listOf(values)}`
   // A list in commas without its known values is only a comma.
-  const rest = values.reduce((text, value) => `replace(${text}, ',${value},', ',')`, `',' || ${column} || ','`)
-  return `${rest} <> ','`
+  const rest = values.reduce(
+    (text, value) => sql`replace(${text}, ${literal(`,${value},`)}, ',')`,
+    sql`',' || ${name(column)} || ','`,
+  )
+  return sql`${rest} <> ','`
 }
 
 /** Whether a label has control characters. */
-function isBroken(column: string, dialect: Dialect): string {
-  if (dialect === 'postgresql') return `${column} ~ '[[:cntrl:]]'`
-  return `${column} GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*'`
+function isBroken(column: string, dialect: Dialect): Sql {
+  if (dialect === 'postgresql') return sql`${name(column)} ~ '[[:cntrl:]]'`
+  return sql`${name(column)} GLOB '*[' || char(1) || '-' || char(31) || char(127) || ']*'`
 }
 
 /** Rows of a table, by table, column and key. */
-function rowsWhere(table: string, column: string, condition: string): string {
-  const keys = TABLES.find(([name]) => name === table)!.slice(1)
-  return `SELECT '${table}.${column} ' || ${keys.join(` || ' ' || `)} AS id FROM ${table} WHERE ${condition}`
+function rowsWhere(table: string, column: string, condition: Sql): Sql {
+  const [, first, ...keys] = TABLES.find(([name]) => name === table)!
+  const key = keys.reduce((text, column) => sql`${text} || ' ' || ${name(column)}`, name(first!))
+  return sql`SELECT ${literal(`${table}.${column} `)} || ${key} AS id FROM ${name(table)} WHERE ${condition}`
 }
 
 /** The types that a file is served as, and shown with: the only foreign values with a right one. */
 const TYPES = ['sniffed', 'thumbnail_type', 'type'] as const
 
-function wrongTypes(dialect: Dialect): Record<(typeof TYPES)[number], string> {
+function wrongTypes(dialect: Dialect): Record<(typeof TYPES)[number], Sql> {
   const { sniffed, thumbnail_type } = CLOSED_COLUMNS.attachments!
   return {
     sniffed: isForeign('sniffed', sniffed!),
@@ -43,11 +46,14 @@ function wrongTypes(dialect: Dialect): Record<(typeof TYPES)[number], string> {
 async function repairTypes(tx: Queries): Promise<void> {
   const wrong = wrongTypes(tx.dialect)
   const rows = await tx.all<{ message_id: string }>(
-    `SELECT DISTINCT message_id FROM attachments WHERE message_id IS NOT NULL AND (${Object.values(wrong).join(' OR ')})`,
+    sql`SELECT DISTINCT message_id FROM attachments
+      WHERE message_id IS NOT NULL AND (${join(Object.values(wrong), ' OR ')})`,
   )
-  await tx.run(`UPDATE attachments SET sniffed = 'application/octet-stream' WHERE ${wrong.sniffed}`)
-  await tx.run(`UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE ${wrong.thumbnail_type}`)
-  await tx.run(`UPDATE attachments SET type = NULL WHERE ${wrong.type}`)
+  await tx.run(sql`UPDATE attachments SET sniffed = 'application/octet-stream' WHERE ${wrong.sniffed}`)
+  await tx.run(
+    sql`UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL WHERE ${wrong.thumbnail_type}`,
+  )
+  await tx.run(sql`UPDATE attachments SET type = NULL WHERE ${wrong.type}`)
   for (const { message_id } of rows)
     await setList(tx, message_id, toList((await listOfMessage(tx, message_id)).map(toAttachment)))
 }
@@ -69,23 +75,29 @@ export function valueInvariants(dialect: Dialect): Invariant[] {
       name: 'values-known',
       says: 'Roles, states and kinds are among those that the service writes, and names have no control characters.',
       remedy: 'Restore a backup, or set the value to one of those that the API has.',
-      find: [
-        ...others.map(({ table, column, set }) => rowsWhere(table, column, isForeign(column, set))),
-        ...labels,
-      ].join(' UNION ALL '),
+      find: join(
+        [...others.map(({ table, column, set }) => rowsWhere(table, column, isForeign(column, set))), ...labels],
+        ' UNION ALL ',
+      ),
     },
     {
       name: 'messages-known',
       says: 'The role and the status of a message are among those that the service writes.',
       remedy: 'Restore a backup, or set the value to one of those that the API has.',
-      ...messagesWhere(ofMessages.map(({ column, set }) => isForeign(`m.${column}`, set)).join(' OR ')),
+      ...messagesWhere(
+        join(
+          ofMessages.map(({ column, set }) => isForeign(`m.${column}`, set)),
+          ' OR ',
+        ),
+      ),
     },
     {
       name: 'attachments-types',
       says: 'A file is served as one of the types that the service recognises.',
-      find: Object.entries(wrongTypes(dialect))
-        .map(([column, condition]) => rowsWhere('attachments', column, condition))
-        .join(' UNION ALL '),
+      find: join(
+        Object.entries(wrongTypes(dialect)).map(([column, wrong]) => rowsWhere('attachments', column, wrong)),
+        ' UNION ALL ',
+      ),
       repair: repairTypes,
     },
   ]

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../storage/database.ts'
-import { isErasedAuthor, type Micros, sql } from '../../storage/sql.ts'
+import { isErasedAuthor, join, type Micros, name, sql } from '../../storage/sql.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 import { ATTACHMENTS } from './invariants-attachments.ts'
@@ -20,12 +20,12 @@ export interface Circumstances {
 }
 
 /** The time of the oldest event in the conversation of a message `m`: older ones are deleted. */
-const JOIN_LOG = `JOIN (SELECT conversation_id, min(created_at) AS since FROM events GROUP BY conversation_id) l
+const JOIN_LOG = sql`JOIN (SELECT conversation_id, min(created_at) AS since FROM events GROUP BY conversation_id) l
   ON l.conversation_id = m.conversation_id`
 
-const CHUNKS = `(SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = m.id)`
+const CHUNKS = sql`(SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = m.id)`
 
-const FOREIGN_QUOTE = `m.quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages q
+const FOREIGN_QUOTE = sql`m.quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages q
   WHERE q.id = m.quote_id AND q.conversation_id = m.conversation_id)`
 
 /** The tables of rows that belong to a user, with the column that identifies each row. */
@@ -38,26 +38,27 @@ const OWNED = {
   known_devices: 'user_id',
 }
 const ORPHANS = Object.entries(OWNED).map(
-  ([table, id]) => `SELECT ${id} AS id FROM ${table} o WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.id = o.user_id)`,
+  ([table, id]) =>
+    sql`SELECT ${name(id)} AS id FROM ${name(table)} o WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.id = o.user_id)`,
 )
 
 /** Every invariant, in the order of the checks. */
 export function invariants({ dialect, now, max_sessions_per_user, partitions }: Circumstances): Invariant[] {
-  const positionOf = dialect === 'sqlite' ? 'instr' : 'strpos'
+  const positionOf = dialect === 'sqlite' ? sql`instr` : sql`strpos`
   // PostgreSQL sorts a million ids in half of the time in which it groups them; SQLite does not.
   const someTwice =
     dialect === 'sqlite'
-      ? ''
-      : "AND (SELECT count(message_id) <> count(DISTINCT message_id) FROM events WHERE type = 'message.new')"
+      ? sql``
+      : sql`AND (SELECT count(message_id) <> count(DISTINCT message_id) FROM events WHERE type = 'message.new')`
   const chunkOf =
-    dialect === 'sqlite' ? "json_extract(e.detail, '$.idx')" : "CAST(CAST(e.detail AS json) ->> 'idx' AS integer)"
+    dialect === 'sqlite' ? sql`json_extract(e.detail, '$.idx')` : sql`CAST(CAST(e.detail AS json) ->> 'idx' AS integer)`
   return [
     {
       name: 'events.contiguous',
       says: 'The event numbers of a conversation have no gaps and end at its last number.',
       remedy:
         'Streams that resume there may stop: move the data into a new database with "chat-server export" and "import", or restore a backup.',
-      find: `SELECT c.id FROM conversations c
+      find: sql`SELECT c.id FROM conversations c
                JOIN (SELECT conversation_id, count(*) AS total, min(seq) AS first, max(seq) AS last
                        FROM events GROUP BY conversation_id) e ON e.conversation_id = c.id
               WHERE e.last <> c.last_seq OR e.last - e.first + 1 <> e.total`,
@@ -65,14 +66,14 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     {
       name: 'events.refer',
       says: 'An event refers to an existing message of the same conversation.',
-      find: `SELECT e.id FROM events e LEFT JOIN messages m ON m.id = e.message_id AND m.conversation_id = e.conversation_id
+      find: sql`SELECT e.id FROM events e LEFT JOIN messages m ON m.id = e.message_id AND m.conversation_id = e.conversation_id
               WHERE e.message_id IS NOT NULL AND m.id IS NULL`,
     },
     {
       // The chunks of a message whose author was erased may be erased, too.
       name: 'events.chunks',
       says: 'The event of a chunk refers to an existing chunk.',
-      find: `SELECT e.id FROM events e JOIN messages m ON m.id = e.message_id
+      find: sql`SELECT e.id FROM events e JOIN messages m ON m.id = e.message_id
               WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL AND NOT ${isErasedAuthor(sql`m.posted_by`)}
                 AND NOT EXISTS (SELECT 1 FROM message_chunks c WHERE c.message_id = e.message_id AND c.idx = ${chunkOf})`,
     },
@@ -81,7 +82,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       apart: true,
       says: 'A message has one `message.new` event, unless it was deleted with old events.',
       // A message without its event is searched for only if the numbers of both differ: counting takes half as long.
-      find: `SELECT message_id AS id FROM events
+      find: sql`SELECT message_id AS id FROM events
               WHERE type = 'message.new' ${someTwice} GROUP BY message_id HAVING count(*) > 1
              UNION ALL
              SELECT m.id FROM messages m ${JOIN_LOG}
@@ -93,7 +94,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     {
       name: 'messages.placed',
       says: 'A reply is in the thread of its parent, one level deeper, with a path one segment longer.',
-      find: `SELECT m.id FROM messages m LEFT JOIN messages p ON p.id = m.parent_id
+      find: sql`SELECT m.id FROM messages m LEFT JOIN messages p ON p.id = m.parent_id
               WHERE m.parent_id IS NOT NULL
                 AND (p.id IS NULL OR p.root_id <> m.root_id OR p.conversation_id <> m.conversation_id
                      OR m.depth <> p.depth + 1 OR substr(m.path, 1, length(p.path)) <> p.path
@@ -104,7 +105,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'messages.rooted',
       says: 'The root of a thread is its first message, in the conversation of the thread.',
       ...messagesWhere(
-        `NOT EXISTS (SELECT 1 FROM threads t WHERE t.root_id = m.root_id AND t.conversation_id = m.conversation_id)
+        sql`NOT EXISTS (SELECT 1 FROM threads t WHERE t.root_id = m.root_id AND t.conversation_id = m.conversation_id)
           OR (m.parent_id IS NULL AND (m.id <> m.root_id OR m.depth <> 0))`,
       ),
     },
@@ -112,32 +113,32 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'quotes-in-conversation',
       says: 'A message quotes a message of its conversation.',
       ...messagesWhere(FOREIGN_QUOTE),
-      repair: `UPDATE messages AS m SET quote_id = NULL WHERE ${FOREIGN_QUOTE}`,
+      repair: sql`UPDATE messages AS m SET quote_id = NULL WHERE ${FOREIGN_QUOTE}`,
     },
     {
       name: 'messages.deleted',
       says: 'A message that is not deleted has no `deleted_by` and no `delete_reason`.',
       remedy: HARMLESS,
-      ...messagesWhere('m.deleted_at IS NULL AND (m.deleted_by IS NOT NULL OR m.delete_reason IS NOT NULL)'),
+      ...messagesWhere(sql`m.deleted_at IS NULL AND (m.deleted_by IS NOT NULL OR m.delete_reason IS NOT NULL)`),
     },
     {
       name: 'threads.rooted',
       says: 'Every thread has a root.',
-      find: `SELECT t.root_id AS id FROM threads t LEFT JOIN messages m ON m.id = t.root_id AND m.root_id = t.root_id
+      find: sql`SELECT t.root_id AS id FROM threads t LEFT JOIN messages m ON m.id = t.root_id AND m.root_id = t.root_id
               WHERE m.id IS NULL`,
     },
     ...COUNTS,
     {
       name: 'chunks.contiguous',
       says: 'The chunks of an answer are numbered from 0 without a gap.',
-      find: `SELECT message_id AS id FROM message_chunks GROUP BY message_id
+      find: sql`SELECT message_id AS id FROM message_chunks GROUP BY message_id
               HAVING min(idx) <> 0 OR max(idx) <> count(*) - 1`,
     },
     {
       name: 'answers.content',
       says: 'The content of an answer that was not edited is the concatenation of its chunks.',
       ...messagesWhere(
-        `m.role = 'assistant' AND m.status <> 'streaming' AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
+        sql`m.role = 'assistant' AND m.status <> 'streaming' AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
       ),
     },
     {
@@ -146,14 +147,14 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       remedy:
         'Restart the service: it ends answers without a writer. If the finding stays, cancel or delete the message.',
       ...messagesWhere(
-        "(m.status = 'streaming') <> EXISTS (SELECT 1 FROM answers_under_way a WHERE a.message_id = m.id)",
+        sql`(m.status = 'streaming') <> EXISTS (SELECT 1 FROM answers_under_way a WHERE a.message_id = m.id)`,
       ),
     },
     {
       name: 'answers.chunks',
       says: 'A streaming answer has the correct chunk count and conversation in the row of its writer.',
       remedy: 'Wait until the answer has ended, then check again.',
-      find: `SELECT a.message_id AS id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      find: sql`SELECT a.message_id AS id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
               WHERE a.conversation_id <> m.conversation_id
                  OR a.chunk_count <> (SELECT count(*) FROM message_chunks c WHERE c.message_id = a.message_id)`,
     },
@@ -165,21 +166,21 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
     {
       name: 'conversations.clock',
       says: 'The clock of a conversation is not behind its messages and events.',
-      find: `SELECT c.id FROM conversations c
+      find: sql`SELECT c.id FROM conversations c
               WHERE c.clock < (SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = c.id)`,
     },
     {
       name: 'conversations.direct',
       says: 'A conversation that is not a group has at most two participants.',
       remedy: 'Harmless: the conversation works as a group.',
-      find: `SELECT c.id FROM conversations c
+      find: sql`SELECT c.id FROM conversations c
               WHERE c.is_group = 0 AND (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) > 2`,
     },
     {
       name: 'pair-key-matches-participants',
       says: 'A direct conversation belongs to the people of its pair, or to one of them and a system actor, and no other conversation has a pair.',
       remedy: 'Harmless: the two people get another direct conversation. Only its participants can use this one.',
-      find: `SELECT c.id FROM conversations c
+      find: sql`SELECT c.id FROM conversations c
               WHERE c.deleted_at IS NULL AND c.pair_key IS NOT NULL
                 AND (c.is_direct = 0 OR c.is_group = 1 OR c.pair_key <> (
                      SELECT min(pair.id) || ':' || max(pair.id) FROM (
@@ -190,7 +191,7 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'conversations.owned',
       says: 'Every conversation has an owner, unless a part of the host has created it.',
       remedy: 'Only administrators can manage it until one of them makes a participant its owner.',
-      find: `SELECT c.id FROM conversations c
+      find: sql`SELECT c.id FROM conversations c
               WHERE c.system_id IS NULL
                 AND NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.role = 'owner')`,
     },
@@ -198,43 +199,43 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       name: 'invites.signups',
       says: 'An invite has not created more accounts than its uses.',
       remedy: 'Harmless: only the numbers shown for the invite are wrong.',
-      find: 'SELECT id FROM invites WHERE signups > uses',
+      find: sql`SELECT id FROM invites WHERE signups > uses`,
     },
     {
       name: 'invites.uses',
       says: 'An invite has not been used more often than allowed.',
       remedy: 'Harmless: the invite is used up.',
-      find: 'SELECT id FROM invites WHERE uses > max_uses',
+      find: sql`SELECT id FROM invites WHERE uses > max_uses`,
     },
     {
       name: 'idempotency.posted',
       says: 'An Idempotency-Key refers to a message of the user of the key.',
       remedy: HARMLESS,
-      find: `SELECT k.name AS id FROM idempotency_keys k JOIN messages m ON m.id = k.message_id WHERE m.posted_by <> k.user_id`,
+      find: sql`SELECT k.name AS id FROM idempotency_keys k JOIN messages m ON m.id = k.message_id WHERE m.posted_by <> k.user_id`,
     },
     {
       name: 'limits.refer',
       says: 'A limit assignment refers to an existing profile.',
       remedy: 'Harmless: the assignment has no effect. Remove it with "chat-server limits assignments delete".',
-      find: `SELECT a.id FROM limit_assignments a LEFT JOIN limit_profiles p ON p.id = a.profile_id WHERE p.id IS NULL`,
+      find: sql`SELECT a.id FROM limit_assignments a LEFT JOIN limit_profiles p ON p.id = a.profile_id WHERE p.id IS NULL`,
     },
     {
       name: 'users.own',
       says: 'Sessions, keys, identities, resets and known browsers belong to an existing user.',
       remedy: HARMLESS,
-      find: ORPHANS.join(' UNION ALL '),
+      find: join(ORPHANS, ' UNION ALL '),
     },
     {
       name: 'users.disabled',
       says: 'A disabled user has no session.',
       remedy: 'End the sessions with "chat-server user disable", which can be repeated.',
-      find: 'SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.disabled_at IS NOT NULL',
+      find: sql`SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.disabled_at IS NOT NULL`,
     },
     {
       name: 'sessions.rotated',
       says: 'A replaced token belongs to an existing session and is not its current token.',
       remedy: HARMLESS,
-      find: `SELECT r.session_id AS id FROM rotated_tokens r LEFT JOIN sessions s ON s.id = r.session_id
+      find: sql`SELECT r.session_id AS id FROM rotated_tokens r LEFT JOIN sessions s ON s.id = r.session_id
               WHERE s.id IS NULL OR s.token_hash = r.token_hash`,
     },
     {
@@ -243,9 +244,8 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       note: true,
       says: 'No user has more live sessions than allowed.',
       remedy: 'Harmless: the next sign-in of the user ends the oldest sessions.',
-      find: `SELECT user_id AS id FROM sessions WHERE idle_expires_at >= ? AND absolute_expires_at >= ?
-              GROUP BY user_id HAVING count(*) > ?`,
-      params: [now, now, max_sessions_per_user || Number.MAX_SAFE_INTEGER],
+      find: sql`SELECT user_id AS id FROM sessions WHERE idle_expires_at >= ${now} AND absolute_expires_at >= ${now}
+              GROUP BY user_id HAVING count(*) > ${max_sessions_per_user || Number.MAX_SAFE_INTEGER}`,
     },
   ]
 }

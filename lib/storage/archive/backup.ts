@@ -10,6 +10,7 @@ import { isDamage } from '../errors.ts'
 import { findDatabaseFile, getDatabaseFile } from '../place.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
+import { sql } from '../sql.ts'
 import { runApart } from '../sqlite/child-process.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
 import { assertFree, databaseFiles, type Overwriting, replaceFile } from './files.ts'
@@ -30,7 +31,7 @@ export interface OpenFile {
 export async function backUp(db: Database, file: string, { force = false }: Overwriting): Promise<number> {
   await assertOther(db, file)
   await assertBackUpable(db)
-  return replaceFile(file, { force }, (partial) => db.run('VACUUM INTO ?', partial))
+  return replaceFile(file, { force }, (partial) => db.run(sql`VACUUM INTO ${partial}`))
 }
 
 /** @throws Error for another kind of database, and one with other tables than chat-server's */
@@ -47,7 +48,7 @@ export async function assertBackUpable(db: Database): Promise<void> {
  * @throws Error when `file` exists, and when there is no room for it
  */
 export function copyWhole(db: Database, file: string): Promise<number> {
-  return replaceFile(file, {}, (partial) => db.run('VACUUM INTO ?', partial))
+  return replaceFile(file, {}, (partial) => db.run(sql`VACUUM INTO ${partial}`))
 }
 
 /**
@@ -102,8 +103,8 @@ export async function renewEpoch(db: Database): Promise<void> {
   // An older schema may lack it.
   const hasSchedules = await hasTable(db, 'schedules')
   await db.write(async (tx) => {
-    await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
-    if (hasSchedules) await tx.run('DELETE FROM schedules')
+    await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
+    if (hasSchedules) await tx.run(sql`DELETE FROM schedules`)
     // The time since the backup is no step of a clock.
     await forgetClock(tx)
   })
@@ -112,7 +113,7 @@ export async function renewEpoch(db: Database): Promise<void> {
 /** The mails that waited then have been sent since. A backup may be older than the table. */
 async function deleteMails(db: Database): Promise<void> {
   if (!(await hasTable(db, 'tasks'))) return
-  await db.write((tx) => tx.run("DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')"))
+  await db.write((tx) => tx.run(sql`DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')`))
 }
 
 /** If a database was copied by other means, its last commits may be in a file next to it. */

@@ -2,9 +2,9 @@ import { newId } from '../../core/ids.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
-import { isOneOf, jsonList, sql, subjectOf } from '../sql.ts'
+import { among, literal, name, type Sql, sql, subjectOf } from '../sql.ts'
 import { usersIn } from './conversation-rows.ts'
-import { listErased, withoutErased, withoutLocal } from './export.ts'
+import { allowPauses, listErased, withoutErased, withoutLocal } from './export.ts'
 import { type Counts, type Line, PAGE, type Progress, VERSION } from './format.ts'
 
 /** The messages of one step: with a file each, and texts of the greatest length, they still fit into the memory. */
@@ -13,26 +13,26 @@ const MESSAGES_PAGE = 100
 /** Another query of the rows of one conversation. */
 interface Part {
   table: string
-  /** The condition on its rows, with one parameter. */
-  where: string
+  /** The condition on its rows. */
+  where: (id: string) => Sql
   key: string
 }
 
 const OF_CONVERSATION: Part[] = [
-  { table: 'conversations', where: 'id = ? AND deleted_at IS NULL', key: 'id' },
-  { table: 'participants', where: 'conversation_id = ?', key: 'user_id' },
+  { table: 'conversations', where: (id) => sql`id = ${id} AND deleted_at IS NULL`, key: 'id' },
+  { table: 'participants', where: (id) => sql`conversation_id = ${id}`, key: 'user_id' },
 ]
 
 /** What is told of a thread before its messages, by the index of threads, and what after them. */
-const THREADS: Part = { table: 'threads', where: 'conversation_id = ?', key: 'last_activity_at' }
-const MEMBERS: Part = { table: 'thread_members', where: 'root_id = ?', key: 'user_id' }
+const THREADS: Part = { table: 'threads', where: (id) => sql`conversation_id = ${id}`, key: 'last_activity_at' }
+const MEMBERS: Part = { table: 'thread_members', where: (id) => sql`root_id = ${id}`, key: 'user_id' }
 
 /** What belongs to messages, by their ids; nothing of erased texts is exported. */
 const OF_MESSAGES = [
-  { table: 'message_revisions', order: 'message_id, replaced_at' },
-  { table: 'message_chunks', order: 'message_id, idx' },
-  { table: 'reactions', order: 'message_id, at' },
-  { table: 'attachments', order: 'message_id, position' },
+  { table: 'message_revisions', order: 'replaced_at' },
+  { table: 'message_chunks', order: 'idx' },
+  { table: 'reactions', order: 'at' },
+  { table: 'attachments', order: 'position' },
 ]
 
 /** The exported conversation. */
@@ -67,9 +67,7 @@ export async function exportConversation(
   const teller = createTeller(write, onProgress)
   await db.snapshot(
     async (queries) => {
-      // What receives the lines may be slow.
-      if (queries.dialect === 'postgresql')
-        await queries.get("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+      await allowPauses(queries)
       if ((await readPage(queries, OF_CONVERSATION[0]!, id)).length === 0) return
       await teller.say({ id: newId(), ...header })
       for (const part of OF_CONVERSATION)
@@ -126,12 +124,11 @@ async function tellThread(db: Queries, { tell }: Teller, thread: Row, erased: Se
     path = String(rows.at(-1)?.path ?? path)
     const messages = rows.map((row) => withoutErased('messages', row, erased))
     await tell('messages', messages)
-    const ids = jsonList(rows.filter((row) => !erased.has(String(row.posted_by))).map((row) => String(row.id)))
-    for (const { table, order } of OF_MESSAGES)
-      await tell(
-        table,
-        await db.all(`SELECT * FROM ${table} WHERE message_id ${isOneOf(db.dialect)} ORDER BY ${order}`, ids),
-      )
+    const ids = rows.filter((row) => !erased.has(String(row.posted_by))).map((row) => String(row.id))
+    for (const { table, order } of OF_MESSAGES) {
+      const all = sql`SELECT * FROM ${name(table)} WHERE message_id ${among(db, ids)} ORDER BY message_id, ${name(order)}`
+      await tell(table, await db.all(all))
+    }
   }
   for await (const rows of pagesOf(db, MEMBERS, rootId)) await tell('thread_members', rows)
 }
@@ -143,25 +140,23 @@ async function* pagesOf(db: Queries, part: Part, value: string): AsyncGenerator<
   }
 }
 
-function readPage(db: Queries, { table, where, key }: Part, value: string, after?: Primitive): Promise<Row[]> {
-  const next = after === undefined ? '' : `AND ${key} > ?`
-  const params = after === undefined ? [value] : [value, after]
-  return db.all(`SELECT * FROM ${table} WHERE ${where} ${next} ORDER BY ${key} LIMIT ${PAGE}`, ...params)
+function readPage(db: Queries, { table, where, key }: Part, id: string, after?: Primitive): Promise<Row[]> {
+  const next = after === undefined ? sql`` : sql`AND ${name(key)} > ${after}`
+  return db.all(
+    sql`SELECT * FROM ${name(table)} WHERE ${where(id)} ${next} ORDER BY ${name(key)} LIMIT ${literal(PAGE)}`,
+  )
 }
 
 /** An answer that is being written is exported as an interrupted one: its text is in its chunks. */
 async function readMessages(db: Queries, rootId: string, afterPath: string): Promise<Row[]> {
   const rows = await db.all(
-    `SELECT * FROM messages WHERE root_id = ? AND path > ? ORDER BY path LIMIT ${MESSAGES_PAGE}`,
-    rootId,
-    afterPath,
+    sql`SELECT * FROM messages WHERE root_id = ${rootId} AND path > ${afterPath} ORDER BY path LIMIT ${literal(MESSAGES_PAGE)}`,
   )
   return Promise.all(
     rows.map(async (row) => {
       if (row.status !== 'streaming') return row
       const chunks = await db.get<{ content: string | null }>(
-        "SELECT string_agg(content, '' ORDER BY idx) AS content FROM message_chunks WHERE message_id = ?",
-        row.id!,
+        sql`SELECT string_agg(content, '' ORDER BY idx) AS content FROM message_chunks WHERE message_id = ${row.id!}`,
       )
       return { ...row, status: 'interrupted', content: chunks?.content ?? '' }
     }),
@@ -169,21 +164,17 @@ async function readMessages(db: Queries, rootId: string, afterPath: string): Pro
 }
 
 function listBlobs(db: Queries, ids: string[]): Promise<Row[]> {
-  return db.all(
-    `SELECT id, digest, size, parts, created_at FROM blobs WHERE id ${isOneOf(db.dialect)} ORDER BY id`,
-    jsonList(ids),
-  )
+  return db.all(sql`SELECT id, digest, size, parts, created_at FROM blobs WHERE id ${among(db, ids)} ORDER BY id`)
 }
 
 /** What an archive of a conversation has of a user. By primary key. */
 function listUsers(db: Queries, ids: string[]): Promise<Row[]> {
   return db.all(
-    `SELECT u.id, u.username, u.display_name,
+    sql`SELECT u.id, u.username, u.display_name,
             CASE WHEN u.system_name IS NULL THEN 'person' ELSE 'system' END AS kind,
             coalesce(u.system_name, ${subjectOf(sql`u.id`)}) AS subject,
             CASE WHEN u.email_verified_at IS NOT NULL AND u.email NOT LIKE '%.invalid' THEN u.email END AS email
-       FROM users u WHERE u.id ${isOneOf(db.dialect)} ORDER BY u.id`,
-    jsonList(ids),
+       FROM users u WHERE u.id ${among(db, ids)} ORDER BY u.id`,
   )
 }
 

@@ -3,7 +3,7 @@ import { currentMicros, toInstant } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
-import { isErasedAuthor, type Micros, sql } from '../sql.ts'
+import { isErasedAuthor, join, literal, type Micros, name, type Sql, sql, where } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
@@ -23,15 +23,13 @@ export async function exportArchive(
   await assertExact(db)
   const migrations = (await listMigrations(db)).flatMap(({ name, applied_at }) => (applied_at ? [name] : []))
   const say = async (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  const storage = (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'storage'"))?.value
+  const storage = (await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'storage'`))?.value
   const header = { chat_server_archive: VERSION, id: newId(), exported_at: toInstant(currentMicros()), migrations }
   await say({ ...header, ...(storage !== undefined && { storage }) })
   const counts: Counts = {}
   await db.snapshot(
     async (queries) => {
-      // What receives the lines may be slow.
-      if (queries.dialect === 'postgresql')
-        await queries.get("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
+      await allowPauses(queries)
       const erased = await listErased(queries)
       for (const [table, ...key] of TABLES) {
         counts[table] = 0
@@ -49,15 +47,22 @@ export async function exportArchive(
   return counts
 }
 
-async function readPage(db: Queries, table: string, key: string[], after?: Row): Promise<Row[]> {
-  const columns = key.join(', ')
-  const conditions = [
-    ...(after ? [`(${columns}) > (${key.map(() => '?').join(', ')})`] : []),
-    ...toExport(table, db.dialect),
-  ]
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-  const last = after ? key.map((name) => after[name]!) : []
-  return db.all(`SELECT * FROM ${table} AS one ${where} ORDER BY ${columns} LIMIT ${PAGE}`, ...last)
+/** Lets a snapshot on PostgreSQL wait for what receives the lines, which may be slow. */
+export async function allowPauses(db: Queries): Promise<void> {
+  if (db.dialect === 'postgresql')
+    await db.get(sql`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`)
+}
+
+function readPage(db: Queries, table: string, key: string[], after?: Row): Promise<Row[]> {
+  const columns = join(key.map(name), ', ')
+  const next =
+    after &&
+    sql`(${columns}) > (${join(
+      key.map((column) => sql`${after[column]!}`),
+      ', ',
+    )})`
+  const rows = where(next, ...toExport(table, db.dialect))
+  return db.all(sql`SELECT * FROM ${name(table)} AS one ${rows} ORDER BY ${columns} LIMIT ${literal(PAGE)}`)
 }
 
 /** A row without the columns of one kind of database. */
@@ -73,21 +78,20 @@ const TEXTS_OF_MESSAGES = ['reactions', 'notifications', 'message_revisions', 'm
 const NOTIFIED = 7 * DAY
 
 /** Conditions that exclude rows from an archive: hidden rows that are not removed yet, and old notifications. */
-function toExport(table: string, dialect: Dialect): string[] {
-  const isVisible = visibleRows(table, dialect)
-  const messageId = table === 'notifications' ? 'coalesce(one.message_id, one.id)' : 'one.message_id'
-  const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = ${messageId} AND ${isErasedAuthor(sql`m.posted_by`)})`
+function toExport(table: string, dialect: Dialect): (Sql | false | undefined)[] {
+  const messageId = table === 'notifications' ? sql`coalesce(one.message_id, one.id)` : sql`one.message_id`
   return [
-    ...(isVisible ? [isVisible] : []),
-    ...(TEXTS_OF_MESSAGES.includes(table) ? [isKept] : []),
-    ...(table === 'notifications' ? [`at >= ${recentOf(currentMicros())}`] : []),
+    visibleRows(table, dialect),
+    TEXTS_OF_MESSAGES.includes(table) &&
+      sql`NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = ${messageId} AND ${isErasedAuthor(sql`m.posted_by`)})`,
+    table === 'notifications' && sql`at >= ${recentOf(currentMicros())}`,
   ]
 }
 
 /** Before the last notification, or before now if that is earlier: a clock ahead leaves none out. */
-function recentOf(now: Micros): string {
-  const last = 'max(every.at)'
-  return `(SELECT CASE WHEN ${last} < ${now} THEN ${last} ELSE ${now} END - ${NOTIFIED} FROM notifications every)`
+function recentOf(now: Micros): Sql {
+  const last = sql`max(every.at)`
+  return sql`(SELECT CASE WHEN ${last} < ${now} THEN ${last} ELSE ${now} END - ${literal(NOTIFIED)} FROM notifications every)`
 }
 
 /**
@@ -95,7 +99,7 @@ function recentOf(now: Micros): string {
  * an import.
  */
 export async function listErased(db: Queries): Promise<Set<string>> {
-  const rows = await db.all<{ user_id: string }>("SELECT user_id FROM erased_authors WHERE messages = 'erase'")
+  const rows = await db.all<{ user_id: string }>(sql`SELECT user_id FROM erased_authors WHERE messages = 'erase'`)
   return new Set(rows.map((row) => row.user_id))
 }
 
@@ -115,12 +119,16 @@ export function withoutErased(table: string, row: Row, erased: Set<string>): Row
 
 /** About how many rows an archive of this database has. */
 export async function estimateRows(db: Queries): Promise<number> {
-  const names = TABLES.map(([table]) => table)
-  const sql =
+  const counts =
     db.dialect === 'sqlite'
-      ? names.map((table) => `SELECT count(*) AS rows FROM ${table}`).join(' UNION ALL ')
-      : `SELECT greatest(reltuples, 0) AS rows FROM pg_class
-          WHERE oid IN (${names.map((table) => `to_regclass('${table}')`).join(', ')})`
-  const rows = await db.all<{ rows: number }>(`SELECT sum(rows) AS rows FROM (${sql}) AS each`)
-  return Number(rows[0]?.rows ?? 0)
+      ? join(
+          TABLES.map(([table]) => sql`SELECT count(*) AS rows FROM ${name(table)}`),
+          ' UNION ALL ',
+        )
+      : sql`SELECT greatest(reltuples, 0) AS rows FROM pg_class WHERE oid IN (${join(
+          TABLES.map(([table]) => sql`to_regclass(${literal(table)})`),
+          ', ',
+        )})`
+  const row = await db.get<{ rows: number }>(sql`SELECT sum(rows) AS rows FROM (${counts}) AS tables`)
+  return Number(row?.rows ?? 0)
 }

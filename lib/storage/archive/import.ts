@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import type { Database, Filling, Primitive, Queries, Row } from '../database.ts'
+import type { Database, Filling, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
 import { RECOUNT } from '../schema/0012-unread-totals.ts'
 import { FIND_ACTIVITY } from '../schema/0019-people.ts'
@@ -8,6 +8,7 @@ import { CORRECT_SIZES } from '../schema/0027-blob-sizes.ts'
 import { RECOUNT_PARTICIPANTS } from '../schema/0029-participant-counts.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
+import { join, name, sql, statement } from '../sql.ts'
 import { findForeignValue } from '../stored-values.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { NOT_WHOLE, readArchive } from './read.ts'
@@ -41,10 +42,14 @@ export async function importArchive(
     })
   } catch (error) {
     // Fails with the database, and then the next import replaces it.
-    await db.run("DELETE FROM meta WHERE name = 'import'").catch(() => {})
+    await db.run(DELETE_MARK).catch(() => {})
     throw error
   }
 }
+
+/** The row that an import leaves until it is complete, with the id of the archive. */
+const MARK = sql`SELECT value FROM meta WHERE name = 'import'`
+const DELETE_MARK = sql`DELETE FROM meta WHERE name = 'import'`
 
 /** How rows get into a database. */
 interface Filler {
@@ -123,25 +128,25 @@ async function begin(db: Database, header: Header): Promise<void> {
   const unknown = header.migrations.find((name) => !names.includes(name))
   if (unknown) throw new Error(`The archive (${unknown}) is newer than this program: install the newer version`)
   await db.write(async (tx) => {
-    const before = await tx.get<{ value: string }>("SELECT value FROM meta WHERE name = 'import'")
+    const before = await tx.get<{ value: string }>(MARK)
     if (before?.value === header.id) return
     for (const [table] of TABLES) {
-      if (await tx.get(`SELECT 1 AS found FROM ${table} LIMIT 1`)) throw new Error('The database is not empty')
+      if (await tx.get(sql`SELECT 1 AS found FROM ${name(table)} LIMIT 1`)) throw new Error('The database is not empty')
     }
     // The next start fills the index of the search. The files are those of the archive.
-    await tx.run("DELETE FROM meta WHERE name IN ('search', 'storage')")
+    await tx.run(sql`DELETE FROM meta WHERE name IN ('search', 'storage')`)
     if (typeof header.storage === 'string')
-      await tx.run("INSERT INTO meta (name, value) VALUES ('storage', ?)", header.storage)
+      await tx.run(sql`INSERT INTO meta (name, value) VALUES ('storage', ${header.storage})`)
     await tx.run(
-      "INSERT INTO meta (name, value) VALUES ('import', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      header.id,
+      sql`INSERT INTO meta (name, value) VALUES ('import', ${header.id})
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
     )
   })
 }
 
 /** Deletes the imported rows: the database was empty when the import began. */
 async function deleteAll(tx: Queries): Promise<void> {
-  for (const [table] of TABLES.toReversed()) await tx.run(`DELETE FROM ${table}`)
+  for (const [table] of TABLES.toReversed()) await tx.run(sql`DELETE FROM ${name(table)}`)
 }
 
 const ONE_CONVERSATION = 'The archive has one conversation: "chat-server conversation import" brings it back'
@@ -151,30 +156,27 @@ export const INTERRUPTED =
 
 /** @throws Error when an interrupted import has filled only a part of the database */
 export async function assertImported(db: Queries): Promise<void> {
-  if (await db.get("SELECT value FROM meta WHERE name = 'import'")) throw new Error(INTERRUPTED)
+  if (await db.get(MARK)) throw new Error(INTERRUPTED)
 }
 
 /** A transaction for each batch; rows that exist are skipped. */
 async function inBatches(db: Database): Promise<Filler> {
   const assertKnown = await knownColumns(db)
-  const add = (tx: Queries, table: string, row: Row) => {
-    const names = Object.keys(row)
-    const places = names.map(() => '?').join(', ')
-    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`
-    return tx.run(sql, ...(Object.values(row) as Primitive[]))
-  }
   return {
     db,
     write: (work) => db.write(work, { timeout: false }),
     insert: (table, rows) =>
       db.write(async (tx) => {
         assertKnown(table, rows[0]!)
-        for (const row of rows) await add(tx, table, row)
+        const names = Object.keys(rows[0]!)
+        const places = names.map(() => '?').join(', ')
+        const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`
+        for (const row of rows) await tx.run(statement(text, Object.values(row)))
       }),
     undo: () =>
       db.write(async (tx) => {
         await deleteAll(tx)
-        await tx.run("DELETE FROM meta WHERE name = 'import'")
+        await tx.run(DELETE_MARK)
       }),
   }
 }
@@ -213,13 +215,13 @@ function upgradeRow(table: string, row: Row): Row {
 }
 
 async function listColumns(db: Queries, table: string): Promise<Set<string>> {
-  const rows =
+  const shown = db.names?.inCatalog(table) ?? table
+  const rows = await db.all<{ name: string }>(
     db.dialect === 'sqlite'
-      ? await db.all<{ name: string }>('SELECT name FROM pragma_table_info(?)', db.names?.inCatalog(table) ?? table)
-      : await db.all<{ name: string }>(
-          'SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND table_schema = current_schema()',
-          db.names?.inCatalog(table) ?? table,
-        )
+      ? sql`SELECT name FROM pragma_table_info(${shown})`
+      : sql`SELECT column_name AS name FROM information_schema.columns
+             WHERE table_name = ${shown} AND table_schema = current_schema()`,
+  )
   return new Set(rows.map(({ name }) => name))
 }
 
@@ -227,7 +229,7 @@ async function listColumns(db: Queries, table: string): Promise<Set<string>> {
 async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> {
   const counts: Counts = {}
   for (const [table] of TABLES) {
-    counts[table] = (await db.get<{ total: number }>(`SELECT count(*) AS total FROM ${table}`))!.total
+    counts[table] = (await db.get<{ total: number }>(sql`SELECT count(*) AS total FROM ${name(table)}`))!.total
     // An older archive does not have this table.
     const should = expected[table] ?? 0
     if (counts[table] !== should) throw new Error(`There are ${counts[table]} ${table}, and should be ${should}`)
@@ -235,16 +237,22 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
   await write(async (tx) => {
     if (tx.dialect === 'postgresql')
       await tx.get(
-        "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
+        sql`SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)`,
       )
     // The plans of what follows depend on the sizes.
-    if (tx.dialect === 'postgresql') await tx.run(`ANALYZE ${TABLES.map(([table]) => table).join(', ')}`)
+    if (tx.dialect === 'postgresql')
+      await tx.run(
+        sql`ANALYZE ${join(
+          TABLES.map(([table]) => name(table)),
+          ', ',
+        )}`,
+      )
     // An older archive has no such counts and no last activity, and no archive has the messages that an erasure was removing,
     // nor the size of all blobs.
     const all = [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES, RECOUNT_PARTICIPANTS]
-    for (const sql of all) await tx.run(sql)
-    await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
-    await tx.run("DELETE FROM meta WHERE name = 'import'")
+    for (const recount of all) await tx.run(recount)
+    await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
+    await tx.run(DELETE_MARK)
   })
   return counts
 }

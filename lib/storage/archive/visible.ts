@@ -1,4 +1,5 @@
 import type { Dialect } from '../database.ts'
+import { join, name, type Sql, sql } from '../sql.ts'
 
 /** How the rows of a table belong to a conversation, by column; threads and conversations come last. */
 const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id' | 'either'> = {
@@ -18,31 +19,34 @@ const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id
 }
 
 /** A condition for the rows `one` of a table that belong to no deleted conversation; `undefined` if none could. */
-export function visibleRows(table: string, dialect: Dialect): string | undefined {
+export function visibleRows(table: string, dialect: Dialect): Sql | undefined {
   // By the schema's name: a WITH may redefine the name of the table.
-  const main = dialect === 'sqlite' ? 'main.' : ''
+  const main = dialect === 'sqlite' ? sql`main.` : sql``
+  const isHidden = (
+    messageId: Sql,
+  ) => sql`EXISTS (SELECT 1 FROM ${main}messages m JOIN ${main}conversations c ON c.id = m.conversation_id
+      WHERE m.id = ${messageId} AND c.deleted_at IS NOT NULL)`
   const hidden = {
-    id: '(one.deleted_at IS NOT NULL)',
-    conversation_id: `EXISTS (SELECT 1 FROM ${main}conversations c
+    id: sql`(one.deleted_at IS NOT NULL)`,
+    conversation_id: sql`EXISTS (SELECT 1 FROM ${main}conversations c
       WHERE c.id = one.conversation_id AND c.deleted_at IS NOT NULL)`,
-    root_id: `EXISTS (SELECT 1 FROM ${main}threads t JOIN ${main}conversations c ON c.id = t.conversation_id
+    root_id: sql`EXISTS (SELECT 1 FROM ${main}threads t JOIN ${main}conversations c ON c.id = t.conversation_id
       WHERE t.root_id = one.root_id AND c.deleted_at IS NOT NULL)`,
-    message_id: `EXISTS (SELECT 1 FROM ${main}messages m JOIN ${main}conversations c ON c.id = m.conversation_id
-      WHERE m.id = one.message_id AND c.deleted_at IS NOT NULL)`,
+    message_id: isHidden(sql`one.message_id`),
   }
   // The id of most notifications is that of their message; the others have a conversation.
-  const either = `(${hidden.conversation_id} OR ${hidden.message_id.replace('one.message_id', 'one.id')})`
+  const either = sql`(${hidden.conversation_id} OR ${isHidden(sql`one.id`)})`
   const by = BELONGS[table]
-  return by && `NOT ${by === 'either' ? either : hidden[by]}`
+  return by && sql`NOT ${by === 'either' ? either : hidden[by]}`
 }
 
 /** The WITH clause that hides data of deleted conversations in every table. */
-export function withVisible(dialect: Dialect): string {
+export function withVisible(dialect: Dialect): Sql {
   // In this order a condition on PostgreSQL still refers to the whole tables: it sees only the definitions before it.
-  const main = dialect === 'sqlite' ? 'main.' : ''
+  const main = dialect === 'sqlite' ? sql`main.` : sql``
   const views = Object.keys(BELONGS).map(
     (table) =>
-      `${table} AS NOT MATERIALIZED (SELECT * FROM ${main}${table} AS one WHERE ${visibleRows(table, dialect)})`,
+      sql`${name(table)} AS NOT MATERIALIZED (SELECT * FROM ${main}${name(table)} AS one WHERE ${visibleRows(table, dialect)!})`,
   )
-  return `WITH ${views.join(', ')} `
+  return sql`WITH ${join(views, ', ')} `
 }

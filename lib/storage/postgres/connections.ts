@@ -1,4 +1,5 @@
 import type { Queries } from '../database.ts'
+import { sql } from '../sql.ts'
 
 /** How many connections a service may have, and what sets the limit. */
 export interface ConnectionLimit {
@@ -30,7 +31,7 @@ export async function findConnectionLimit(db: Queries): Promise<ConnectionLimit>
   // A role that is no superuser sees of the sessions of other roles no more than the role and the database. The reserved
   // connections of PostgreSQL 16 are for members of a role that older versions do not have.
   const row = (await db.get<LimitsRow>(
-    `WITH own AS (
+    sql`WITH own AS (
        SELECT r.oid AS role_id, r.rolname, r.rolconnlimit, r.rolsuper, d.oid AS database_id, d.datname, d.datconnlimit
          FROM pg_roles r CROSS JOIN pg_database d
         WHERE r.rolname = session_user AND d.datname = current_database()),

@@ -3,7 +3,7 @@ import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Row } from '../database.ts'
 import { isConnectionGone, isReadOnly, toStorageFailure } from '../errors.ts'
 import type { Names } from '../names/names.ts'
-import type { Sql } from '../sql.ts'
+import { type Sql, sql } from '../sql.ts'
 import { listIdle, tryCredentials } from './client.ts'
 import { fillByCopy } from './copy.ts'
 import { BEGIN, BY_INDEX, type PgPool, type PgPoolClient, type PgResult } from './pool.ts'
@@ -23,10 +23,10 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   const connections = createConnections(pool)
   const transaction = createTransactions(connections, watchdog, runStatement, names)
 
-  async function queryOnce(sql: Sql): Promise<PgResult> {
+  async function queryOnce(statement: Sql): Promise<PgResult> {
     const client = await connections.acquire()
     try {
-      const run = () => runStatement(client, sql)
+      const run = () => runStatement(client, statement)
       const result = await (client.needsBegin ? inTransaction(client, run) : run())
       client.release()
       return result
@@ -37,7 +37,7 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
     }
   }
 
-  const outside = toQueries((sql) => inFlight.track(() => translated(() => queryOnce(sql))), names)
+  const outside = toQueries((statement) => inFlight.track(() => translated(() => queryOnce(statement))), names)
 
   return {
     ...outside,
@@ -59,7 +59,7 @@ export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
       ),
     // The snapshot, the set of finished transactions, changes exactly when a commit becomes visible.
     changeToken: async () => {
-      const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')
+      const row = await outside.get<Row>(sql`SELECT pg_current_snapshot()::text AS token`)
       return String(row?.token)
     },
     pool: () => ({

@@ -1,7 +1,7 @@
 import { digest } from '../../core/ids.ts'
-import type { Primitive, Queries } from '../database.ts'
+import type { Queries } from '../database.ts'
 import type { Names } from '../names/names.ts'
-import { type Sql, toSql } from '../sql.ts'
+import type { Sql } from '../sql.ts'
 import type { PgPoolClient, PgQuery, PgResult } from './pool.ts'
 import { gatherTurn } from './turn.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
@@ -37,10 +37,9 @@ export function toQueries(run: (sql: Sql) => Promise<PgResult>, names: Names | u
   return {
     dialect: 'postgresql',
     names,
-    all: async <T>(sql: Sql | string, ...params: Primitive[]) => (await run(toSql(sql, params))).rows as T[],
-    get: async <T>(sql: Sql | string, ...params: Primitive[]) =>
-      (await run(toSql(sql, params))).rows[0] as T | undefined,
-    run: async (sql, ...params) => (await run(toSql(sql, params))).rowCount ?? 0,
+    all: async <T>(sql: Sql) => (await run(sql)).rows as T[],
+    get: async <T>(sql: Sql) => (await run(sql)).rows[0] as T | undefined,
+    run: async (sql) => (await run(sql)).rowCount ?? 0,
   }
 }
 

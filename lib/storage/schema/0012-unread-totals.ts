@@ -1,4 +1,4 @@
-import { sql } from '../sql.ts'
+import { type Sql, sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
 
 /** How many messages of others a participant `p` has not read in a conversation, thread by thread. */
@@ -18,9 +18,9 @@ export const MESSAGE_COUNT = sql`(SELECT coalesce(sum(t.message_count), 0) FROM 
 export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) - ${UNREAD})`
 
 /** Recomputes both counts of all conversations: a statement each, in this order. */
-export const RECOUNT: readonly [messages: string, seen: string] = [
-  `UPDATE conversations SET message_count = ${MESSAGE_COUNT}`,
-  `UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`,
+export const RECOUNT: readonly [messages: Sql, seen: Sql] = [
+  sql`UPDATE conversations SET message_count = ${MESSAGE_COUNT}`,
+  sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`,
 ]
 
 /**
@@ -33,6 +33,6 @@ export const unreadTotals: Migration = {
   statements: () => [
     'ALTER TABLE conversations ADD COLUMN message_count BIGINT NOT NULL DEFAULT 0',
     'ALTER TABLE participants ADD COLUMN seen_count BIGINT NOT NULL DEFAULT 0',
-    ...RECOUNT,
+    ...RECOUNT.map(({ text }) => text),
   ],
 }

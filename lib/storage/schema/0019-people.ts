@@ -1,10 +1,11 @@
+import { sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
 
 /**
  * The last activity of conversations that do not have it yet: their latest message, else their creation. By
  * (conversation_id, last_activity_at) of threads, an entry for each conversation.
  */
-export const FIND_ACTIVITY = `UPDATE conversations SET active_at = coalesce(
+export const FIND_ACTIVITY = sql`UPDATE conversations SET active_at = coalesce(
     (SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = conversations.id), created_at)
   WHERE active_at IS NULL`
 
@@ -13,7 +14,7 @@ export const people: Migration = {
   statements: ({ key }) => [
     // The time of the latest message: it orders the lists. `clock` is that of the latest change of any kind.
     'ALTER TABLE conversations ADD COLUMN active_at BIGINT',
-    FIND_ACTIVITY,
+    FIND_ACTIVITY.text,
     // A direct conversation belongs to the same two people for ever. `pair_key`: both ids, the smaller one first; NULL once
     // one of them is erased.
     'ALTER TABLE conversations ADD COLUMN is_direct INTEGER NOT NULL DEFAULT 0',

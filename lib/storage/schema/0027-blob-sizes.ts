@@ -1,7 +1,8 @@
+import { sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
 
 /** Adds what the sizes lack, in one statement: whatever changes in that time is in both sums, or in neither. */
-export const CORRECT_SIZES = `INSERT INTO blob_sizes (bytes, released_bytes)
+export const CORRECT_SIZES = sql`INSERT INTO blob_sizes (bytes, released_bytes)
   SELECT stored.bytes - noted.bytes, stored.released_bytes - noted.released_bytes
     FROM (SELECT coalesce(sum(size), 0) AS bytes,
                  coalesce(sum(CASE WHEN released_at IS NOT NULL THEN size END), 0) AS released_bytes FROM blobs) stored,
@@ -19,6 +20,6 @@ export const blobSizes: Migration = {
     `CREATE TABLE blob_sizes (
       bytes BIGINT NOT NULL,
       released_bytes BIGINT NOT NULL)`,
-    CORRECT_SIZES,
+    CORRECT_SIZES.text,
   ],
 }

@@ -5,7 +5,7 @@ import type { Migration } from './migrations.ts'
 export const PARTICIPANT_COUNT = sql`(SELECT count(*) FROM participants p WHERE p.conversation_id = conversations.id)`
 
 /** Recounts the participants of all conversations, and writes only the rows whose count is wrong. */
-export const RECOUNT_PARTICIPANTS = `UPDATE conversations SET participant_count = ${PARTICIPANT_COUNT}
+export const RECOUNT_PARTICIPANTS = sql`UPDATE conversations SET participant_count = ${PARTICIPANT_COUNT}
  WHERE participant_count <> ${PARTICIPANT_COUNT}`
 
 /**
@@ -17,6 +17,6 @@ export const participantCounts: Migration = {
   name: '0029-participant-counts',
   statements: () => [
     'ALTER TABLE conversations ADD COLUMN participant_count BIGINT NOT NULL DEFAULT 0',
-    RECOUNT_PARTICIPANTS,
+    RECOUNT_PARTICIPANTS.text,
   ],
 }

@@ -5,7 +5,7 @@ import { toInstant } from '../../core/time.ts'
 import { hasTable } from '../catalog.ts'
 import type { Database, Dialect, Queries } from '../database.ts'
 import { isBusy } from '../errors.ts'
-import { databaseNow } from '../sql.ts'
+import { databaseNow, sql, statement } from '../sql.ts'
 import { COLUMN_TYPES, MAJOR, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
 import { assertNoClash } from './verify.ts'
@@ -111,31 +111,29 @@ export async function assertMigratable(db: Database): Promise<void> {
 }
 
 async function applyOnce(tx: Queries, id: number, migration: Migration): Promise<boolean> {
-  if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK)
+  if (tx.dialect === 'postgresql') await tx.get(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
   if (tx.names?.schema) await createSchema(tx, tx.names.schema)
-  await tx.run(MIGRATIONS_TABLE)
+  await tx.run(statement(MIGRATIONS_TABLE))
   await assertKnown(tx)
-  if (await tx.get('SELECT id FROM migrations WHERE id = ?', id)) return false
+  if (await tx.get(sql`SELECT id FROM migrations WHERE id = ${id}`)) return false
 
-  for (const statement of migration.statements(COLUMN_TYPES[tx.dialect], tx.dialect)) await tx.run(statement)
-  if (id === 1) await tx.run("INSERT INTO meta (name, value) VALUES ('epoch', ?)", newId())
+  for (const text of migration.statements(COLUMN_TYPES[tx.dialect], tx.dialect)) await tx.run(statement(text))
+  if (id === 1) await tx.run(sql`INSERT INTO meta (name, value) VALUES ('epoch', ${newId()})`)
   if (migration.major) {
-    await tx.run("DELETE FROM meta WHERE name = 'schema_major'")
-    await tx.run("INSERT INTO meta (name, value) VALUES ('schema_major', ?)", String(migration.major))
+    await tx.run(sql`DELETE FROM meta WHERE name = 'schema_major'`)
+    await tx.run(sql`INSERT INTO meta (name, value) VALUES ('schema_major', ${String(migration.major)})`)
   }
   await tx.run(
-    `INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ${databaseNow(tx.dialect)})`,
-    id,
-    migration.name,
-    toChecksum(migration, tx.dialect),
+    sql`INSERT INTO migrations (id, name, checksum, applied_at)
+      VALUES (${id}, ${migration.name}, ${toChecksum(migration, tx.dialect)}, ${databaseNow(tx.dialect)})`,
   )
   return true
 }
 
 /** The right to create schemas is not needed for one that an administrator has created. */
 async function createSchema(tx: Queries, schema: string): Promise<void> {
-  const exists = await tx.get('SELECT nspname FROM pg_namespace WHERE nspname = ?', schema)
-  if (!exists) await tx.run(`CREATE SCHEMA "${schema}"`)
+  const exists = await tx.get(sql`SELECT nspname FROM pg_namespace WHERE nspname = ${schema}`)
+  if (!exists) await tx.run(statement(`CREATE SCHEMA "${schema}"`))
 }
 
 /** What a database stores of an applied migration. */
@@ -172,12 +170,12 @@ export async function findSchemaVersion(db: Database): Promise<string | null> {
 
 /** Every database has at least version 1. */
 async function readMajor(db: Queries): Promise<number> {
-  const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'schema_major'")
+  const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'schema_major'`)
   return Number(row?.value ?? 1)
 }
 
 function listApplied(db: Queries) {
   return db.all<{ id: number; name: string; checksum: string; applied_at: number }>(
-    'SELECT id, name, checksum, applied_at FROM migrations ORDER BY id',
+    sql`SELECT id, name, checksum, applied_at FROM migrations ORDER BY id`,
   )
 }

@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../database.ts'
 import { isSearchTable } from '../search-tables.ts'
-import { isOneOf, jsonList } from '../sql.ts'
+import { among, sql } from '../sql.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { type Shape, shapeAfter } from './shape.ts'
 
@@ -114,7 +114,7 @@ function judgeColumns(table: string, expected: Set<string>, actual: Set<string> 
 /** The number of applied migrations; a table of that name that belongs to another program does not count. */
 async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promise<number> {
   if (!columns.get('migrations')?.has('checksum')) return 0
-  return (await db.get<{ total: number }>('SELECT count(*) AS total FROM migrations'))!.total
+  return (await db.get<{ total: number }>(sql`SELECT count(*) AS total FROM migrations`))!.total
 }
 
 /** Names of tables and indexes without the prefix, if they have it. */
@@ -136,14 +136,14 @@ async function listThings(db: Queries): Promise<Thing[]> {
 }
 
 // SQLite's names are case-insensitive, and its own objects start with `sqlite_`.
-const SQLITE_THINGS = `SELECT CASE WHEN sql LIKE 'CREATE UNIQUE%' THEN 'unique index' ELSE type END AS kind,
+const SQLITE_THINGS = sql`SELECT CASE WHEN sql LIKE 'CREATE UNIQUE%' THEN 'unique index' ELSE type END AS kind,
     lower(name) AS name, CASE WHEN type IN ('index', 'trigger') THEN lower(tbl_name) END AS "on"
   FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY 2`
 
-const HERE = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())'
+const HERE = sql`(SELECT oid FROM pg_namespace WHERE nspname = current_schema())`
 
 // Partitioned tables, sequences and types have other names, and do not conflict with the service's.
-const POSTGRES_THINGS = `SELECT CASE WHEN c.relkind = 'r' THEN 'table' WHEN c.relkind IN ('v', 'm') THEN 'view'
+const POSTGRES_THINGS = sql`SELECT CASE WHEN c.relkind = 'r' THEN 'table' WHEN c.relkind IN ('v', 'm') THEN 'view'
       WHEN x.indisunique AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid) THEN 'unique index'
       WHEN c.relkind = 'i' THEN 'index' ELSE 'relation' END AS kind, c.relname::text AS name, t.relname::text AS "on"
     FROM pg_class c LEFT JOIN pg_index x ON x.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = x.indrelid
@@ -155,16 +155,17 @@ const POSTGRES_THINGS = `SELECT CASE WHEN c.relkind = 'r' THEN 'table' WHEN c.re
    ORDER BY 2`
 
 async function listColumns(db: Queries, tables: string[]): Promise<Map<string, Set<string>>> {
+  const isWanted = among(db, tables.map(shownAs(db)))
   const query =
     db.dialect === 'sqlite'
-      ? `SELECT lower(m.name) AS "table", lower(p.name) AS name, p.hidden <> 0 AS computed
+      ? sql`SELECT lower(m.name) AS "table", lower(p.name) AS name, p.hidden <> 0 AS computed
            FROM sqlite_master m JOIN pragma_table_xinfo(m.name) p
-          WHERE m.type = 'table' AND lower(m.name) ${isOneOf(db.dialect)}`
-      : `SELECT c.relname::text AS "table", a.attname::text AS name, (a.attgenerated <> '')::int AS computed
+          WHERE m.type = 'table' AND lower(m.name) ${isWanted}`
+      : sql`SELECT c.relname::text AS "table", a.attname::text AS name, (a.attgenerated <> '')::int AS computed
            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
           WHERE c.relnamespace = ${HERE} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
-            AND c.relname ${isOneOf(db.dialect)}`
-  const rows = await db.all<{ table: string; name: string; computed: number }>(query, jsonList(tables.map(shownAs(db))))
+            AND c.relname ${isWanted}`
+  const rows = await db.all<{ table: string; name: string; computed: number }>(query)
   const columns = new Map<string, Set<string>>()
   for (const { table: shown, name, computed } of rows) {
     const table = db.names?.fromCatalog(shown) ?? shown

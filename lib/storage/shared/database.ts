@@ -1,5 +1,6 @@
 import { ChatError } from '../../core/errors.ts'
-import type { Database, Primitive, Queries, Row, Writing } from '../database.ts'
+import type { Database, Queries, Row, Writing } from '../database.ts'
+import type { Sql } from '../sql.ts'
 
 /** What differs between the databases. */
 interface Parts {
@@ -55,9 +56,9 @@ export function createSharedDatabase({ queries, control, runWork, toFailure }: P
   return {
     dialect: queries.dialect,
     names: queries.names,
-    all: <T = Row>(sql: string, ...params: Primitive[]) => inTurn(() => queries.all<T>(sql, ...params)),
-    get: <T = Row>(sql: string, ...params: Primitive[]) => inTurn(() => queries.get<T>(sql, ...params)),
-    run: (sql, ...params) => inTurn(() => queries.run(sql, ...params)),
+    all: <T = Row>(sql: Sql) => inTurn(() => queries.all<T>(sql)),
+    get: <T = Row>(sql: Sql) => inTurn(() => queries.get<T>(sql)),
+    run: (sql) => inTurn(() => queries.run(sql)),
     write: (work) => inTurn(() => write(work)),
     // The transaction decides what it sees.
     snapshot: (work) => inTurn(() => work(queries)),

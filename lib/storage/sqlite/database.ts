@@ -1,7 +1,7 @@
 import { createInFlight } from '../calls-in-flight.ts'
-import type { Database, Primitive, Queries, Row } from '../database.ts'
+import type { Database, Queries, Row } from '../database.ts'
 import type { Names } from '../names/names.ts'
-import { type Sql, toSql } from '../sql.ts'
+import type { Sql } from '../sql.ts'
 import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'
 import { createFullDisk } from './full-disk.ts'
@@ -68,19 +68,10 @@ export function createSqliteDatabase(
   return {
     dialect: 'sqlite',
     names,
-    all: <T = Row>(sql: Sql | string, ...given: Primitive[]) => {
-      const { text, params } = toSql(sql, given)
-      return read(() => prepare(text).all(...params) as T[])
-    },
-    get: <T = Row>(sql: Sql | string, ...given: Primitive[]) => {
-      const { text, params } = toSql(sql, given)
-      return read(() => prepare(text).get(...params) as T | undefined)
-    },
+    all: <T = Row>({ text, params }: Sql) => read(() => prepare(text).all(...params) as T[]),
+    get: <T = Row>({ text, params }: Sql) => read(() => prepare(text).get(...params) as T | undefined),
     recall: <T = Row>({ text, params }: Sql) => outside(() => keptRows.find(text, params[0]!) as T | undefined),
-    run: (sql, ...given) => {
-      const { text, params } = toSql(sql, given)
-      return alone(() => Number(prepare(text).run(...params).changes))
-    },
+    run: ({ text, params }) => alone(() => Number(prepare(text).run(...params).changes)),
     ...writing,
     write: (work, options) => inFlight.track(() => writing.write(work, options)),
     snapshot: (work) => inFlight.track(() => snapshot(work)),

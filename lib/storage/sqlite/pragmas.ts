@@ -1,6 +1,7 @@
 import { retry } from '../../core/scheduling/deadline.ts'
 import type { Queries } from '../database.ts'
 import { isBusy } from '../errors.ts'
+import { sql } from '../sql.ts'
 import type { SqliteHandle } from './connection.ts'
 import { WAL_BYTES } from './file.ts'
 
@@ -62,7 +63,7 @@ function applySettings(handle: SqliteHandle, durability: Durability): void {
 export async function assertDurable(db: Queries, durability: Durability): Promise<void> {
   if (durability === 'os') return
   for (const setting of ['fsync', 'synchronous_commit']) {
-    const row = await db.get<{ value: string }>('SELECT current_setting(?) AS value', setting)
+    const row = await db.get<{ value: string }>(sql`SELECT current_setting(${setting}) AS value`)
     if (row?.value === 'off') {
       throw new Error(
         `PostgreSQL runs with ${setting} = off and may lose acknowledged messages: turn it on, or allow it with durability: "os" of openStorage, storage.durability = "os" of a configuration file`,

@@ -1,5 +1,5 @@
-import type { Primitive, Queries, Writing } from '../database.ts'
-import { type Sql, toSql } from '../sql.ts'
+import type { Queries, Writing } from '../database.ts'
+import type { Sql } from '../sql.ts'
 import type { SqliteConnection, SqliteStatement } from './connection.ts'
 
 /** The state of a transaction: `over` once it has ended, `lost` to the error that ended it early. */
@@ -34,18 +34,9 @@ export function toQueries({ names, prepare, hasTransaction }: SqliteConnection, 
   return {
     dialect: 'sqlite',
     names,
-    all: async <T>(sql: Sql | string, ...given: Primitive[]) => {
-      const { text, params } = toSql(sql, given)
-      return guarded(() => noted(text).all(...params) as T[])
-    },
-    get: async <T>(sql: Sql | string, ...given: Primitive[]) => {
-      const { text, params } = toSql(sql, given)
-      return guarded(() => noted(text).get(...params) as T | undefined)
-    },
-    run: async (sql, ...given) => {
-      const { text, params } = toSql(sql, given)
-      return guarded(() => Number(noted(text).run(...params).changes))
-    },
+    all: async <T>({ text, params }: Sql) => guarded(() => noted(text).all(...params) as T[]),
+    get: async <T>({ text, params }: Sql) => guarded(() => noted(text).get(...params) as T | undefined),
+    run: async ({ text, params }) => guarded(() => Number(noted(text).run(...params).changes)),
   }
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState } from '../../support/service.ts'
@@ -50,7 +51,7 @@ describeService('an administrator who is demoted while a call waits', (service) 
       client: {},
       endpoints,
     }
-    const rows = () => innerState(chat).db.all('SELECT id FROM audit_log ORDER BY id')
+    const rows = () => innerState(chat).db.all(sql`SELECT id FROM audit_log ORDER BY id`)
     const before = await rows()
     expect(await codeOf(Promise.resolve(route.handler(call as never)))).toBe('forbidden')
     expect(await rows()).toEqual(before)

@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
@@ -41,9 +42,9 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
     expect(await codeOf(chat.resets.redeem({}, { token: reset.token, password: 'incorrect pony' }))).toBe('not_found')
     expect(await codeOf(founder.invites.accept({ token }))).toBe('invite_revoked')
     // The host's own authentication still finds its user.
-    expect(await innerState(chat).db.all('SELECT provider FROM identities')).toEqual([{ provider: 'host' }])
+    expect(await innerState(chat).db.all(sql`SELECT provider FROM identities`)).toEqual([{ provider: 'host' }])
     const rows = "SELECT actor_id, subject_id, detail FROM audit_log WHERE act = 'user.locked_down'"
-    expect(await innerState(chat).db.all(rows)).toEqual([
+    expect(await innerState(chat).db.all(statement(rows))).toEqual([
       { actor_id: founder.id, subject_id: grace.id, detail: JSON.stringify(ended) },
     ])
     await service.client().auth.login({ email: grace.email, password: PASSWORD })

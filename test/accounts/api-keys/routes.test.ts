@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createAdminClient } from '../../../lib/client/admin.ts'
 import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -88,8 +89,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(withKey(key, node.base_url).auth.me())).toBe('unauthenticated')
     expect(await codeOf(ada.keys.revoke(id))).toBe('not_found')
     const acts = await innerState(service).db.all(
-      "SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
-      id,
+      sql`SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ${id} AND act LIKE 'key.%' ORDER BY id`,
     )
     // The name of a key is its user's text and is erased with the user: the audit log does not store it.
     const entry = { actor_id: ada.id, ip: '127.0.0.1', detail: null }
@@ -114,9 +114,9 @@ describeOnEachDatabase('API keys', (openUrl) => {
     const { key } = await grace.keys.create({ name: 'hers' })
     const { db } = innerState(service)
     const bot = withKey(key)
-    await db.write((tx) => tx.run("UPDATE users SET roles = 'read_only' WHERE username = 'grace'"))
+    await db.write((tx) => tx.run(sql`UPDATE users SET roles = 'read_only' WHERE username = 'grace'`))
     expect(await codeOf(bot.conversations.create())).toBe('forbidden')
-    await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'grace'"))
+    await db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = 1 WHERE username = 'grace'`))
     expect(await codeOf(bot.auth.me())).toBe('unauthenticated')
   })
 

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
@@ -100,8 +101,10 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     const values = times(2_500, () => '(?, ?, ?)').join(', ')
     for (const _ of times(4, () => 0))
       await db.run(
-        `INSERT INTO audit_log (id, at, act) VALUES ${values}`,
-        ...times(2_500, () => [id(), now(), 'logout']).flat(),
+        statement(
+          `INSERT INTO audit_log (id, at, act) VALUES ${values}`,
+          times(2_500, () => [id(), now(), 'logout']).flat(),
+        ),
       )
     const first = await ada.audit.list({ act: 'setup.done' })
     expect(first).toEqual({ entries: [], next_after: expect.any(String) })

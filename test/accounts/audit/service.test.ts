@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { toInstant } from '../../../lib/core/time.ts'
 import { DAY, SECOND } from '../../../lib/core/units.ts'
 import { type Log, OPERATOR } from '../../../lib/index.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
@@ -223,7 +224,9 @@ describeOnEachDatabase('an incident read afterwards', (openUrl) => {
       ["conversation_id = 'x'", 'audit_log_of_conversation'],
     ]) {
       const plan = await db.all<{ detail: string }>(
-        `EXPLAIN QUERY PLAN SELECT id FROM audit_log WHERE (at, id) < (9, 'g') AND ${where} ORDER BY at DESC, id DESC LIMIT 9`,
+        statement(
+          `EXPLAIN QUERY PLAN SELECT id FROM audit_log WHERE (at, id) < (9, 'g') AND ${where} ORDER BY at DESC, id DESC LIMIT 9`,
+        ),
       )
       expect(plan.map(({ detail }) => detail).join()).toContain(index)
       expect(plan).toHaveLength(1)

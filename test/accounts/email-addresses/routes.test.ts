@@ -2,6 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type ChatError, OPERATOR } from '../../../lib/index.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
@@ -41,7 +42,7 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
   }
   const verify = (token: string, on = service) => on.client().emails.verify({ token })
   const isProven = async (person: Person) => (await person.auth.me()).user.email_verified
-  const rows = (sql: string, ...params: string[]) => innerState(service).db.all(sql, ...params)
+  const rows = (sql: string, ...params: string[]) => innerState(service).db.all(statement(sql, params))
 
   it('is verified with a token from a mail, once, without a session', async () => {
     const ada = await unproven('ada')

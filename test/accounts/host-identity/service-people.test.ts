@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Identity, OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
@@ -22,8 +23,7 @@ describeOnEachDatabase("people of the host's, named before they call", (openUrl)
     expect((await called('grace')).user_id).toBe(user.id)
     expect(await users.actorOf('grace')).toEqual({ user_id: user.id, roles: ['admin'] })
     const entries = await innerState(service).db.all(
-      'SELECT act, actor_id FROM audit_log WHERE subject_id = ? ORDER BY id',
-      user.id,
+      sql`SELECT act, actor_id FROM audit_log WHERE subject_id = ${user.id} ORDER BY id`,
     )
     expect(entries).toEqual([{ act: 'user.created', actor_id: null }])
   })
@@ -39,7 +39,7 @@ describeOnEachDatabase("people of the host's, named before they call", (openUrl)
     )
     expect(new Set(found).size).toBe(1)
     const named = "SELECT id FROM users WHERE username LIKE 'many%'"
-    expect(await innerState(service).db.all(named)).toHaveLength(1)
+    expect(await innerState(service).db.all(statement(named))).toHaveLength(1)
   })
 
   it('stores what the host changes, by either way, and takes over no name of another user', async () => {

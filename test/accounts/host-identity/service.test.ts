@@ -5,6 +5,7 @@ import { lockUser } from '../../../lib/accounts/users/store.ts'
 import { createChatClient } from '../../../lib/client/index.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type Actor, type Identity, type IdentityRequest, OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { nextOfType } from '../../live/readers.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
@@ -40,7 +41,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
       retry_ms: 10,
       fetch: (input, init) => checkedFetch(input, { ...init, headers: { ...init?.headers, 'x-host-user': name } }),
     })
-  const users = () => innerState(service).db.all<{ username: string }>('SELECT username, email, roles FROM users')
+  const users = () => innerState(service).db.all<{ username: string }>(sql`SELECT username, email, roles FROM users`)
 
   it('identifies the caller: a new subject becomes a user, without a session or a CSRF token', async () => {
     expect(await codeOf(as('nobody').auth.me())).toBe('unauthenticated')
@@ -57,7 +58,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     })
     expect(await codeOf(service.client().setup.get())).toBe('not_found')
     const created = "SELECT actor_id, subject_id, ip FROM audit_log WHERE act = 'user.created'"
-    expect(await innerState(service).db.all(created)).toEqual([
+    expect(await innerState(service).db.all(statement(created))).toEqual([
       { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },
     ])
   })
@@ -120,7 +121,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     })
     expect(await codeOf(as('grace').conversations.create())).toBe('forbidden')
     const written = () =>
-      innerState(service).db.get("SELECT count(*) AS count FROM audit_log WHERE act = 'user.changed'")
+      innerState(service).db.get(sql`SELECT count(*) AS count FROM audit_log WHERE act = 'user.changed'`)
     const before = await written()
     await as('grace').auth.me()
     expect(await written()).toEqual(before)
@@ -130,12 +131,12 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     people.set('eve', { subject: 'eve', username: 'eve' })
     const { id } = (await as('eve').auth.me()).user
     const { db, write } = innerState(service)
-    await db.write((tx) => tx.run("UPDATE users SET roles = 'admin,member' WHERE id = ?", id))
+    await db.write((tx) => tx.run(sql`UPDATE users SET roles = 'admin,member' WHERE id = ${id}`))
     people.set('eve', { subject: 'eve', username: 'eve', display_name: 'Eve' })
     let met: Promise<unknown> | undefined
     await write(async (tx) => {
       await lockUser(tx, id)
-      await tx.run("UPDATE users SET roles = 'member' WHERE id = ?", id)
+      await tx.run(sql`UPDATE users SET roles = 'member' WHERE id = ${id}`)
       met = node.chat.auth.authenticate(new Headers({ 'x-host-user': 'eve' }))
       await delay(300)
     })
@@ -173,7 +174,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     for (const type of ['stream.ready', 'notifications.count'])
       expect((await reader.next()).value!.event.type).toBe(type)
     await innerState(service).write(async (tx) => {
-      await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
+      await tx.run(sql`UPDATE users SET disabled_at = 1 WHERE id = ${user.id}`)
       tx.recheckStreams({ user_id: user.id })
     })
     expect(await nextOfType(reader, 'stream.closed')).toMatchObject({ payload: { reason: 'session_ended' } })

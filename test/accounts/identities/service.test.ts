@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
 import { toInstant } from '../../../lib/core/time.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
@@ -22,7 +23,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     return row
   }
   const forgetPassword = ({ id }: Person) =>
-    innerState(service).write((tx) => tx.run('UPDATE users SET password_hash = NULL WHERE id = ?', id))
+    innerState(service).write((tx) => tx.run(sql`UPDATE users SET password_hash = NULL WHERE id = ${id}`))
   const remove = (by: Person, identity_id: string) => by.identities.remove(identity_id)
 
   it('are listed newest first and removed by their user only, with an audit entry', async () => {
@@ -39,7 +40,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     expect(await codeOf(remove(ada, a.id))).toBe('not_found')
     expect(await ada.identities.list()).toEqual({ identities: [] })
     const acts = "SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = 'identity.removed' ORDER BY id"
-    expect(await innerState(service).db.all(acts)).toEqual(
+    expect(await innerState(service).db.all(statement(acts))).toEqual(
       ['provider_a', 'provider_b'].map((provider) => ({
         actor_id: ada.id,
         subject_id: ada.id,

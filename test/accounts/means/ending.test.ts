@@ -10,6 +10,7 @@ import { findUser, lockUser } from '../../../lib/accounts/users/store.ts'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD } from '../../support/service.ts'
@@ -84,13 +85,12 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
     const { db } = innerState(service)
     const counts = Object.entries(ROWS).map(async ([name, { table, user, which = '1 = 1' }]) => {
       const row = await db.get<{ n: number }>(
-        `SELECT count(*) AS n FROM ${table} WHERE ${user} = ? AND ${which}`,
-        userId,
+        statement(`SELECT count(*) AS n FROM ${table} WHERE ${user} = ? AND ${which}`, [userId]),
       )
       return [name, row!.n]
     })
     const open = 'SELECT count(*) AS n FROM invites WHERE created_by = ? AND revoked_at IS NULL'
-    const invites = (await db.get<{ n: number }>(open, userId))!.n
+    const invites = (await db.get<{ n: number }>(statement(open, [userId])))!.n
     return { ...Object.fromEntries(await Promise.all(counts)), invites }
   }
 
@@ -160,7 +160,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
       'takeover',
       async ({ person, reset }) => {
         const unverified = 'UPDATE users SET email_verified_at = NULL WHERE id = ?'
-        await innerState(node).write((tx) => tx.run(unverified, person.id))
+        await innerState(node).write((tx) => tx.run(statement(unverified, [person.id])))
         await node.client().resets.redeem({ token: reset, password: OTHER, keep_keys: true })
       },
       { known_browsers: 1 },
@@ -239,8 +239,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
         expect(mails.filter(({ to, token }) => token && to.includes(name))).toEqual([])
         expect(
           await db.all(
-            "SELECT kind FROM tasks WHERE key LIKE ? AND detail LIKE '%reset_password%'",
-            `${made.person.id}.%`,
+            sql`SELECT kind FROM tasks WHERE key LIKE ${`${made.person.id}.%`} AND detail LIKE '%reset_password%'`,
           ),
         ).toEqual([])
       },

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, type TestService } from '../../support/service.ts'
@@ -106,11 +107,11 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
       code_verifier: expect.stringMatching(/^[\w-]{43}$/),
     })
     expect(provider.asked[1]!.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`)
-    const rows = await innerState(service).db.all('SELECT * FROM identities')
+    const rows = await innerState(service).db.all(sql`SELECT * FROM identities`)
     expect(rows).toMatchObject([{ provider: 'plain', issuer: provider.url, subject: '1' }])
     const tables = await Promise.all(
       ['users', 'identities', 'oauth_states', 'sessions', 'audit_log'].map((table) =>
-        innerState(service).db.all(`SELECT * FROM ${table}`),
+        innerState(service).db.all(statement(`SELECT * FROM ${table}`)),
       ),
     )
     expect(JSON.stringify(tables) + lines.join()).not.toMatch(CANARY)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { NO_LEVELS } from '../../support/levels.ts'
@@ -45,7 +46,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
   const browser = () => createBrowser(service.base_url)
   const me = async (by: Browser) => ((await (await by.ask('/api/auth/me')).json()) as Me).user
   const refusal = async (response: Response) => [response.status, (await readFailure(response)).code]
-  const acts = () => innerState(service).db.all('SELECT act, actor_id, ip, detail FROM audit_log ORDER BY id')
+  const acts = () => innerState(service).db.all(sql`SELECT act, actor_id, ip, detail FROM audit_log ORDER BY id`)
 
   it('creates no user before the service is set up', async () => {
     expect(await refusal(await browser().ask('/api/oauth/provider_a'))).toEqual([409, 'setup_required'])
@@ -73,7 +74,9 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     expect(response.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^OAUTH_BINDING=[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
     ])
-    const kept = JSON.stringify(await innerState(service).db.all('SELECT state_hash, binding_hash FROM oauth_states'))
+    const kept = JSON.stringify(
+      await innerState(service).db.all(sql`SELECT state_hash, binding_hash FROM oauth_states`),
+    )
     expect(kept).not.toContain(searchParams.get('state'))
   })
 
@@ -214,7 +217,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     const { db } = innerState(service)
     await db.write((tx) =>
       tx.run(
-        'DELETE FROM oauth_states WHERE state_hash NOT IN (SELECT state_hash FROM oauth_states ORDER BY expires_at DESC LIMIT 2)',
+        sql`DELETE FROM oauth_states WHERE state_hash NOT IN (SELECT state_hash FROM oauth_states ORDER BY expires_at DESC LIMIT 2)`,
       ),
     )
     ahead += 590 * SECOND
@@ -227,7 +230,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     await person.begin('provider_a')
     ahead += 601 * SECOND
     await service.chat.ops.prune()
-    expect(await db.all('SELECT * FROM oauth_states')).toEqual([])
+    expect(await db.all(sql`SELECT * FROM oauth_states`)).toEqual([])
   })
 
   it('links an identity to the signed-in user, and to no other', async () => {
@@ -269,7 +272,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     const person = browser()
     await person.signIn('provider_a', 'former')
     const { id } = await me(person)
-    await innerState(service).db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', id))
+    await innerState(service).db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = 1 WHERE id = ${id}`))
     expect(await refusal(await browser().signIn('provider_a', 'former'))).toEqual([403, 'account_disabled'])
   })
 
@@ -349,7 +352,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
   it('has disclosed no secret', async () => {
     const { db, metrics } = innerState(service)
     const rows = await Promise.all(
-      ['users', 'identities', 'sessions', 'audit_log'].map((table) => db.all(`SELECT * FROM ${table}`)),
+      ['users', 'identities', 'sessions', 'audit_log'].map((table) => db.all(statement(`SELECT * FROM ${table}`))),
     )
     const page = await metrics.render(() => NO_LEVELS)
     expect(page).not.toContain('oauth')

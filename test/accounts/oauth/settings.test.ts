@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
@@ -40,7 +41,7 @@ describeOnEachDatabase('settings of sign-in through providers', (openUrl) => {
     expect(await signIn({ id: 1, email: 'Admin@example.org', email_verified: true })).toBe('admin')
     expect(await signIn({ id: 1, email: 'elsewhere@example.org' })).toBe('admin')
     await service.signIn('former')
-    await innerState(service).db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'former'"))
+    await innerState(service).db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = 1 WHERE username = 'former'`))
     expect(await signIn({ id: 2, email: 'former@example.org', email_verified: true })).toBe('account_disabled')
     await close()
   })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
-import type { Primitive, Writing } from '../../../lib/storage/database.ts'
-import type { Sql } from '../../../lib/storage/sql.ts'
+import type { Writing } from '../../../lib/storage/database.ts'
+import { type Sql, sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
@@ -21,9 +21,9 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
       wrap: ({ db, ...storage }) => {
         const paused = (tx: Writing): Writing => ({
           ...tx,
-          async get<T>(sql: Sql | string, ...params: Primitive[]) {
-            const row = await tx.get<T>(sql, ...params)
-            if (String(sql).includes('FROM identities')) await lockDown?.()
+          async get<T>(sql: Sql) {
+            const row = await tx.get<T>(sql)
+            if (sql.text.includes('FROM identities')) await lockDown?.()
             return row
           },
         })
@@ -43,7 +43,7 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
       return node.chat.users.lockDown(OPERATOR, user.id)
     }
     expect((await signIn()).code).toBe('oauth_state_invalid')
-    expect(await innerState(node).db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
+    expect(await innerState(node).db.all(sql`SELECT id FROM sessions WHERE user_id = ${user.id}`)).toEqual([])
     await Promise.all([service.close(), node.close()])
     there.close()
   })
@@ -104,8 +104,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     const reset = await service.chat.resets.issue(OPERATOR, { email })
     await innerState(service).db.write((tx) =>
       tx.run(
-        "INSERT INTO identities (id, provider, issuer, subject, user_id, created_at) VALUES ('i', 'plain', 'x', 'y', ?, 1)",
-        user.id,
+        sql`INSERT INTO identities (id, provider, issuer, subject, user_id, created_at) VALUES ('i', 'plain', 'x', 'y', ${user.id}, 1)`,
       ),
     )
     expect(await signIn({ id: 1, email })).toMatchObject({ code: 'email_taken' })
@@ -122,8 +121,8 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
     expect(await codeOf(service.client().resets.redeem(body))).toBe('not_found')
     expect(await codeOf(founder.invites.accept({ token: invite.token! }))).toBe('invite_revoked')
     const { db } = innerState(service)
-    expect(await db.all('SELECT issuer FROM identities WHERE user_id = ?', user.id)).toHaveLength(1)
-    expect(await db.all('SELECT user_id FROM known_devices WHERE user_id = ?', user.id)).toEqual([])
+    expect(await db.all(sql`SELECT issuer FROM identities WHERE user_id = ${user.id}`)).toHaveLength(1)
+    expect(await db.all(sql`SELECT user_id FROM known_devices WHERE user_id = ${user.id}`)).toEqual([])
     expect((await owner.me()).status).toBe(200)
     expect((await service.chat.keys.list(actor)).keys).toEqual([])
     const { entries } = await founder.audit.list({ user_id: user.id, limit: 3 })
@@ -152,9 +151,11 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
       ])
       expect(owner.user!.id).toBe(user.id)
       const { db } = innerState(service)
-      expect(await db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toHaveLength(1)
-      expect(await db.all('SELECT id FROM api_keys WHERE user_id = ?', user.id)).toEqual([])
-      expect(await db.all('SELECT password_hash FROM users WHERE id = ?', user.id)).toEqual([{ password_hash: null }])
+      expect(await db.all(sql`SELECT id FROM sessions WHERE user_id = ${user.id}`)).toHaveLength(1)
+      expect(await db.all(sql`SELECT id FROM api_keys WHERE user_id = ${user.id}`)).toEqual([])
+      expect(await db.all(sql`SELECT password_hash FROM users WHERE id = ${user.id}`)).toEqual([
+        { password_hash: null },
+      ])
       expect((await owner.me()).status).toBe(200)
     }
     await close()

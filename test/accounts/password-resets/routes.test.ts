@@ -6,8 +6,7 @@ import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import type { Mail } from '../../../lib/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
-import type { Primitive } from '../../../lib/storage/database.ts'
-import type { Sql } from '../../../lib/storage/sql.ts'
+import { type Sql, sql, statement } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
@@ -36,7 +35,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     return box.next()
   }
   const reset = (token: string, password = NEW_PASSWORD) => service.client().resets.redeem({ token, password })
-  const rows = (sql: string, ...params: string[]) => innerState(service).db.all(sql, ...params)
+  const rows = (sql: string, ...params: string[]) => innerState(service).db.all(statement(sql, params))
 
   it('is replaced with a mailed token, once; all sessions, keys and streams end, and only the browser of the reset is known', async () => {
     const ada = await service.signIn('ada')
@@ -77,7 +76,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
 
   it('gets the same response for an unknown address, and nothing is mailed or stored', async () => {
     const { user } = await service.chat.users.create(OPERATOR, { username: 'off', email: 'off@example.org' })
-    await innerState(service).db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
+    await innerState(service).db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = 1 WHERE id = ${user.id}`))
     for (const email of ['nobody@example.org', 'off@example.org', 'no address', "' OR 1=1--", ''])
       expect(await service.client().resets.request({ email })).toBeUndefined()
     // Mails are sent in order: one to a known address would follow any to an unknown one.
@@ -158,9 +157,9 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
         ...storage,
         db: {
           ...db,
-          async get<T>(sql: Sql | string, ...params: Primitive[]) {
-            const row = await db.get<T>(sql, ...params)
-            if (String(sql).includes('WHERE email_key')) await change?.()
+          async get<T>(sql: Sql) {
+            const row = await db.get<T>(sql)
+            if (sql.text.includes('WHERE email_key')) await change?.()
             return row
           },
         },
@@ -260,7 +259,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     await reset((await forgot('kim@example.org')).token)
     await service.client().auth.login({ email: 'kim@example.org', password: NEW_PASSWORD })
     const { token } = await forgot('kim@example.org')
-    await innerState(service).db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
+    await innerState(service).db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = 1 WHERE id = ${user.id}`))
     expect(await codeOf(reset(token))).toBe('not_found')
   })
 

@@ -4,6 +4,7 @@ import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
 import type { Cutoff } from '../../../lib/core/clock.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { ChatError, OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -197,23 +198,23 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     later(3600)
     const { db } = innerState(service)
     const { device } = await login('grace', PASSWORD)
-    const rows = await db.all('SELECT * FROM known_devices')
+    const rows = await db.all(sql`SELECT * FROM known_devices`)
     expect(JSON.stringify(rows)).not.toContain(device)
     for (let i = 0; i < 30; i++) {
       await login('grace', PASSWORD)
       later(10)
     }
-    const { id } = (await db.get<{ id: string }>("SELECT id FROM users WHERE username = 'grace'"))!
-    expect(await db.all('SELECT token_hash FROM known_devices WHERE user_id = ?', id)).toHaveLength(20)
+    const { id } = (await db.get<{ id: string }>(sql`SELECT id FROM users WHERE username = 'grace'`))!
+    expect(await db.all(sql`SELECT token_hash FROM known_devices WHERE user_id = ${id}`)).toHaveLength(20)
     later(181 * 24 * 3600)
     expect(await db.write((tx) => deleteExpiredDevices(tx, now as Cutoff, 1000))).toBeGreaterThanOrEqual(20)
-    expect(await db.all('SELECT 1 AS one FROM known_devices')).toEqual([])
+    expect(await db.all(sql`SELECT 1 AS one FROM known_devices`)).toEqual([])
   })
 
   it('stays limited when a clock steps back', async () => {
     later(3600)
     for (let i = 0; i < 10; i++) await login('zoe', 'wrong password')
-    const { id } = (await innerState(service).db.get<{ id: string }>("SELECT id FROM users WHERE username = 'zoe'"))!
+    const { id } = (await innerState(service).db.get<{ id: string }>(sql`SELECT id FROM users WHERE username = 'zoe'`))!
     expect(await service.chat.users.describe(OPERATOR, id)).toHaveProperty('locked_until')
     later(-3600)
     // What is shown is what holds: nothing locks it for an hour.
@@ -228,14 +229,14 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     await login('ada', PASSWORD)
     const { db } = innerState(service)
     const entries = await db.all<Record<string, string | null>>(
-      "SELECT act, actor_id, subject_id, ip, detail FROM audit_log WHERE act LIKE 'login.%' ORDER BY id DESC LIMIT 23",
+      sql`SELECT act, actor_id, subject_id, ip, detail FROM audit_log WHERE act LIKE 'login.%' ORDER BY id DESC LIMIT 23`,
     )
     const [last, ...failed] = entries
     expect(last).toMatchObject({ act: 'login.succeeded', actor_id: expect.any(String), ip: '198.51.100.1' })
     expect(failed.filter(({ act }) => act === 'login.throttled')).toHaveLength(2)
     expect(failed.filter(({ act, subject_id }) => act === 'login.failed' && subject_id)).toHaveLength(10)
-    expect(JSON.stringify(await db.all('SELECT * FROM audit_log'))).not.toContain('mallory')
-    expect(JSON.stringify(await db.all('SELECT * FROM login_failures'))).not.toMatch(/mallory|grace/)
+    expect(JSON.stringify(await db.all(sql`SELECT * FROM audit_log`))).not.toContain('mallory')
+    expect(JSON.stringify(await db.all(sql`SELECT * FROM login_failures`))).not.toMatch(/mallory|grace/)
     const page = await (await fetch(`${service.base_url}/metrics`)).text()
     expect(page).not.toMatch(/login|sign_in|\/auth/)
   })
@@ -299,7 +300,7 @@ describe('many sign-ins at once', () => {
     await service.chat.auth.login({}, { email: 'ada@example.org', password: PASSWORD })
     expect(steps).toEqual(['commit', 'compare', 'commit'])
     vi.restoreAllMocks()
-    expect(await db.all('SELECT account FROM login_failures')).toEqual([])
+    expect(await db.all(sql`SELECT account FROM login_failures`)).toEqual([])
     await service.close()
   })
 
@@ -310,7 +311,7 @@ describe('many sign-ins at once', () => {
     const busy = () => Promise.reject(new ChatError('unavailable'))
     const tries = await Promise.allSettled(times(30, () => attempts.run('somebody', busy)))
     expect(tries.every((each) => each.status === 'rejected' && each.reason.code === 'unavailable')).toBe(true)
-    expect(await db.get('SELECT failures, blocked_until FROM login_failures')).toEqual({
+    expect(await db.get(sql`SELECT failures, blocked_until FROM login_failures`)).toEqual({
       failures: 0,
       blocked_until: 0,
     })

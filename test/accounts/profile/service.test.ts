@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
@@ -20,8 +21,7 @@ describeOnEachDatabase('an account', (openUrl) => {
 
   const acts = async (act: string) =>
     innerState(service).db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(
-      'SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = ? ORDER BY id',
-      act,
+      sql`SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = ${act} ORDER BY id`,
     )
 
   describe('its password', () => {

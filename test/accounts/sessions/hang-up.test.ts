@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, startService } from '../../support/service.ts'
 
@@ -26,7 +27,7 @@ describeOnEachDatabase('a client that disconnects while its password is checked'
 
     // One password is checked at a time, so this one is the second.
     await service.signIn('ada')
-    const sessions = await innerState(service).db.all('SELECT id FROM sessions')
+    const sessions = await innerState(service).db.all(sql`SELECT id FROM sessions`)
     expect(sessions).toHaveLength(1)
     expect(errors).toEqual([])
     await service.close()

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, PASSWORD, startService, times } from '../../support/service.ts'
 
@@ -22,11 +23,8 @@ describeOnEachDatabase('an expired session', (openUrl) => {
       // Twelve hundred more, as on a busy service.
       for (const id of times(1200, innerState(chat).id))
         await tx.run(
-          `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at)
-           SELECT ?, user_id, ?, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at FROM sessions WHERE id = ?`,
-          id,
-          id,
-          old.session.id,
+          sql`INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at)
+           SELECT ${id}, user_id, ${id}, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at FROM sessions WHERE id = ${old.session.id}`,
         )
     })
     for (const name of ['ends', 'ends too'])
@@ -36,7 +34,7 @@ describeOnEachDatabase('an expired session', (openUrl) => {
     const counts = async () => {
       const found: Record<string, number> = {}
       for (const table of ['sessions', 'api_keys', 'password_resets'])
-        found[table] = (await db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
+        found[table] = (await db.get<{ count: number }>(statement(`SELECT count(*) AS count FROM ${table}`)))!.count
       return found
     }
 

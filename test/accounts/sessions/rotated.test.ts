@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
@@ -34,8 +35,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
     (await (await read(service, headers)).json()) as { session: { id: string }; user: { id: string } }
   const replays = (sessionId: string) =>
     innerState(service).db.all<{ subject_id: string; ip: string; detail: string }>(
-      "SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.replayed' AND detail LIKE ?",
-      `%${sessionId}%`,
+      sql`SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.replayed' AND detail LIKE ${`%${sessionId}%`}`,
     )
 
   it('ends nothing within ten seconds of the refresh: another tab may send it', async () => {
@@ -92,7 +92,7 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
       }
       expect(await replays(session.id)).toHaveLength(1)
       const { db } = innerState(service)
-      expect(await db.all('SELECT 1 AS one FROM rotated_tokens WHERE session_id = ?', session.id)).toEqual([])
+      expect(await db.all(sql`SELECT 1 AS one FROM rotated_tokens WHERE session_id = ${session.id}`)).toEqual([])
     }
   })
 
@@ -117,15 +117,12 @@ describeOnEachDatabase('a replaced session token', (openUrl) => {
     await write(async (tx) => {
       for (let i = 0; i < 1_000; i++)
         await tx.run(
-          'INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES (?, ?, ?)',
-          `${session.id} ${i}`,
-          session.id,
-          now + i,
+          sql`INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES (${`${session.id} ${i}`}, ${session.id}, ${now + i})`,
         )
     })
     later(3601)
     const third = await refreshByHand(service.base_url, second)
-    const rows = await db.all('SELECT token_hash FROM rotated_tokens WHERE session_id = ?', session.id)
+    const rows = await db.all(sql`SELECT token_hash FROM rotated_tokens WHERE session_id = ${session.id}`)
     expect(rows).toHaveLength(1_000)
     expect(JSON.stringify(rows)).not.toContain(/SESSION_ID=([^;]*)/.exec(second.cookie)![1])
     expect(await codeFor(first)).toBe('unauthenticated')

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
@@ -55,7 +56,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
   it('store no usable token', async () => {
     const headers = await ada()
     const token = /SESSION_ID=([\w-]+)/.exec(headers.cookie)![1]!
-    const rows = JSON.stringify(await innerState(service).db.all('SELECT * FROM sessions'))
+    const rows = JSON.stringify(await innerState(service).db.all(sql`SELECT * FROM sessions`))
     expect(rows).not.toContain(token)
     expect(rows).not.toContain(headers['x-csrf-token'])
     expect(rows).toContain(digest(token))
@@ -257,12 +258,12 @@ describeOnEachDatabase('sessions', (openUrl) => {
   it('are refused for a disabled account at once', async () => {
     const headers = await ada()
     const { db } = innerState(service)
-    await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'ada'"))
+    await db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = 1 WHERE username = 'ada'`))
     expect(await me(headers)).toMatchObject({ code: 'unauthenticated' })
     const client = service.client()
     expect(await codeOf(client.auth.login({ email: 'ada@example.org', password: PASSWORD }))).toBe('account_disabled')
     expect(await codeOf(client.auth.login({ email: 'ada@example.org', password: 'wrong' }))).toBe('invalid_credentials')
-    await db.write((tx) => tx.run("UPDATE users SET disabled_at = NULL, roles = 'member' WHERE username = 'ada'"))
+    await db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = NULL, roles = 'member' WHERE username = 'ada'`))
     expect(await me(headers)).toMatchObject({ status: 200, user: { roles: ['member'] } })
   })
 

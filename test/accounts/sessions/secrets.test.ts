@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
 import { refreshByHand, signInByHand } from '../../support/stream.ts'
@@ -29,15 +30,17 @@ describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
 
     const { db } = innerState(service)
     const tables = await db.all<{ name: string }>(
-      dialect === 'sqlite'
-        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
-        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+      statement(
+        dialect === 'sqlite'
+          ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+          : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+      ),
     )
     expect(tables.map((table) => table.name)).toEqual(
       expect.arrayContaining(['users', 'sessions', 'api_keys', 'password_resets', 'invites', 'audit_log']),
     )
     const dump: string[] = []
-    for (const { name } of tables) dump.push(JSON.stringify(await db.all(`SELECT * FROM ${name}`)))
+    for (const { name } of tables) dump.push(JSON.stringify(await db.all(statement(`SELECT * FROM ${name}`))))
     const text = dump.join('\n')
     for (const [name, secret] of Object.entries(secrets)) {
       expect(secret.length, name).toBeGreaterThanOrEqual(20)

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
@@ -63,7 +64,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect(sessions.map((session) => session.current)).toEqual([false, true, false])
     const { user_id: own } = await service.chat.auth.authenticate(new Headers({ cookie: first.cookie }))
     const { db } = innerState(service)
-    const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', own)
+    const rows = await db.all<{ id: string }>(sql`SELECT id FROM sessions WHERE user_id = ${own}`)
     expect(sessions.map((session) => session.id).sort()).toEqual(rows.map((row) => row.id).sort())
     later(HOUR - 50)
     // Expired sessions are kept, but not listed.
@@ -81,8 +82,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
       const { db } = innerState(service)
       const { session_id } = await service.chat.auth.authenticate(new Headers({ cookie: session.cookie }))
       const row = await db.get<{ ip: string; user_agent: string }>(
-        'SELECT ip, user_agent FROM sessions WHERE id = ?',
-        session_id!,
+        sql`SELECT ip, user_agent FROM sessions WHERE id = ${session_id!}`,
       )
       return `${row!.ip} ${row!.user_agent.replace(/\.+$/, '')} ${row!.user_agent.length}`
     }
@@ -116,7 +116,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect([await statusOf(there), await statusOf(here)]).toEqual([401, 200])
     expect((await send('DELETE', `/api/auth/sessions/${id}`, here)).status).toBe(404)
     const { db } = innerState(service)
-    expect(await db.all("SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.revoked'")).toEqual([
+    expect(await db.all(sql`SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.revoked'`)).toEqual([
       { subject_id: user_id, ip: '127.0.0.1', detail: JSON.stringify({ sessions: 1, session_id: id }) },
     ])
   })
@@ -195,7 +195,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     const { user } = await person.auth.login({ email: 'eve@example.org', password: PASSWORD })
     await person.auth.logout()
     const { db } = innerState(service)
-    expect(await db.all("SELECT actor_id, ip FROM audit_log WHERE act = 'logout'")).toEqual([
+    expect(await db.all(sql`SELECT actor_id, ip FROM audit_log WHERE act = 'logout'`)).toEqual([
       { actor_id: user.id, ip: '127.0.0.1' },
     ])
   })

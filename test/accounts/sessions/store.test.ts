@@ -1,8 +1,8 @@
 import { describe, expect, inject, it } from 'vitest'
 import { createSessionLookup } from '../../../lib/accounts/sessions/store.ts'
 import { openStorage } from '../../../lib/index.ts'
-import type { Primitive, Queries } from '../../../lib/storage/database.ts'
-import { type Sql, sql, toSql } from '../../../lib/storage/sql.ts'
+import type { Queries } from '../../../lib/storage/database.ts'
+import { type Sql, sql } from '../../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 
 describe.skipIf(!inject('postgres_url'))('the session of a call on PostgreSQL', () => {
@@ -10,8 +10,8 @@ describe.skipIf(!inject('postgres_url'))('the session of a call on PostgreSQL', 
     const database = await createPostgresDatabase()
     const storage = await openStorage({ database: database.url })
     const statements: Sql[] = []
-    const all = async (sql: Sql | string, ...params: Primitive[]) => {
-      statements.push(toSql(sql, params))
+    const all = async (statement: Sql) => {
+      statements.push(statement)
       return []
     }
     try {

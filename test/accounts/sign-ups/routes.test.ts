@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
@@ -17,7 +18,7 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
     await service.signIn('founder')
   })
 
-  const rows = (sql: string) => innerState(service).db.all(sql)
+  const rows = (sql: string) => innerState(service).db.all(statement(sql))
   const link = async (email: string, more = {}) =>
     service.chat.newcomers.invite(OPERATOR, { email, mail: false, ...more })
   const signUp = (token: string, username: string) =>
@@ -104,7 +105,7 @@ describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
     const { id: pat } = await service.signIn('pat')
     const { id: request } = await link('pat2@example.org')
     await innerState(service).db.write((tx) =>
-      tx.run("UPDATE email_requests SET email_key = 'pat@example.org' WHERE id = ?", request),
+      tx.run(sql`UPDATE email_requests SET email_key = 'pat@example.org' WHERE id = ${request}`),
     )
     await service.chat.users.erase(OPERATOR, pat, {})
     expect(await rows("SELECT id FROM email_requests WHERE email = 'pat2@example.org'")).toEqual([])

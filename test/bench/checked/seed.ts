@@ -6,6 +6,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import type { Database } from '../../../lib/storage/database.ts'
 import { onRows } from '../../../lib/storage/on-rows.ts'
 import { RECOUNT } from '../../../lib/storage/schema/0012-unread-totals.ts'
+import { literal, sql } from '../../../lib/storage/sql.ts'
 import { createPeople, numbers, withChat } from '../servers/people.ts'
 import { startBareService } from '../servers/service.ts'
 
@@ -26,14 +27,14 @@ const LOOK_MS = 100
 const THREADS = onRows(
   { root_id: 'text', conversation_id: 'text', created_at: 'bigint', last_activity_at: 'bigint' } as const,
   (given) =>
-    `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
-     SELECT root_id, conversation_id, created_at, last_activity_at, ${THREAD}, ${PARTICIPANTS} FROM ${given}`,
+    sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+     SELECT root_id, conversation_id, created_at, last_activity_at, ${literal(THREAD)}, ${literal(PARTICIPANTS)} FROM ${given}`,
 )
 const MEMBERS = onRows(
   { root_id: 'text', conversation_id: 'text', user_id: 'text', live_count: 'bigint', read_at: 'bigint' } as const,
   (given) =>
-    `INSERT INTO thread_members (root_id, user_id, live_count, read_at, read_count, marked_in)
-     SELECT root_id, user_id, live_count, read_at, CASE WHEN read_at > 0 THEN ${THREAD} - live_count ELSE 0 END,
+    sql`INSERT INTO thread_members (root_id, user_id, live_count, read_at, read_count, marked_in)
+     SELECT root_id, user_id, live_count, read_at, CASE WHEN read_at > 0 THEN ${literal(THREAD)} - live_count ELSE 0 END,
             CASE WHEN read_at > 0 THEN conversation_id END
        FROM ${given}`,
 )
@@ -51,19 +52,19 @@ const MESSAGES = onRows(
     created_at: 'bigint',
   } as const,
   (given) =>
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, reply_count, status, created_at)
+    sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, reply_count, status, created_at)
      SELECT id, conversation_id, root_id, parent_id, posted_by, 'user', content, path, depth, reply_count, 'complete', created_at FROM ${given}`,
 )
 const EVENTS = onRows(
   { conversation_id: 'text', seq: 'bigint', type: 'text', message_id: 'text', created_at: 'bigint' } as const,
   (given) =>
-    `INSERT INTO events (conversation_id, seq, type, message_id, created_at)
+    sql`INSERT INTO events (conversation_id, seq, type, message_id, created_at)
      SELECT conversation_id, seq, type, message_id, created_at FROM ${given}`,
 )
 const ENDS = onRows(
   { id: 'text', clock: 'bigint', last_seq: 'bigint' } as const,
   (given) =>
-    `UPDATE conversations SET clock = given.clock, active_at = given.clock, last_seq = given.last_seq
+    sql`UPDATE conversations SET clock = given.clock, active_at = given.clock, last_seq = given.last_seq
        FROM ${given} WHERE conversations.id = given.id`,
 )
 
@@ -84,7 +85,7 @@ export async function seedChecked(command: string[], database: string, messages:
   const { people, places } = await createPeople(database, PEOPLE, groups)
   await withChat(database, async (chat) => {
     const { db } = contextOf(chat)
-    const ends = await db.all<Omit<Filling, 'authors'>>('SELECT id, clock, last_seq FROM conversations')
+    const ends = await db.all<Omit<Filling, 'authors'>>(sql`SELECT id, clock, last_seq FROM conversations`)
     const authors = new Map(
       places.map(({ conversation_id }, n) => [conversation_id, groups[n]!.map((k) => people[k]!.user_id)]),
     )
@@ -96,7 +97,7 @@ export async function seedChecked(command: string[], database: string, messages:
         tx,
         fillings.map(({ id, clock, last_seq }) => ({ id, clock, last_seq })),
       )
-      for (const sql of RECOUNT) await tx.run(sql)
+      for (const recount of RECOUNT) await tx.run(recount)
     })
     await chat.search.rebuild(OPERATOR, { from_scratch: true })
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { contextOf } from '../../../lib/core/context-of.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { httpRequest } from '../load/http.ts'
 import { timeRequest } from '../load/latency.ts'
 import { perSecond } from '../load/measure.ts'
@@ -79,7 +80,7 @@ export async function measureSize(messages: number, { seconds, command }: Bench)
 function untilSearchable(file: string): Promise<void> {
   return withChat(file, async (chat) => {
     const { db } = contextOf(chat)
-    while (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) await delay(LOOK_MS)
+    while (await db.get(sql`SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'`)) await delay(LOOK_MS)
   })
 }
 

@@ -2,6 +2,7 @@ import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
 import { RECOUNT } from '../../../lib/storage/schema/0012-unread-totals.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { createPeople, numbers, type Person } from '../servers/people.ts'
 import { urlOf } from '../servers/service.ts'
 
@@ -72,8 +73,7 @@ interface Filling {
 
 async function fill(tx: Queries, { n, conversation_id, threads, author, reader }: Filling): Promise<void> {
   const found = await tx.get<{ clock: number; last_seq: number }>(
-    'SELECT clock, last_seq FROM conversations WHERE id = ?',
-    conversation_id,
+    sql`SELECT clock, last_seq FROM conversations WHERE id = ${conversation_id}`,
   )
   const { clock, last_seq } = found!
   const since = clock + 1
@@ -83,51 +83,58 @@ async function fill(tx: Queries, { n, conversation_id, threads, author, reader }
   const at = (message: string) => `${since} + t * ${THREAD} + ${message}`
 
   await tx.run(
-    `${thread} INSERT INTO threads
+    statement(
+      `${thread} INSERT INTO threads
        (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
      SELECT ${ID('0')}, ?, ${at('0')}, ${at(`${THREAD - 1}`)}, ${THREAD}, 1 FROM threads_of`,
-    conversation_id,
+      [conversation_id],
+    ),
   )
   // A path segment is the base-36 digits of the ordinal behind their count.
   const digit = (value: string) => `substr('0123456789abcdefghijklmnopqrstuvwxyz', 1 + ${value}, 1)`
   const segment = `CASE WHEN m <= 36 THEN '1' || ${digit('m - 1')} ELSE '2' || ${digit('(m - 1) / 36')} || ${digit('(m - 1) % 36')} END`
   await tx.run(
-    `${each} INSERT INTO messages
+    statement(
+      `${each} INSERT INTO messages
        (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, reply_count, status, created_at)
      SELECT ${ID('m')}, ?, ${ID('0')}, iif(m = 0, NULL, ${ID('0')}), ?, 'user',
             substr(replace(hex(zeroblob(90)), '00', 'so it goes on and on '), 1, 21 * (1 + (t * 7 + m) % 8)),
             iif(m = 0, '10', '10' || ${segment}), m > 0, iif(m = 0, ${THREAD - 1}, 0), 'complete', ${at('m')}
        FROM threads_of CROSS JOIN messages_of`,
-    conversation_id,
-    author,
+      [conversation_id, author],
+    ),
   )
   await tx.run(
-    `${thread} INSERT INTO thread_members (root_id, user_id, live_count) SELECT ${ID('0')}, ?, ${THREAD} FROM threads_of`,
-    author,
+    statement(
+      `${thread} INSERT INTO thread_members (root_id, user_id, live_count) SELECT ${ID('0')}, ?, ${THREAD} FROM threads_of`,
+      [author],
+    ),
   )
   await tx.run(
-    `${thread} INSERT INTO thread_members (root_id, user_id, read_at, read_count, marked_in)
+    statement(
+      `${thread} INSERT INTO thread_members (root_id, user_id, read_at, read_count, marked_in)
      SELECT ${ID('0')}, ?, ${at(`${THREAD - 1}`)}, ${THREAD}, ? FROM threads_of WHERE t < ${threads - UNREAD_THREADS}`,
-    reader,
-    conversation_id,
+      [reader, conversation_id],
+    ),
   )
-  await tx.run('DELETE FROM events WHERE conversation_id = ?', conversation_id)
+  await tx.run(sql`DELETE FROM events WHERE conversation_id = ${conversation_id}`)
   const unlogged = threads * THREAD - LOGGED
   await tx.run(
-    `${each} INSERT INTO events (conversation_id, seq, type, message_id, created_at)
+    statement(
+      `${each} INSERT INTO events (conversation_id, seq, type, message_id, created_at)
      SELECT ?, ${last_seq} + t * ${THREAD} + m + 1 - ${Math.max(0, unlogged)}, 'message.new', ${ID('m')}, ${at('m')}
        FROM threads_of CROSS JOIN messages_of
       WHERE t * ${THREAD} + m >= ${unlogged}
       ORDER BY t, m`,
-    conversation_id,
+      [conversation_id],
+    ),
   )
   await tx.run(
-    'UPDATE conversations SET clock = ?, active_at = ?, last_seq = ? WHERE id = ?',
-    ...[
+    statement('UPDATE conversations SET clock = ?, active_at = ?, last_seq = ? WHERE id = ?', [
       since + threads * THREAD,
       since + threads * THREAD - 1,
       last_seq + Math.min(LOGGED, threads * THREAD),
       conversation_id,
-    ],
+    ]),
   )
 }

@@ -1,4 +1,5 @@
 import { contextOf } from '../../../lib/core/context-of.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import type { Row } from '../row.ts'
 import { inRoom, medianMs, type Room } from './reads.ts'
 
@@ -35,29 +36,37 @@ async function addConversation({ chat, author, reader }: Room): Promise<void> {
   await chat.participants.add(author, conversation_id, { user_id: reader.user_id })
   await contextOf(chat).db.write(async (tx) => {
     const { clock } = (await tx.get<{ clock: number }>(
-      'SELECT clock FROM conversations WHERE id = ?',
-      conversation_id,
+      sql`SELECT clock FROM conversations WHERE id = ${conversation_id}`,
     ))!
     const numbers = `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${THREADS})`
     await tx.run(
-      `${numbers} INSERT INTO threads
+      statement(
+        `${numbers} INSERT INTO threads
          (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
        SELECT ? || '/' || n, ?, ? + n, ? + n, 1, 1 FROM numbers`,
-      ...[conversation_id, conversation_id, clock, clock],
+        [conversation_id, conversation_id, clock, clock],
+      ),
     )
     await tx.run(
-      `${numbers} INSERT INTO messages
+      statement(
+        `${numbers} INSERT INTO messages
          (id, conversation_id, root_id, posted_by, role, content, path, depth, status, created_at)
        SELECT ? || '/' || n, ?, ? || '/' || n, ?, 'user', 'Bench', '10', 0, 'complete', ? + n FROM numbers`,
-      ...[conversation_id, conversation_id, conversation_id, author.user_id, clock],
+        [conversation_id, conversation_id, conversation_id, author.user_id, clock],
+      ),
     )
     await tx.run(
-      `${numbers} INSERT INTO thread_members (root_id, user_id, live_count) SELECT ? || '/' || n, ?, 1 FROM numbers`,
-      ...[conversation_id, author.user_id],
+      statement(
+        `${numbers} INSERT INTO thread_members (root_id, user_id, live_count) SELECT ? || '/' || n, ?, 1 FROM numbers`,
+        [conversation_id, author.user_id],
+      ),
     )
     await tx.run(
-      'UPDATE conversations SET clock = clock + ?, message_count = ? WHERE id = ?',
-      ...[THREADS, THREADS, conversation_id],
+      statement('UPDATE conversations SET clock = clock + ?, message_count = ? WHERE id = ?', [
+        THREADS,
+        THREADS,
+        conversation_id,
+      ]),
     )
   })
 }

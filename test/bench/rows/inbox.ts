@@ -1,5 +1,6 @@
 import { contextOf } from '../../../lib/core/context-of.ts'
 import type { Chat } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { httpRequest } from '../load/http.ts'
 import { p99, timeRequest } from '../load/latency.ts'
 import { progress } from '../report.ts'
@@ -38,7 +39,7 @@ export const inbox = onEachDatabase(async (database, { rounds, seconds }) => {
     for (const place of places) await notifyAll(chat, place)
     // As PostgreSQL itself does after a while.
     const { db } = contextOf(chat)
-    if (db.dialect === 'postgresql') await db.run('ANALYZE')
+    if (db.dialect === 'postgresql') await db.run(sql`ANALYZE`)
     return listPages(chat, reader)
   })
   return async ({ port }) => {
@@ -68,19 +69,22 @@ export const inbox = onEachDatabase(async (database, { rounds, seconds }) => {
 function notifyAll(chat: Chat, { conversation_id, root_id }: Place): Promise<void> {
   return contextOf(chat).write(async (tx) => {
     const replies = 'm.root_id = ? AND m.parent_id IS NOT NULL'
-    await tx.run(`UPDATE messages AS m SET mention_all = 1 WHERE ${replies}`, root_id)
+    await tx.run(statement(`UPDATE messages AS m SET mention_all = 1 WHERE ${replies}`, [root_id]))
     await tx.run(
-      `INSERT INTO notifications (user_id, id, kind, at)
+      statement(
+        `INSERT INTO notifications (user_id, id, kind, at)
        SELECT p.user_id, m.id, 'mention_all', m.created_at
          FROM messages m JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id <> m.posted_by
         WHERE ${replies}`,
-      root_id,
+        [root_id],
+      ),
     )
     await tx.run(
-      `UPDATE participants SET unread_mentions = (SELECT count(*) FROM messages m WHERE ${replies})
+      statement(
+        `UPDATE participants SET unread_mentions = (SELECT count(*) FROM messages m WHERE ${replies})
         WHERE conversation_id = ? AND role <> 'owner'`,
-      root_id,
-      conversation_id,
+        [root_id, conversation_id],
+      ),
     )
   })
 }

@@ -1,4 +1,5 @@
 import { contextOf } from '../../../lib/core/context-of.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { httpRequest } from '../load/http.ts'
 import { cpuMicros } from '../load/measure.ts'
 import { repeatRequest } from '../load/requests.ts'
@@ -43,14 +44,13 @@ function readByAll(database: string, owner: Person, { conversation_id, root_id }
     const { db } = contextOf(chat)
     await db.write((tx) =>
       tx.run(
-        `INSERT INTO thread_members (root_id, user_id, live_count, read_at, read_count)
+        sql`INSERT INTO thread_members (root_id, user_id, live_count, read_at, read_count)
          SELECT t.root_id, p.user_id, 0, t.last_activity_at, 1 FROM threads t
            JOIN participants p ON p.conversation_id = t.conversation_id AND p.role <> 'owner'
-          WHERE t.root_id = ?`,
-        root_id,
+          WHERE t.root_id = ${root_id}`,
       ),
     )
     // As PostgreSQL itself does after a while.
-    if (db.dialect === 'postgresql') await db.run('ANALYZE')
+    if (db.dialect === 'postgresql') await db.run(sql`ANALYZE`)
   })
 }

@@ -4,6 +4,7 @@ import { childPath, ROOT_PATH } from '../../../lib/chat/messages/rules.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { newId } from '../../../lib/core/ids.ts'
 import { type Actor, type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { progress } from '../report.ts'
 import { type Bench, interleave, median, type Row } from '../row.ts'
 import { temporaryFolder } from '../servers/child.ts'
@@ -175,31 +176,17 @@ export async function fillThread(room: Room, size: number, at: (n: number) => nu
   const root = messages[0]!.id
   await contextOf(chat).db.write(async (tx) => {
     await tx.run(
-      `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
-       VALUES (?, ?, ?, ?, ?, 1)`,
-      root,
-      conversationId,
-      at(0),
-      at(size - 1),
-      size,
+      sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+       VALUES (${root}, ${conversationId}, ${at(0)}, ${at(size - 1)}, ${size}, 1)`,
     )
     await tx.run(
-      'INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, ?)',
-      root,
-      author.user_id,
-      size,
+      sql`INSERT INTO thread_members (root_id, user_id, live_count) VALUES (${root}, ${author.user_id}, ${size})`,
     )
     await tx.run(
-      'UPDATE conversations SET clock = max(clock, ?), message_count = message_count + ? WHERE id = ?',
-      at(size - 1),
-      size,
-      conversationId,
+      sql`UPDATE conversations SET clock = max(clock, ${at(size - 1)}), message_count = message_count + ${size} WHERE id = ${conversationId}`,
     )
     await tx.run(
-      'UPDATE participants SET seen_count = seen_count + ? WHERE conversation_id = ? AND user_id = ?',
-      size,
-      conversationId,
-      author.user_id,
+      sql`UPDATE participants SET seen_count = seen_count + ${size} WHERE conversation_id = ${conversationId} AND user_id = ${author.user_id}`,
     )
   })
   const batches = Array.from({ length: Math.ceil(size / BATCH) }, (_, n) => n * BATCH)
@@ -228,10 +215,12 @@ function insertMessages(room: Room, root: string, messages: Planted[], at: (n: n
   ])
   return contextOf(chat).db.write((tx) =>
     tx.run(
-      `INSERT INTO messages
+      statement(
+        `INSERT INTO messages
          (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, reply_count, status, created_at)
        VALUES ${places}`,
-      ...values,
+        values,
+      ),
     ),
   )
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createFailure } from '../load/failure.ts'
 import { httpRequest } from '../load/http.ts'
 import { p99, timeRequest } from '../load/latency.ts'
@@ -75,7 +76,7 @@ async function untilFilled(database: string, { port }: Running, { reader, places
   try {
     return await withChat(database, async (chat) => {
       const { db } = contextOf(chat)
-      while (await db.get("SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'")) await or(delay(LOOK_MS))
+      while (await db.get(sql`SELECT 1 AS one FROM tasks WHERE kind = 'search.fill'`)) await or(delay(LOOK_MS))
       const ms = performance.now() - began
       await or(posts.stop())
       return ms / 1000

@@ -1,4 +1,5 @@
 import { contextOf } from '../../../lib/core/context-of.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { type Bench, interleave, oncePerBench, type Pair, type Row, roundsOf } from '../row.ts'
 import { fillThread, fillThreads, inRoom, medianMs, messagesOf, type Room, THREAD } from './reads.ts'
 
@@ -114,7 +115,7 @@ export const timeline: Row[] = [
     measure: (bench) =>
       inRoom((room) =>
         inRoom(async (peer) => {
-          await contextOf(peer.chat).db.write((tx) => tx.run('DROP INDEX roots_by_arrival'))
+          await contextOf(peer.chat).db.write((tx) => tx.run(sql`DROP INDEX roots_by_arrival`))
           await postRoots(room)
           await postRoots(peer)
           const pairs = await interleave(

@@ -9,6 +9,7 @@ import { writeEntries } from '../../../lib/chat/search/word-index.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Database } from '../../../lib/storage/database.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { finish } from '../../support/steps.ts'
 import { withPostgres } from '../servers/databases.ts'
 import { withChat } from '../servers/people.ts'
@@ -46,7 +47,7 @@ async function fillIndex(db: Database): Promise<void> {
     })
     if (done % TOLD < BATCH) console.log(`${done} in the index`)
   }
-  await db.run("DELETE FROM tasks WHERE kind = 'search.fill'")
+  await db.run(sql`DELETE FROM tasks WHERE kind = 'search.fill'`)
 }
 
 const percent = (times: number[], part: number) =>

@@ -2,6 +2,7 @@ import { childPath, ROOT_PATH } from '../../../lib/chat/messages/rules.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { onRows } from '../../../lib/storage/on-rows.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createPeople, numbers, type Person, type Place, withChat } from '../servers/people.ts'
 import { type Corpus, createCorpus } from './corpus.ts'
 
@@ -23,14 +24,14 @@ const INSERT = onRows(
     created_at: 'bigint',
   } as const,
   (given) =>
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at)
+    sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at)
      SELECT id, conversation_id, root_id, root_id, posted_by, 'user', content, path, 1, 'complete', created_at FROM ${given}`,
 )
 
 /** The next reply gets a path that no message has. */
 const COUNT = onRows(
   { id: 'text', replies: 'bigint' } as const,
-  (given) => `UPDATE messages SET reply_count = given.replies FROM ${given} WHERE messages.id = given.id`,
+  (given) => sql`UPDATE messages SET reply_count = given.replies FROM ${given} WHERE messages.id = given.id`,
 )
 
 /** What can be searched. */

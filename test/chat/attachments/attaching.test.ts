@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { DAY } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, type TestService, times } from '../../support/service.ts'
@@ -33,8 +34,7 @@ describeOnEachDatabase('the files of messages', (openUrl) => {
   const sweep = () => sweepFiles(innerState(service), { after: '' })
   const isKept = async (id: string) => {
     const row = await innerState(service).db.get<{ blob_id: string }>(
-      'SELECT blob_id FROM attachments WHERE id = ?',
-      id,
+      sql`SELECT blob_id FROM attachments WHERE id = ${id}`,
     )
     return row?.blob_id ?? ''
   }

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { exif, JPEG, bytesOf as joined, segment } from '../../support/pictures.ts'
@@ -91,7 +92,7 @@ describeOnEachDatabase('a JPEG of several parts', (openUrl) => {
     ids.push(await upload(ada, bytes, place, { content: other }))
     await sweep()
     const stored = await innerState(service).db.all<{ blob_id: string }>(
-      `SELECT DISTINCT blob_id FROM attachments WHERE id IN ('${ids.join("', '")}')`,
+      statement(`SELECT DISTINCT blob_id FROM attachments WHERE id IN ('${ids.join("', '")}')`),
     )
     expect(stored).toHaveLength(1)
     expect((await service.chat.ops.fsckFiles({ read: true })).findings).toEqual([])

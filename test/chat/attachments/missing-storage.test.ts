@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import type { LogFields } from '../../../lib/ports.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { startBucket } from '../../support/s3.ts'
 import { codeOf, innerState, startService, type TestService } from '../../support/service.ts'
@@ -78,9 +79,10 @@ describeOnEachDatabase('a folder of files that is moved away', (openUrl) => {
 
       const context = innerState(service)
       await context.db.write((tx) =>
-        tx.run('INSERT INTO blobs (id, size, parts, created_at, released_at) VALUES (?, 5, 1, 0, 0)', context.id()),
+        tx.run(sql`INSERT INTO blobs (id, size, parts, created_at, released_at) VALUES (${context.id()}, 5, 1, 0, 0)`),
       )
-      const released = async () => (await context.db.all('SELECT id FROM blobs WHERE released_at IS NOT NULL')).length
+      const released = async () =>
+        (await context.db.all(sql`SELECT id FROM blobs WHERE released_at IS NOT NULL`)).length
       expect(await sweepFiles(context, { after: '' })).toMatchObject({ blobs: 0 })
       expect(await released()).toBe(1)
       expect(await codeOf(service.chat.ops.collectFiles())).toBe('unavailable')
@@ -133,7 +135,7 @@ describeOnEachDatabase('a storage of files of an earlier version', (openUrl) => 
     const { db } = innerState(first)
     const unmark = async () => {
       rmSync(join(folder, MARKER))
-      await db.run("DELETE FROM meta WHERE name = 'storage'")
+      await db.run(sql`DELETE FROM meta WHERE name = 'storage'`)
     }
     // While the disk is away at the first start, it is not marked.
     await unmark()
@@ -146,7 +148,7 @@ describeOnEachDatabase('a storage of files of an earlier version', (openUrl) => 
     const second = await startService(url, { config: { attachments: { enabled: true, storage: `fs:${folder}` } } })
     onTestFinished(() => second.close())
     const marker = JSON.parse(readFileSync(join(folder, MARKER), 'utf8'))
-    const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'storage'")
+    const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'storage'`)
     expect(marker).toEqual({ storage: row!.value, database: expect.any(String) })
     await lookAll(first)
     expect((await read()).status).toBe(200)
@@ -161,10 +163,10 @@ describeOnEachDatabase('a copy of a database beside the same files', (openUrl) =
     const context = innerState(service)
     const gone = await upload(ada, bytes, place, { content: bytesOf(10, 'removed') })
     // As a restored backup, and as the first database sees it once the copy was made the owner.
-    await context.db.run("UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'")
+    await context.db.run(sql`UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'`)
     await lookAll(service)
     await ada.attachments.remove(gone)
-    const released = async () => (await context.db.all('SELECT id FROM blobs WHERE released_at IS NOT NULL')).length
+    const released = async () => (await context.db.all(sql`SELECT id FROM blobs WHERE released_at IS NOT NULL`)).length
     expect(await sweepFiles(context, { after: '' })).toMatchObject({ blobs: 0, failed: 0 })
     expect(await released()).toBe(1)
     expect(await codeOf(ops.collectFiles())).toBe('conflict')
@@ -218,13 +220,13 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
     const config = { attachments: { enabled: true, storage } }
     const first = await begin(await startService(url, { config }))
     const { db } = innerState(first.service)
-    await db.run("DELETE FROM meta WHERE name = 'storage'")
+    await db.run(sql`DELETE FROM meta WHERE name = 'storage'`)
     const before = [...bucket.objects].filter(([key]) => !key.endsWith(MARKER))
     bucket.objects.delete(`files/${MARKER}`)
 
     const second = await startService(url, { config })
     onTestFinished(() => second.close())
-    const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'storage'")
+    const row = await db.get<{ value: string }>(sql`SELECT value FROM meta WHERE name = 'storage'`)
     expect(JSON.parse(String(bucket.objects.get(`files/${MARKER}`)))).toMatchObject({ storage: row!.value })
     await lookAll(first.service)
     expect((await first.read()).status).toBe(200)
@@ -241,9 +243,9 @@ describeOnEachDatabase('a bucket of an earlier version', (openUrl) => {
       stories.push(Object.assign(await begin(await startService(url, { config })), { url }))
     for (const { service, url } of stories) {
       const { db } = innerState(service)
-      await db.run("DELETE FROM meta WHERE name = 'storage'")
+      await db.run(sql`DELETE FROM meta WHERE name = 'storage'`)
       // Those of tests have one history: they are copies of one database.
-      await db.run("UPDATE meta SET value = ? WHERE name = 'epoch'", url)
+      await db.run(sql`UPDATE meta SET value = ${url} WHERE name = 'epoch'`)
     }
     bucket.objects.delete(`files/${MARKER}`)
 

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
 import { parseConfig } from '../../../lib/config/parse.ts'
 import { reservedBytes } from '../../../lib/files/reserve.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState } from '../../support/service.ts'
 import { bytesFor, bytesOf, startWithFiles, upload } from './files.ts'
@@ -44,7 +45,7 @@ describeOnEachDatabase('the space of files', (openUrl) => {
       const id = await upload(ada, bytes, conversation_id, { content: bytesOf(600, `file ${n}`) })
       await ada.attachments.remove(id)
       await sweep()
-      expect(await innerState(service).db.all('SELECT id FROM blobs')).toEqual([])
+      expect(await innerState(service).db.all(sql`SELECT id FROM blobs`)).toEqual([])
     }
   })
 

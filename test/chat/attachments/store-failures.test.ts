@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { sweepFiles, sweepOrFail } from '../../../lib/chat/attachments/sweep.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
@@ -52,7 +53,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
   it('may have bytes of a part that was lost before it was counted: any bytes replace them', async () => {
     const { attachment } = await ada.attachments.create(place, { name: 'a', size: 5 })
     const { db } = innerState(service)
-    const row = await db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', attachment.id)
+    const row = await db.get<{ blob_id: string }>(sql`SELECT blob_id FROM attachments WHERE id = ${attachment.id}`)
     // The note of the part was not on the disk yet when the power failed.
     files.kept.set(`${row!.blob_id}/1`, Buffer.from('stale'))
     expect((await bytes.put(attachment.id, 1, Buffer.from('fresh'))).status).toBe(200)
@@ -99,10 +100,10 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
     const ids = created.map(({ attachment }) => attachment.id)
     await Promise.all(ids.map((id, n) => n > 0 && bytes.put(id, 1, Buffer.from(`bad-${n % 10}`))))
     const { db } = innerState(service)
-    const rows = await db.all<{ id: string; blob_id: string }>('SELECT id, blob_id FROM attachments')
+    const rows = await db.all<{ id: string; blob_id: string }>(sql`SELECT id, blob_id FROM attachments`)
     const blobs = ids.map((id) => rows.find((row) => row.id === id)!.blob_id)
     await Promise.all(ids.map((id) => ada.attachments.remove(id)))
-    const listReleased = () => db.all<{ id: string }>('SELECT id FROM blobs WHERE released_at IS NOT NULL')
+    const listReleased = () => db.all<{ id: string }>(sql`SELECT id FROM blobs WHERE released_at IS NOT NULL`)
     const left = async () => (await listReleased()).filter(({ id }) => blobs.includes(id)).length
     const remove = files.removeItem
     const refused = new Set(blobs.slice(2, 5))
@@ -115,7 +116,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
     await expect(sweepOrFail(ctx, sweep)).rejects.toThrow('The bytes of 3 files: ')
 
     // The whole storage is away: a sweep gives up after a few, and the next one goes on behind them.
-    await db.write((tx) => tx.run('UPDATE blobs SET released_at = 0 WHERE released_at IS NOT NULL'))
+    await db.write((tx) => tx.run(sql`UPDATE blobs SET released_at = 0 WHERE released_at IS NOT NULL`))
     const more = await Promise.all(times(10, () => ada.attachments.create(place, { name: 'a', size: 5 })))
     await Promise.all(more.map(({ attachment }) => ada.attachments.remove(attachment.id)))
     files.removeItem = () => Promise.reject(new Error('unplugged'))
@@ -130,8 +131,7 @@ describeOnEachDatabase('a storage of files of the host', (openUrl) => {
   it('without the bytes of a file is a failure, not half an answer', async () => {
     const id = await upload(ada, bytes, place, { content: bytesOf(100, 'lost') })
     const blob = await innerState(service).db.get<{ blob_id: string }>(
-      'SELECT blob_id FROM attachments WHERE id = ?',
-      id,
+      sql`SELECT blob_id FROM attachments WHERE id = ${id}`,
     )
     const read = async (range = {}) => (await bytes.read(`/api/attachments/${id}/content`, range)).status
     files.kept.set(`${blob!.blob_id}/1`, Buffer.alloc(99))
@@ -187,7 +187,7 @@ describeOnEachDatabase('the limits of files', (openUrl) => {
     await Promise.all([...begun.map(({ person, id }) => person.attachments.remove(id)), sweep(), sweep(), sweep()])
     await Promise.all(times(3, sweep))
     expect(await sizesOf(service)).toEqual(sameSizes({ bytes: 0, released_bytes: 0 }))
-    const { rows } = (await innerState(service).db.get<{ rows: number }>('SELECT count(*) AS rows FROM blob_sizes'))!
+    const { rows } = (await innerState(service).db.get<{ rows: number }>(sql`SELECT count(*) AS rows FROM blob_sizes`))!
     expect(Number(rows)).toBeLessThanOrEqual(1)
     await begin(0)
     await service.close()

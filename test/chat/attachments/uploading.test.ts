@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import type { FileInput } from '../../../lib/chat/attachments/uploading.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
@@ -24,7 +25,7 @@ describeOnEachDatabase('chat.attachments.upload', (openUrl) => {
     place = (await ada.conversations.create({ title: 'Files' })).conversation_id
   })
 
-  const left = () => innerState(service).db.all('SELECT id FROM attachments')
+  const left = () => innerState(service).db.all(sql`SELECT id FROM attachments`)
   const upload = (file: unknown) => service.chat.attachments.upload(actor, place, file as FileInput)
 
   async function contentOf(id: string): Promise<Buffer> {

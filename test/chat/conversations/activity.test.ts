@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { FIND_ACTIVITY } from '../../../lib/storage/schema/0019-people.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import type { Person } from '../../support/service.ts'
 import { innerState } from '../../support/service.ts'
@@ -51,7 +52,7 @@ describeService('the order of conversations', (service) => {
   it('is found for conversations of an older version', async () => {
     const before = await list()
     const { db } = innerState(service)
-    await db.run('UPDATE conversations SET active_at = NULL')
+    await db.run(sql`UPDATE conversations SET active_at = NULL`)
     await db.run(FIND_ACTIVITY)
     expect(await list()).toEqual(before)
     expect((await service.chat.ops.fsck()).findings).toEqual([])

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Storage } from '../../../lib/index.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
-import type { Primitive, Writing } from '../../../lib/storage/database.ts'
-import { type Sql, toSql } from '../../../lib/storage/sql.ts'
+import type { Writing } from '../../../lib/storage/database.ts'
+import { type Sql, statement } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
@@ -16,18 +16,18 @@ function watching({ db, ...storage }: Storage): Storage {
   const removals = new Set<unknown>()
   const watched = (tx: Writing, counts: typeof tasks): Writing => ({
     ...tx,
-    async get<T>(sql: Sql | string, ...params: Primitive[]) {
-      const row = await tx.get<T>(sql, ...params)
+    async get<T>(sql: Sql) {
+      const row = await tx.get<T>(sql)
       const task = row as { id: string; kind?: string } | undefined
-      if (String(sql).startsWith('UPDATE tasks SET writer') && task?.kind === 'conversation.remove') {
+      if (sql.text.startsWith('UPDATE tasks SET writer') && task?.kind === 'conversation.remove') {
         removals.add(task.id)
         counts.taken++
       }
       return row
     },
-    async run(sql, ...values) {
-      const changes = await tx.run(sql, ...values)
-      const { text, params } = toSql(sql, values)
+    async run(sql) {
+      const changes = await tx.run(sql)
+      const { text, params } = sql
       // Both statements have the task before its writer, at their end.
       if (!removals.has(params.at(-2))) return changes
       if (text.startsWith('UPDATE tasks SET writer = NULL')) counts.released += changes
@@ -110,7 +110,7 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
       const tables = TABLES.map(([name]) => name).filter((name) =>
         /conv|part|thread|mess|answ|invite|events|idem/.test(name),
       )
-      for (const table of tables) expect(await db.all(`SELECT * FROM ${table}`), table).toEqual([])
+      for (const table of tables) expect(await db.all(statement(`SELECT * FROM ${table}`)), table).toEqual([])
       expect((await there.chat.ops.fsck()).findings).toEqual([])
     }
     // Each was taken again only after it was released, and finished once.

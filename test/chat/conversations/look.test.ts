@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Layout } from '../../../lib/chat/conversations/schema-look.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { nextOfType } from '../../live/readers.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, times } from '../../support/service.ts'
@@ -16,7 +17,7 @@ describeService('the look of a conversation', startWithFiles, (service) => {
 
   /** As a process that knows no layouts leaves it. */
   const forgetLayout = (id: string) =>
-    innerState(service).db.write((tx) => tx.run('UPDATE conversations SET layout = NULL WHERE id = ?', id))
+    innerState(service).db.write((tx) => tx.run(sql`UPDATE conversations SET layout = NULL WHERE id = ${id}`))
   const lookOf = async (id: string) => {
     const { layout, layout_unset, topic, icon } = await ada.conversations.get(id)
     return { layout, layout_unset, topic, icon }
@@ -136,7 +137,7 @@ describeService('the look of a conversation', startWithFiles, (service) => {
     await forgetLayout(id)
     expect(await lookOf(id)).toEqual({ layout: 'stream' })
     // As an older process, or a hand, may have left it.
-    await innerState(service).db.write((tx) => tx.run("UPDATE conversations SET layout = 'topics' WHERE id = ?", id))
+    await innerState(service).db.write((tx) => tx.run(sql`UPDATE conversations SET layout = 'topics' WHERE id = ${id}`))
     expect(await lookOf(id)).toEqual({ layout: 'stream' })
   })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Actor, type Chat, ChatError, type Storage } from '../../../lib/index.ts'
 import type { Primitive, Queries } from '../../../lib/storage/database.ts'
-import { toSql } from '../../../lib/storage/sql.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, times } from '../../support/service.ts'
 
@@ -85,10 +85,10 @@ describeOnEachDatabase('the number of participants', (openUrl, dialect) => {
     const plans: string[] = []
     await innerState(service).db.write(async (tx) => {
       // It scans a table only if it must.
-      if (dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
+      if (dialect === 'postgresql') await tx.run(sql`SET LOCAL enable_seqscan = off`)
       const explain = dialect === 'postgresql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'
       for (const [sql, params] of queries.filter(([sql]) => sql.includes('participants')))
-        plans.push(JSON.stringify(await tx.all(`${explain} ${sql}`, ...params)))
+        plans.push(JSON.stringify(await tx.all(statement(`${explain} ${sql}`, params))))
     })
     expect(plans).toHaveLength(1)
     expect(plans[0]).toMatch(/user_id ?=/)
@@ -145,7 +145,7 @@ async function assertCounted(chat: Chat, reader: Actor): Promise<void> {
   // A snapshot of its own: on SQLite the reads of one turn share one, which may be older than a commit of the other node.
   const rows = await innerState(chat).db.snapshot((db) =>
     db.all<{ id: string; participant_count: number; total: number }>(
-      `SELECT c.id, c.participant_count, (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) AS total
+      sql`SELECT c.id, c.participant_count, (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) AS total
          FROM conversations c WHERE c.deleted_at IS NULL`,
     ),
   )
@@ -161,15 +161,13 @@ async function assertCounted(chat: Chat, reader: Actor): Promise<void> {
 function recording(storage: Storage, queries: [sql: string, params: readonly Primitive[]][]): Storage {
   const recorded = (db: Queries): Queries => ({
     ...db,
-    all: (sql, ...params) => {
-      const statement = toSql(sql, params)
-      queries.push([statement.text, statement.params])
-      return db.all(sql, ...params)
+    all: (sql) => {
+      queries.push([sql.text, sql.params])
+      return db.all(sql)
     },
-    get: (sql, ...params) => {
-      const statement = toSql(sql, params)
-      queries.push([statement.text, statement.params])
-      return db.get(sql, ...params)
+    get: (sql) => {
+      queries.push([sql.text, sql.params])
+      return db.get(sql)
     },
   })
   const { db } = storage

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../../lib/index.ts'
 import { OPERATOR, openStorage } from '../../../lib/index.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { inTens, nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
@@ -196,7 +197,8 @@ describeOnEachDatabase("a host's own ids and data", (openUrl) => {
     await storage.migrate()
     await storage.import(toLines(lines.join('')))
     const read = async (table: string, id: string) =>
-      (await storage.db.get<{ metadata: string }>(`SELECT metadata FROM ${table} WHERE id = ?`, id))!.metadata
+      (await storage.db.get<{ metadata: string }>(statement(`SELECT metadata FROM ${table} WHERE id = ?`, [id])))!
+        .metadata
     expect((await grace.conversations.get(conversation_id)).metadata).toEqual(exact)
     expect((await grace.messages.get(message_id)).metadata).toEqual(exact)
     expect(JSON.parse(await read('conversations', conversation_id))).toEqual(exact)

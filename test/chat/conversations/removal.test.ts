@@ -3,6 +3,7 @@ import { removeConversation } from '../../../lib/chat/conversations/removal.ts'
 import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
@@ -66,7 +67,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     expect((await ada.conversations.list({})).conversations).toEqual([])
 
     const { db } = innerState(service)
-    expect(await db.all('SELECT id FROM messages WHERE id = ?', message_id)).toHaveLength(1)
+    expect(await db.all(sql`SELECT id FROM messages WHERE id = ${message_id}`)).toHaveLength(1)
     const { tasks } = await ada.tasks.list({})
     expect(tasks).toMatchObject([{ kind: 'conversation.remove', subject_id: conversation_id, attempts: 0 }])
     expect(await codeOf(grace.tasks.list({}))).toBe('forbidden')
@@ -81,8 +82,8 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     const tables = TABLES.map(([name]) => name).filter((name) =>
       /conv|part|thread|mess|react|answ|invite|events|idem/.test(name),
     )
-    for (const table of tables) expect(await db.all(`SELECT * FROM ${table}`), table).toEqual([])
-    expect(await db.all('SELECT * FROM tasks')).toEqual([])
+    for (const table of tables) expect(await db.all(statement(`SELECT * FROM ${table}`)), table).toEqual([])
+    expect(await db.all(sql`SELECT * FROM tasks`)).toEqual([])
     await other.close()
   })
 
@@ -109,7 +110,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
 
     const { db } = innerState(chat)
     const counts: number[] = []
-    for (let batches = 1; (await db.all('SELECT id FROM conversations WHERE id = ?', gone)).length > 0; batches++) {
+    for (let batches = 1; (await db.all(sql`SELECT id FROM conversations WHERE id = ${gone}`)).length > 0; batches++) {
       let left = batches
       const run = { key: gone, detail: {}, signal: new AbortController().signal, isOver: () => left-- === 0 }
       await removeConversation(innerState(chat), run)
@@ -122,7 +123,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
       })
       expect([archive.includes('CANARY'), archive.includes(gone)]).toEqual([false, false])
       expect(archive.split('"kept"').length).toBeGreaterThan(100)
-      counts.push((await db.get<{ count: number }>('SELECT count(*) AS count FROM messages'))!.count)
+      counts.push((await db.get<{ count: number }>(sql`SELECT count(*) AS count FROM messages`))!.count)
     }
     expect(counts.some((count) => count > 123)).toBe(true)
     expect(counts.at(-1)).toBe(123)
@@ -144,7 +145,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     await chat.conversations.remove(ada, conversation_id)
 
     const all = "SELECT count(*) AS n FROM notifications WHERE kind = 'mention_all'"
-    const count = async () => (await db.get<{ n: number }>(all))!.n
+    const count = async () => (await db.get<{ n: number }>(statement(all)))!.n
     const removed: number[] = []
     for (let before = await count(); before > 0; before -= removed.at(-1)!) {
       let left = 1

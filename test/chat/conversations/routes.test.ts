@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, startThread, times } from '../../support/service.ts'
 
@@ -136,8 +137,7 @@ describeService('conversations', (service) => {
     const { threads } = await ada.threads.list(conversation_id, { limit: 200 })
     expect(new Set(threads.map((thread) => thread.root_id))).toEqual(new Set(ids))
     const log = await innerState(service).db.all<{ type: string }>(
-      'SELECT type FROM events WHERE conversation_id = ? ORDER BY seq',
-      conversation_id,
+      sql`SELECT type FROM events WHERE conversation_id = ${conversation_id} ORDER BY seq`,
     )
     expect(log.at(-1)!.type).toBe('membership.changed')
   })
@@ -204,7 +204,9 @@ describeService('conversations', (service) => {
       const column =
         table === 'message_revisions' ? 'message_id' : table === 'thread_members' ? 'root_id' : 'conversation_id'
       const value = table === 'message_revisions' || table === 'thread_members' ? root.root_id : conversation_id
-      const rows = await innerState(service).db.all(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, value)
+      const rows = await innerState(service).db.all(
+        statement(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, [value]),
+      )
       expect(rows, table).toEqual([])
     }
   })

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
@@ -185,7 +186,7 @@ describeOnEachDatabase('a direct conversation', (openUrl) => {
     expect(conversation).toMatchObject({ direct: true, participant_count: 1 })
     expect(conversation).not.toHaveProperty('with')
     expect(await codeOf(one.participants.remove(id, one.id))).toBe('conflict')
-    const row = await innerState(service).db.get('SELECT pair_key FROM conversations WHERE id = ?', id)
+    const row = await innerState(service).db.get(sql`SELECT pair_key FROM conversations WHERE id = ${id}`)
     expect(row).toEqual({ pair_key: null })
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     // The last one takes it along.

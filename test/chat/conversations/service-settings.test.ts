@@ -1,5 +1,6 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { findSettings, updateSettings } from '../../../lib/chat/memberships/store-settings.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
@@ -60,7 +61,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
     expect(past).toMatchObject({ level: 'none' })
     for (const settings of [past, await ada.conversations.settings(id), await ada.conversations.get(id)])
       expect(settings).not.toHaveProperty('muted_until')
-    await innerState(service).db.run('UPDATE participants SET muted_until = 1 WHERE user_id = ?', ada.id)
+    await innerState(service).db.run(sql`UPDATE participants SET muted_until = 1 WHERE user_id = ${ada.id}`)
     expect(await ada.conversations.settings(id)).not.toHaveProperty('muted_until')
   })
 
@@ -150,7 +151,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
         await findSettings(tx, other, ada.id, { lock: true })
         posting = grace.messages.postRoot(other, { content: 'Hi @ada' })
         const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        while (!(await tx.get(waits)));
+        while (!(await tx.get(statement(waits))));
         await updateSettings(tx, other, ada.id, { archived: 1 })
       })
       await posting

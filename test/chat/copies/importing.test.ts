@@ -11,6 +11,7 @@ import { openFileStore } from '../../../lib/files/file-store.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { exportConversation } from '../../../lib/storage/archive/conversation-export.ts'
 import { USER_COLUMNS } from '../../../lib/storage/archive/conversation-rows.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startThread, type TestService } from '../../support/service.ts'
 import { bytesFor, bytesOf, PART, startWithFiles, upload } from '../attachments/files.ts'
@@ -203,7 +204,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const copy = await readCopy(linesIn(text))
     const ctx = innerState(service)
     expect((await planImport(ctx, copy, { wait_ms: 0, signal })).is_there).toBe(true)
-    await ctx.db.run('UPDATE conversations SET deleted_at = 1 WHERE id = ?', copy.id)
+    await ctx.db.run(sql`UPDATE conversations SET deleted_at = 1 WHERE id = ${copy.id}`)
     await expect(planImport(ctx, copy, { wait_ms: 0, signal })).rejects.toThrow('still being removed')
   })
 
@@ -221,8 +222,8 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     await expect(bringBack(service, text, { signal: stop })).rejects.toThrow('interrupted')
     await service.idle()
     const { db } = innerState(service)
-    expect(await db.all('SELECT id FROM conversations')).toEqual([{ id: conversation_id }])
-    expect(await db.all('SELECT id FROM messages')).toEqual([{ id: taken.message_id }])
+    expect(await db.all(sql`SELECT id FROM conversations`)).toEqual([{ id: conversation_id }])
+    expect(await db.all(sql`SELECT id FROM messages`)).toEqual([{ id: taken.message_id }])
     await bringBack(service, text)
     expect((await readAll(engines)).threads).toHaveLength(2)
   })
@@ -237,7 +238,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     const people = await findPeople(ctx.db, copy.users)
     const write: typeof ctx.write = async (work, options) => {
       const value = await ctx.write(work, options)
-      if (await ctx.db.get('SELECT 1 AS found FROM conversations WHERE id = ? AND deleted_at IS NULL', copy.id))
+      if (await ctx.db.get(sql`SELECT 1 AS found FROM conversations WHERE id = ${copy.id} AND deleted_at IS NULL`))
         throw new Error('The connection is lost')
       return value
     }
@@ -338,10 +339,9 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
     for (const table of tables) {
       const columns =
         dialect === 'sqlite'
-          ? await db.all<{ name: string }>('SELECT name FROM pragma_table_info(?)', table)
+          ? await db.all<{ name: string }>(sql`SELECT name FROM pragma_table_info(${table})`)
           : await db.all<{ name: string }>(
-              'SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND table_schema = current_schema()',
-              table,
+              sql`SELECT column_name AS name FROM information_schema.columns WHERE table_name = ${table} AND table_schema = current_schema()`,
             )
       const names = columns.map(({ name }) => name).filter((name) => /(_id|_by|_key|^mentioned)$/.test(name))
       const others = names.filter((name) => !NO_USER.test(name) && name !== 'emoji_key')

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor, EventAfter, Hooks, JoinBefore, MessageBefore } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
@@ -237,8 +238,7 @@ describeOnEachDatabase('the hooks of a host', (openUrl) => {
     await innerState(service).answers.idle()
     await Promise.all([service, node].map(({ chat }) => innerState(chat).host.afterEvents.idle()))
     const log = await innerState(service).db.all<{ seq: number; type: string }>(
-      'SELECT seq, type FROM events WHERE conversation_id = ? ORDER BY seq',
-      id,
+      sql`SELECT seq, type FROM events WHERE conversation_id = ${id} ORDER BY seq`,
     )
     const theirs = elsewhere.filter((event) => event.conversation_id === id)
     expect(theirs).toMatchObject([{ type: 'message.new', payload: { message: { content: 'of the other node' } } }])

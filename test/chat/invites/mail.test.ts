@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { createInvite } from '../../../lib/chat/invites/create.ts'
 import { type Mail, OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { createMailbox } from '../../support/mailbox.ts'
@@ -92,7 +93,7 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
         role: 'member',
         mail: true,
       })
-      await tx.run('UPDATE invites SET revoked_at = 1 WHERE id = ?', created.invite_id)
+      await tx.run(sql`UPDATE invites SET revoked_at = 1 WHERE id = ${created.invite_id}`)
       return created
     })
     await innerState(service).tasks.settle()
@@ -123,7 +124,9 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     const [one, other] = [await invite('mona'), await invite('nils', judy)]
     const { db } = innerState(service)
     const addresses = () =>
-      db.all("SELECT id FROM email_requests WHERE email LIKE 'mona%' OR email LIKE 'nils%' OR email_key LIKE 'mona%'")
+      db.all(
+        sql`SELECT id FROM email_requests WHERE email LIKE 'mona%' OR email LIKE 'nils%' OR email_key LIKE 'mona%'`,
+      )
     expect(await addresses()).toHaveLength(2)
     await ada.invites.revoke(one.mail.token)
     // A user who leaves has no open invites.
@@ -137,12 +140,12 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     // Each of these is due in many years.
     const full = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10000)
       INSERT INTO tasks (id, kind, key, due_at) SELECT 'full-' || n, 'mail.send', 'full-' || n, ? FROM numbers`
-    await db.run(full, Number.MAX_SAFE_INTEGER)
+    await db.run(statement(full, [Number.MAX_SAFE_INTEGER]))
     const before = (await ada.invites.list(conversation_id)).invites
     const to = { email: 'full@example.org', mail: true }
     expect(await codeOf(ada.invites.create(conversation_id, to))).toBe('unavailable')
     expect((await ada.invites.list(conversation_id)).invites).toEqual(before)
-    await db.run("DELETE FROM tasks WHERE id LIKE 'full-%'")
+    await db.run(sql`DELETE FROM tasks WHERE id LIKE 'full-%'`)
     await invite('full')
   })
 
@@ -157,6 +160,8 @@ describeOnEachDatabase('a mailed invite', (openUrl) => {
     await innerState(service).tasks.settle()
     const { db } = innerState(service)
     for (const table of ['invites', 'email_requests'])
-      expect(await db.all(`SELECT id FROM ${table} WHERE email_key LIKE 'third%' OR email LIKE 'third%'`)).toEqual([])
+      expect(
+        await db.all(statement(`SELECT id FROM ${table} WHERE email_key LIKE 'third%' OR email LIKE 'third%'`)),
+      ).toEqual([])
   })
 })

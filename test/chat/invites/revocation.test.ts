@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes, startNodes } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, times } from '../../support/service.ts'
@@ -60,10 +61,10 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
     const { db } = innerState(service)
     const joiner = await service.signIn('joiner')
     for (const change of ["roles = 'read_only'", 'disabled_at = 1', "roles = 'member'"]) {
-      await db.write((tx) => tx.run(`UPDATE users SET ${change} WHERE id = ?`, maker.id))
+      await db.write((tx) => tx.run(statement(`UPDATE users SET ${change} WHERE id = ?`, [maker.id])))
       expect(await codeOf(joiner.invites.accept({ token }))).toBe('invite_revoked')
     }
-    await db.write((tx) => tx.run('UPDATE users SET disabled_at = NULL WHERE id = ?', maker.id))
+    await db.write((tx) => tx.run(sql`UPDATE users SET disabled_at = NULL WHERE id = ${maker.id}`))
     expect(await joiner.invites.accept({ token })).toEqual({ conversation_id })
   })
 
@@ -110,10 +111,8 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
     expect(await open(conversation_id)).toEqual([])
     // Entries are written under the locks, so their order is that of the commits.
     const acceptedAfterwards = await innerState(service).db.all(
-      `SELECT id FROM audit_log WHERE act = 'invite.accepted' AND subject_id = ? AND id >
-         (SELECT max(id) FROM audit_log WHERE act = 'invite.revoked' AND detail LIKE ?)`,
-      started.invite_id,
-      `%${conversation_id}%`,
+      sql`SELECT id FROM audit_log WHERE act = 'invite.accepted' AND subject_id = ${started.invite_id} AND id >
+         (SELECT max(id) FROM audit_log WHERE act = 'invite.revoked' AND detail LIKE ${`%${conversation_id}%`})`,
     )
     expect(acceptedAfterwards).toEqual([])
   })

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
@@ -145,7 +146,7 @@ describeOnEachDatabase('invites', (openUrl) => {
   it('return their token once, and are stored with a digest of it', async () => {
     const token = await invite()
     expect(JSON.stringify(await ada.invites.list(conversation_id))).not.toContain(token)
-    const rows = JSON.stringify(await innerState(service).db.all('SELECT * FROM invites'))
+    const rows = JSON.stringify(await innerState(service).db.all(sql`SELECT * FROM invites`))
     expect(rows).not.toContain(token)
     expect(rows).toContain(digest(token))
   })

@@ -3,6 +3,7 @@ import type { Actor } from '../../../lib/core/actor.ts'
 import { createChatApp } from '../../../lib/http/index.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { startProxy } from '../../fault/storage/proxy.ts'
 import { promised } from '../../storage/handles.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
@@ -162,7 +163,7 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
       began = resolve
     })
     const holder = innerState(chat).db.write(async (tx) => {
-      await tx.get('SELECT id FROM conversations WHERE id = ? FOR UPDATE', locked.conversation_id)
+      await tx.get(sql`SELECT id FROM conversations WHERE id = ${locked.conversation_id} FOR UPDATE`)
       began()
       await released
     })
@@ -188,16 +189,16 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
       const { db } = innerState(chat)
       const [held, go] = [promised(), promised()]
       const holder = db.write(async (tx) => {
-        await tx.get('SELECT id FROM conversations WHERE id = ? FOR UPDATE', conversation_id)
+        await tx.get(sql`SELECT id FROM conversations WHERE id = ${conversation_id} FOR UPDATE`)
         held.resolve()
         await go.promise
         // As a foreign key does when a participant is added.
-        await tx.get('SELECT id FROM users WHERE id = ? FOR KEY SHARE NOWAIT', ada!.id)
+        await tx.get(sql`SELECT id FROM users WHERE id = ${ada!.id} FOR KEY SHARE NOWAIT`)
       })
       await held.promise
       const post = chat.messages.postRoot(actors.ada, conversation_id, { content: 'once', idempotency_key: 'deadlock' })
       const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-      while (!(await db.get(waits)));
+      while (!(await db.get(statement(waits))));
       go.resolve()
       await holder
       await post
@@ -259,17 +260,17 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
       await storage.migrate()
       const plan = await storage.db.write(async (tx) => {
         await tx.run(
-          `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
+          sql`INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
            SELECT n, n, n, n, n, 'member', 1, 1 FROM (SELECT g::text AS n FROM generate_series(1, 5000) g) AS given`,
         )
         await tx.run(
-          "INSERT INTO conversations (id, title, is_group, created_at, last_seq, clock) VALUES ('c', '', 1, 1, 0, 0)",
+          sql`INSERT INTO conversations (id, title, is_group, created_at, last_seq, clock) VALUES ('c', '', 1, 1, 0, 0)`,
         )
         await tx.run(
-          "INSERT INTO participants (conversation_id, user_id, role, joined_at) SELECT 'c', id, 'member', 1 FROM users",
+          sql`INSERT INTO participants (conversation_id, user_id, role, joined_at) SELECT 'c', id, 'member', 1 FROM users`,
         )
         return tx.all(
-          `EXPLAIN UPDATE participants SET seen_count = 0
+          sql`EXPLAIN UPDATE participants SET seen_count = 0
              FROM (SELECT q.user_id, greatest(q.joined_at, coalesce(r.read_at, 0)) AS seen_to
                      FROM participants q LEFT JOIN thread_members r ON r.root_id = 'r' AND r.user_id = q.user_id
                     WHERE q.conversation_id = 'c') AS p

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createAuthorEraser } from '../../../lib/chat/messages/erase-author.ts'
 import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { insertErasedAuthor } from '../../../lib/erasure/store.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, times } from '../../support/service.ts'
 
@@ -18,7 +19,7 @@ describeOnEachDatabase('the messages of an erased user that have notified many u
     for (const n of times(10, (index) => index)) {
       const { message_id: id } = await grace.messages.reply(root_id, { content: `To all, ${n}` })
       await db.write(async (tx) => {
-        await tx.run('UPDATE messages SET mention_all = 1 WHERE id = ?', id)
+        await tx.run(sql`UPDATE messages SET mention_all = 1 WHERE id = ${id}`)
         await insertSilently(tx, { id, at: now(), read_at: null, hidden: 0 }, users)
       })
     }
@@ -26,7 +27,7 @@ describeOnEachDatabase('the messages of an erased user that have notified many u
     await db.write((tx) => insertErasedAuthor(tx, author))
 
     const all = "SELECT count(*) AS n FROM notifications WHERE kind = 'mention_all'"
-    const count = async () => (await db.get<{ n: number }>(all))!.n
+    const count = async () => (await db.get<{ n: number }>(statement(all)))!.n
     const eraser = createAuthorEraser(innerState(service), author, {})
     const removed: number[] = []
     for (let before = await count(); (await eraser.next(100)) !== undefined; before -= removed.at(-1)!)

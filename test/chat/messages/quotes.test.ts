@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { Message } from '../../../lib/client/index.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
-import type { Sql } from '../../../lib/storage/sql.ts'
+import { type Sql, sql } from '../../../lib/storage/sql.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
@@ -16,14 +16,14 @@ const statements: string[] = []
 
 function recording({ db, ...storage }: Storage): Storage {
   const recorded = <Q extends Queries>(queries: Q): Q => {
-    const noted = (sql: Sql | string) => {
-      statements.push(String(sql))
-      return sql
+    const noted = (statement: Sql) => {
+      statements.push(statement.text)
+      return statement
     }
     return {
       ...queries,
-      all: (sql: Sql | string, ...params: never[]) => queries.all(noted(sql), ...params),
-      get: (sql: Sql | string, ...params: never[]) => queries.get(noted(sql), ...params),
+      all: (statement: Sql) => queries.all(noted(statement)),
+      get: (statement: Sql) => queries.get(noted(statement)),
     }
   }
   return {
@@ -235,7 +235,7 @@ describeOnEachDatabase('a quote', (openUrl) => {
         if (messages === 'erase') expect(JSON.stringify(page)).not.toMatch(/Canary/)
       }
       const { db } = innerState(service)
-      const row = await db.get<{ quote_id: string | null }>('SELECT quote_id FROM messages WHERE id = ?', own)
+      const row = await db.get<{ quote_id: string | null }>(sql`SELECT quote_id FROM messages WHERE id = ${own}`)
       expect(row).toEqual({ quote_id: messages === 'keep' ? quote_id : null })
     },
   )
@@ -245,7 +245,7 @@ describeOnEachDatabase('a quote', (openUrl) => {
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'a', quote_id })
     const { db } = innerState(service)
     for (const id of [(await begin('secret')).quote_id, 'unknown']) {
-      await db.run('UPDATE messages SET quote_id = ? WHERE id = ?', id, message_id)
+      await db.run(sql`UPDATE messages SET quote_id = ${id} WHERE id = ${message_id}`)
       expect(await excerptOf(message_id)).toBeUndefined()
     }
   })

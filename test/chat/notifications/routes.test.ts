@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { innerState, type Person, startService } from '../../support/service.ts'
@@ -157,9 +158,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
   it('is told of nothing at the level none', async () => {
     await gather(grace)
     await innerState(service).db.run(
-      "UPDATE participants SET level = 'none' WHERE conversation_id = ? AND user_id = ?",
-      group,
-      grace.id,
+      sql`UPDATE participants SET level = 'none' WHERE conversation_id = ${group} AND user_id = ${grace.id}`,
     )
     const { message } = await ada.messages.postRoot(group, { content: '@grace hopper and @all' })
     expect(message.mentions).toEqual({ user_ids: [grace.id], all: true })

@@ -13,15 +13,15 @@ const statements: string[] = []
 
 function recording({ db, ...storage }: Storage): Storage {
   function recorded(tx: Writing): Writing {
-    const noted = (sql: Sql | string) => {
-      statements.push(String(sql))
+    const noted = (sql: Sql) => {
+      statements.push(sql.text)
       return sql
     }
     return {
       ...tx,
-      all: (sql, ...params) => tx.all(noted(sql), ...params),
-      get: (sql, ...params) => tx.get(noted(sql), ...params),
-      run: (sql, ...params) => tx.run(noted(sql), ...params),
+      all: (sql) => tx.all(noted(sql)),
+      get: (sql) => tx.get(noted(sql)),
+      run: (sql) => tx.run(noted(sql)),
     }
   }
   return { ...storage, db: { ...db, write: (work, options) => db.write((tx) => work(recorded(tx)), options) } }

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../../lib/client/index.ts'
 import type { Storage } from '../../../lib/index.ts'
-import type { Primitive } from '../../../lib/storage/database.ts'
-import type { Sql } from '../../../lib/storage/sql.ts'
+import { type Sql, sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { innerState, PASSWORD, type Person, startService, times } from '../../support/service.ts'
@@ -19,9 +18,9 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     const counted = <Q extends object>(queries: Q): Q => {
       const copy = { ...queries } as Record<string, unknown>
       for (const name of ['all', 'get', 'run'])
-        copy[name] = (sql: Sql | string, ...params: Primitive[]) => {
-          statements.push(String(sql))
-          return (queries as Record<string, (...given: unknown[]) => unknown>)[name]!(sql, ...params)
+        copy[name] = (sql: Sql) => {
+          statements.push(sql.text)
+          return (queries as Record<string, (sql: Sql) => unknown>)[name]!(sql)
         }
       return copy as Q
     }
@@ -42,15 +41,11 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     await write(async (tx) => {
       for (const conversation_id of conversations) {
         await tx.run(
-          "INSERT INTO conversations (id, title, is_group, created_at, clock, participant_count) VALUES (?, '', 1, 0, 0, ?)",
-          conversation_id,
-          people.length,
+          sql`INSERT INTO conversations (id, title, is_group, created_at, clock, participant_count) VALUES (${conversation_id}, '', 1, 0, 0, ${people.length})`,
         )
         for (const person of people)
           await tx.run(
-            "INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (?, ?, 'owner', 0)",
-            conversation_id,
-            person.id,
+            sql`INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (${conversation_id}, ${person.id}, 'owner', 0)`,
           )
       }
     })

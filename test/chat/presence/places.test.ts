@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { CHECKS } from '../../../lib/core/scheduling/stall-detector.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import type { Sink } from '../../../lib/live/readers/reader.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { type ServerProcess, startProcess } from '../../fault/process.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import {
@@ -76,20 +77,20 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     const { here, there, ada } = await startFull(start)
     const { db, id } = innerState(there).cluster
     const place = JSON.stringify({ machine: 'another', instance: '', pids: 'another', pid: 1, began: '' })
-    await db.run('UPDATE nodes SET place = ? WHERE id = ?', place, id)
+    await db.run(sql`UPDATE nodes SET place = ${place} WHERE id = ${id}`)
     expect(await follow(here, ada)).toBe(429)
     // A program of before stores nothing of the kind.
-    await db.run('UPDATE nodes SET place = NULL WHERE id = ?', id)
+    await db.run(sql`UPDATE nodes SET place = NULL WHERE id = ${id}`)
     expect(await follow(here, ada)).toBe(429)
   })
 
   it('does not wait for the removal of a process whose report is overdue', async () => {
     const { here, there, ada } = await startFull(start)
     const { db, id } = innerState(there).cluster
-    await db.run('UPDATE nodes SET beat_at = beat_at - ?, place = NULL WHERE id = ?', 601_000_000, id)
+    await db.run(sql`UPDATE nodes SET beat_at = beat_at - ${601_000_000}, place = NULL WHERE id = ${id}`)
     await seenBy(here, ada).toBe(0)
     expect((await here.chat.nodes.list(OPERATOR)).nodes).toHaveLength(1)
-    expect(await db.all('SELECT id FROM nodes')).toHaveLength(2)
+    expect(await db.all(sql`SELECT id FROM nodes`)).toHaveLength(2)
   })
 
   /** A stream whose client has something to read; `reads` makes it read on. */
@@ -145,7 +146,7 @@ describeOnEachDatabase('a user at the limit of open streams', (openUrl) => {
     look(there, CHECKS)
     look(here, CHECKS + 1)
     const { db } = innerState(here).cluster
-    const stalled = () => db.all('SELECT streams FROM node_presence WHERE stalled_at IS NOT NULL')
+    const stalled = () => db.all(sql`SELECT streams FROM node_presence WHERE stalled_at IS NOT NULL`)
     await expect.poll(async () => (await stalled()).length).toBe(2)
     const opened = await Promise.allSettled([connect(here, ada), connect(here, ada), connect(here, ada)])
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)

@@ -25,8 +25,8 @@ async function start() {
       failing === name ? Promise.reject(new Error('The database does not respond')) : call()
     return {
       ...db,
-      all: (sql, ...params) => check(() => db.all(sql, ...params)),
-      run: (sql, ...params) => check(() => db.run(sql, ...params)),
+      all: (sql) => check(() => db.all(sql)),
+      run: (sql) => check(() => db.run(sql)),
     }
   }
   let at = 1_000 * SECOND

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
-import type { Sql } from '../../../lib/storage/sql.ts'
+import { type Sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
@@ -12,16 +12,16 @@ const statements: string[] = []
 
 function recording({ db, ...storage }: Storage): Storage {
   function recorded<Q extends Queries>(queries: Q): Q {
-    const note = (sql: Sql | string) => {
+    const note = (sql: Sql) => {
       // Not the background jobs.
-      if (String(sql).includes('thread_members')) statements.push(String(sql))
+      if (sql.text.includes('thread_members')) statements.push(sql.text)
       return sql
     }
     return {
       ...queries,
-      all: (sql: Sql | string, ...params: never[]) => queries.all(note(sql), ...params),
-      get: (sql: Sql | string, ...params: never[]) => queries.get(note(sql), ...params),
-      run: (sql: Sql | string, ...params: never[]) => queries.run(note(sql), ...params),
+      all: (sql: Sql) => queries.all(note(sql)),
+      get: (sql: Sql) => queries.get(note(sql)),
+      run: (sql: Sql) => queries.run(note(sql)),
     }
   }
   return {
@@ -154,9 +154,11 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
       const id = `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
       await db.write(async (tx) => {
         await tx.run(
-          `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
+          statement(
+            `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
            VALUES (?, ?, ?, ?, ?, 'member', 0, 0)`,
-          ...[id, `${i}@example.org`, `${i}@example.org`, `many${i}`, `many${i}`],
+            [id, `${i}@example.org`, `${i}@example.org`, `many${i}`, `many${i}`],
+          ),
         )
         await insertParticipant(tx, large, { user_id: id, role: 'member', joined_at: 1 })
       })

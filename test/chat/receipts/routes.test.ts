@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, startService, times } from '../../support/service.ts'
@@ -121,13 +122,18 @@ describeOnEachDatabase('read receipts', (openUrl) => {
   async function countRows(): Promise<Map<string, number>> {
     const { db } = innerState(service)
     const tables = await db.all<{ name: string }>(
-      db.dialect === 'sqlite'
-        ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
+      statement(
+        db.dialect === 'sqlite'
+          ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+          : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
+      ),
     )
     const counts = new Map<string, number>()
     for (const { name } of tables)
-      counts.set(name, Number((await db.get<{ count: number }>(`SELECT count(*) AS count FROM ${name}`))!.count))
+      counts.set(
+        name,
+        Number((await db.get<{ count: number }>(statement(`SELECT count(*) AS count FROM ${name}`)))!.count),
+      )
     for (const name of counts.keys())
       if (['nodes', 'signals'].includes(name) || name.startsWith('search_')) counts.delete(name)
     return counts

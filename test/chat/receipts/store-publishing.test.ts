@@ -1,6 +1,7 @@
 import { describe, expect, inject, it } from 'vitest'
 import { listMoved } from '../../../lib/chat/receipts/store-publishing.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 import { PASSWORD, times } from '../../support/service.ts'
@@ -27,7 +28,7 @@ describe.skipIf(!inject('postgres_url'))('read markers on PostgreSQL', () => {
       const roots = posted.map(({ root_id }) => root_id)
       await addCrowd(seeding, { conversation_id, root_id: roots[0]!, author_id: ada.user_id })
       await chat.close()
-      await storage.db.run('CREATE TABLE ended (n INTEGER)')
+      await storage.db.run(sql`CREATE TABLE ended (n INTEGER)`)
       const before = await rowsRead(storage, { participants: 2998, thread_members: 999 + MARKERS })
 
       const reading = await open()
@@ -35,7 +36,7 @@ describe.skipIf(!inject('postgres_url'))('read markers on PostgreSQL', () => {
       const found = await listMoved(reading.db, keys)
       expect(found.map(({ root_id }) => root_id).sort()).toEqual(roots.toSorted())
       // A server process reports what it has read, and this row, when its connection closes.
-      await reading.db.run('INSERT INTO ended VALUES (1)')
+      await reading.db.run(sql`INSERT INTO ended VALUES (1)`)
       await reading.close()
       const after = await rowsRead(storage, { ended: 1 })
       for (const table of ['conversations', 'participants', 'threads', 'thread_members', 'users'])

@@ -2,6 +2,7 @@ import { Client } from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { toWordNumber } from '../../../lib/chat/search/rules.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, type TestService, times } from '../../support/service.ts'
 
@@ -31,13 +32,13 @@ describeOnEachDatabase('what was erased', (openUrl, dialect) => {
     onTestFinished(() => admin.end())
     const installed = await admin.query("SELECT 1 FROM pg_available_extensions WHERE name = 'pgstattuple'")
     const has = async (word: string) =>
-      (await db.all('SELECT doc FROM search_docs WHERE words @> ARRAY[?::integer]', toWordNumber(word))).length
+      (await db.all(sql`SELECT doc FROM search_docs WHERE words @> ARRAY[${toWordNumber(word)}::integer]`)).length
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 20])
     await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' })
     await innerState(service).tasks.settle()
     expect([await has('lasting'), await has('vanishing')]).toEqual([20, 0])
-    expect(await db.all("SELECT word FROM search_words WHERE word LIKE '%ishing%'")).toEqual([])
-    expect(await db.all('SELECT number FROM search_gone')).toEqual([])
+    expect(await db.all(sql`SELECT word FROM search_words WHERE word LIKE '%ishing%'`)).toEqual([])
+    expect(await db.all(sql`SELECT number FROM search_gone`)).toEqual([])
     if (installed.rows.length === 0) return
     await admin.query('CREATE EXTENSION pgstattuple')
     for (const table of ['search_docs', 'search_words']) {

@@ -15,7 +15,7 @@ import type { Actor } from '../../../lib/core/actor.ts'
 import { MAX_PAGE_BYTES } from '../../../lib/core/pages.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
-import { FIRST_DOC, isOneOf } from '../../../lib/storage/sql.ts'
+import { among, FIRST_DOC, sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { placementOf } from '../../support/placement.ts'
@@ -268,11 +268,11 @@ describeService('search', { config: { search: { per_user_per_min: 10_000 } } }, 
     expect(await inside({ from: 'ÉMILIE DU CHÂTELET' })).toEqual([second, first])
     expect(await inside({ q: 'letter', from: 'first' })).toEqual([third, first])
     const { db } = innerState(service)
-    const explain = db.dialect === 'sqlite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN'
-    const key = db.dialect === 'sqlite' ? 'lower(display_name)' : 'lower(display_name COLLATE "C")'
+    const explain = db.dialect === 'sqlite' ? sql`EXPLAIN QUERY PLAN` : sql`EXPLAIN`
+    const key = db.dialect === 'sqlite' ? sql`lower(display_name)` : sql`lower(display_name COLLATE "C")`
     const plan = await db.snapshot(async (tx) => {
-      if (db.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
-      return tx.all(`${explain} SELECT id FROM users WHERE ${key} ${isOneOf(db.dialect)} ORDER BY id LIMIT 9`, '["a"]')
+      if (db.dialect === 'postgresql') await tx.run(sql`SET LOCAL enable_seqscan = off`)
+      return tx.all(sql`${explain} SELECT id FROM users WHERE ${key} ${among(db, ['a'])} ORDER BY id LIMIT 9`)
     })
     expect(JSON.stringify(plan)).toContain('users_by_display_name')
   })
@@ -371,7 +371,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { db } = innerState(service)
     const texts = ['short', 'long '.repeat(200), 'behind', 'longest '.repeat(200)]
     for (const content of texts) await ada.messages.postRoot(conversation_id, { content })
-    const docs = (await db.all<{ doc: number }>('SELECT doc FROM messages ORDER BY doc')).map(({ doc }) => doc)
+    const docs = (await db.all<{ doc: number }>(sql`SELECT doc FROM messages ORDER BY doc`)).map(({ doc }) => doc)
     const read = async (bytes: number) => (await listTexts(db, docs, bytes)).map(({ content }) => content)
     expect(await read(1100)).toEqual(texts.slice(0, 3))
     expect(await read(1)).toEqual(texts.slice(0, 1))
@@ -478,10 +478,10 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { conversation_id } = await ada.conversations.create({})
     for (const n of times(5, (n) => n)) await ada.messages.postRoot(conversation_id, { content: `good ${n}` })
     const { db } = innerState(service)
-    const { doc } = (await db.get<{ doc: number }>('SELECT max(doc) AS doc FROM messages'))!
+    const { doc } = (await db.get<{ doc: number }>(sql`SELECT max(doc) AS doc FROM messages`))!
     await idle(service)
-    await db.run('TRUNCATE search_docs')
-    await db.run(`ALTER TABLE search_docs ADD CONSTRAINT refusing CHECK (doc <> ${doc - 1})`)
+    await db.run(sql`TRUNCATE search_docs`)
+    await db.run(statement(`ALTER TABLE search_docs ADD CONSTRAINT refusing CHECK (doc <> ${doc - 1})`))
     await service.chat.search.rebuild(OPERATOR)
     await idle(service)
     // The mover of another node may have taken a change after this node had looked, and is then not awaited.
@@ -528,10 +528,12 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await ada.messages.postRoot(conversation_id, { content: 'older words' })
     await service.idle()
     const { db } = innerState(service)
-    for (const each of await listPartitions(db)) await db.run(`DROP TABLE ${partitionTable(each)}`)
-    await db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)")
-    await db.run("INSERT INTO search_index (rowid, words) VALUES (1, 'former')")
-    await db.run("UPDATE meta SET value = '2' WHERE name = 'search'")
+    for (const each of await listPartitions(db)) await db.run(statement(`DROP TABLE ${partitionTable(each)}`))
+    await db.run(
+      sql`CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1, detail=none)`,
+    )
+    await db.run(sql`INSERT INTO search_index (rowid, words) VALUES (1, 'former')`)
+    await db.run(sql`UPDATE meta SET value = '2' WHERE name = 'search'`)
     await service.close()
     const again = await startService(url)
     const actor = await again.chat.users.actor(ada.id)
@@ -555,13 +557,15 @@ describeOnEachDatabase('the search index', (openUrl) => {
     const { db } = innerState(service)
     const left =
       db.dialect === 'sqlite'
-        ? await db.all(`SELECT rowid AS doc FROM ${partitionTable(partitionOf(FIRST_DOC))}('vanishing')`)
+        ? await db.all(statement(`SELECT rowid AS doc FROM ${partitionTable(partitionOf(FIRST_DOC))}('vanishing')`))
         : [
-            ...(await db.all(`SELECT doc FROM search_docs WHERE ${toWordNumber('vanishing')} = ANY (words)`)),
-            ...(await db.all("SELECT word FROM search_words WHERE word LIKE 'vanish%'")),
+            ...(await db.all(
+              statement(`SELECT doc FROM search_docs WHERE ${toWordNumber('vanishing')} = ANY (words)`),
+            )),
+            ...(await db.all(sql`SELECT word FROM search_words WHERE word LIKE 'vanish%'`)),
           ]
     expect(left).toEqual([])
-    expect(await db.all('SELECT doc FROM search_changes')).toEqual([])
+    expect(await db.all(sql`SELECT doc FROM search_changes`)).toEqual([])
     await service.close()
   })
 
@@ -616,7 +620,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await search.move()
     const post = async (content: string) => (await ada.messages.postRoot(conversation_id, { content })).message_id
     await post('good 1')
-    const { doc } = (await db.get<{ doc: number }>('SELECT max(doc) AS doc FROM messages'))!
+    const { doc } = (await db.get<{ doc: number }>(sql`SELECT max(doc) AS doc FROM messages`))!
     const [refuse, accept] =
       db.dialect === 'sqlite'
         ? [
@@ -627,7 +631,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
             `ALTER TABLE search_docs ADD CONSTRAINT refusing CHECK (doc <> ${doc + 1})`,
             'ALTER TABLE search_docs DROP CONSTRAINT refusing',
           ]
-    await db.run(refuse)
+    await db.run(statement(refuse))
     const bad = await post('good 2')
     for (const n of [3, 4, 5]) await post(`good ${n}`)
     await search.move()
@@ -635,7 +639,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     expect(warnings.filter((message) => /refuses a message/.test(message))).toHaveLength(1)
     expect((await ada.search.messages({ q: 'good' })).results).toHaveLength(5)
     expect((await service.chat.ops.fsck()).findings.filter(({ name }) => name.startsWith('search'))).toEqual([])
-    await db.run(accept)
+    await db.run(statement(accept))
     await ada.messages.edit(bad, { content: 'good again' })
     await search.move()
     expect(await service.chat.search.status(OPERATOR)).toMatchObject({ waiting: 0, refused: 0, documents: 5 })
@@ -667,7 +671,7 @@ describeOnEachDatabase('the search index', (openUrl) => {
     await ada.messages.postRoot(conversation_id, { content: 'locked away' })
     const context = innerState(service)
     await context.search.move()
-    const timeout = () => context.db.get("SELECT current_setting('statement_timeout') AS of_statements")
+    const timeout = () => context.db.get(sql`SELECT current_setting('statement_timeout') AS of_statements`)
     const before = await timeout()
     const client = new Client({ connectionString: url })
     await client.connect()

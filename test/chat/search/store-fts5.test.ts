@@ -14,9 +14,9 @@ import {
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkHere } from '../../../lib/ops/fsck/integrity-process.ts'
 import { hasTable } from '../../../lib/storage/catalog.ts'
-import type { Database, Primitive, Queries } from '../../../lib/storage/database.ts'
+import type { Database, Queries } from '../../../lib/storage/database.ts'
 import { findDatabaseFile } from '../../../lib/storage/place.ts'
-import { FIRST_DOC, type Sql } from '../../../lib/storage/sql.ts'
+import { FIRST_DOC, type Sql, sql, statement } from '../../../lib/storage/sql.ts'
 import { innerState, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { skipPartition } from './skip-partition.ts'
 
@@ -49,8 +49,9 @@ async function postInThree(service: TestService, by: Person, conversationId: str
 }
 
 const segments = async (db: Database, partition: number) =>
-  (await db.get<{ total: number }>(`SELECT count(DISTINCT segid) AS total FROM ${partitionTable(partition)}_idx`))!
-    .total
+  (await db.get<{ total: number }>(
+    statement(`SELECT count(DISTINCT segid) AS total FROM ${partitionTable(partition)}_idx`),
+  ))!.total
 
 it('a search goes from the newest partition to the oldest, page by page', async () => {
   const { service, db, ada, conversation_id } = await start()
@@ -120,7 +121,7 @@ it('the index of an older version is removed at the start, also by several proce
   await ada.messages.postRoot(conversation_id, { content: 'lasting' })
   await innerState(service).search.move()
   const url = `sqlite:${await findDatabaseFile(db)}`
-  const form = () => db.run("CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1)")
+  const form = () => db.run(sql`CREATE VIRTUAL TABLE search_index USING fts5 (words, content='', contentless_delete=1)`)
   for (const config of [{}, { search: { enabled: false } }]) {
     await form()
     const others = await Promise.all(times(3, () => startService(url, { config })))
@@ -140,8 +141,8 @@ it('a check of the file finds nothing while another process merges partitions', 
   /** Another process merges the segments that a query of the check has seen. */
   const interrupted = <Q extends Queries>(queries: Q): Q => ({
     ...queries,
-    async get<T>(sql: Sql | string, ...params: Primitive[]) {
-      const row = await queries.get<T>(sql, ...params)
+    async get<T>(sql: Sql) {
+      const row = await queries.get<T>(sql)
       await merge(true)
       await merge(false)
       return row

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { toWordNumber } from '../../../lib/chat/search/rules.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, times } from '../../support/service.ts'
 
@@ -34,9 +35,9 @@ describeOnEachDatabase('the beginnings of words', (openUrl) => {
     expect(await find('van*')).toEqual(['vanilla vanguard'])
     expect(await find('vanilla vang*')).toEqual(['vanilla vanguard'])
     if (db.dialect === 'sqlite') return
-    const words = await db.all("SELECT word FROM search_words WHERE word LIKE '_an%' ORDER BY word")
+    const words = await db.all(sql`SELECT word FROM search_words WHERE word LIKE '_an%' ORDER BY word`)
     expect(words.map(({ word }) => word)).toEqual(['vanguard', 'vanilla', 'waning'])
-    expect(await db.all('SELECT number FROM search_gone')).toEqual([])
+    expect(await db.all(sql`SELECT number FROM search_gone`)).toEqual([])
   })
 
   it('are compared with the texts if too many words begin so', async ({ skip }) => {
@@ -45,7 +46,7 @@ describeOnEachDatabase('the beginnings of words', (openUrl) => {
     await ada.messages.postRoot(await place(), { content: 'preface one' })
     await ada.messages.postRoot(await place(), { content: 'postface one' })
     await service.idle()
-    await db.run("INSERT INTO search_words (word, number) SELECT 'pre' || n, n FROM generate_series(1, 2001) AS n")
+    await db.run(sql`INSERT INTO search_words (word, number) SELECT 'pre' || n, n FROM generate_series(1, 2001) AS n`)
     for (const q of ['pre*', 'pre* one']) expect(await find(q)).toEqual(['preface one'])
   })
 })

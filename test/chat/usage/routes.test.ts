@@ -5,6 +5,7 @@ import { renewDaily, renewForReader, sumUp } from '../../../lib/chat/usage/summi
 import { toInstant } from '../../../lib/core/time.ts'
 import { SECOND } from '../../../lib/core/units.ts'
 import { ChatError, OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, innerState, type Person, startService, type TestService } from '../../support/service.ts'
 import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../attachments/files.ts'
@@ -46,7 +47,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
     return (await list(by)).rows
   }
   const database = () => innerState(service).db
-  const rounds = () => database().all<{ n: number; step: string }>('SELECT n, step FROM usage_rounds ORDER BY n')
+  const rounds = () => database().all<{ n: number; step: string }>(sql`SELECT n, step FROM usage_rounds ORDER BY n`)
 
   it('is summed up for the first request, largest first', async () => {
     expect(await list('user')).toEqual({
@@ -131,22 +132,19 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
       { n: before, step: 'done' },
       { n: before + 1, step: 'done' },
     ])
-    const found = await database().all<{ n: number }>('SELECT DISTINCT n FROM usage_sums ORDER BY n')
+    const found = await database().all<{ n: number }>(sql`SELECT DISTINCT n FROM usage_sums ORDER BY n`)
     expect(found.map(({ n }) => n)).toEqual([before, before + 1])
   })
 
   it('counts each row once, wherever the process that sums up is interrupted', async () => {
     await database().write(async (tx) => {
-      const [root] = await tx.all<{ root_id: string }>('SELECT root_id FROM threads WHERE conversation_id = ?', letters)
+      const [root] = await tx.all<{ root_id: string }>(
+        sql`SELECT root_id FROM threads WHERE conversation_id = ${letters}`,
+      )
       for (const n of Array.from({ length: 1_200 }).keys())
         await tx.run(
-          `INSERT INTO messages (id, conversation_id, root_id, posted_by, role, content, path, depth, status, created_at)
-           VALUES (?, ?, ?, ?, 'user', 'four', ?, 1, 'complete', 1)`,
-          randomUUID(),
-          letters,
-          root!.root_id,
-          ada.id,
-          `10x${n}`,
+          sql`INSERT INTO messages (id, conversation_id, root_id, posted_by, role, content, path, depth, status, created_at)
+           VALUES (${randomUUID()}, ${letters}, ${root!.root_id}, ${ada.id}, 'user', 'four', ${`10x${n}`}, 1, 'complete', 1)`,
         )
     })
     const expected = await renewed('user')
@@ -182,15 +180,14 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
     const old = await list('user')
     const held = (Date.now() + 3_600_000) * 1000
     await database().run(
-      "INSERT INTO tasks (id, kind, key, due_at, writer, lease_expires_at) VALUES ('held', 'usage.sum', '', 1, 'another', ?)",
-      held,
+      sql`INSERT INTO tasks (id, kind, key, due_at, writer, lease_expires_at) VALUES ('held', 'usage.sum', '', 1, 'another', ${held})`,
     )
     now += HOUR + 1
     expect(await list('user')).toEqual(old)
-    await database().run('DELETE FROM usage_rounds')
-    await database().run('DELETE FROM usage_sums')
+    await database().run(sql`DELETE FROM usage_rounds`)
+    await database().run(sql`DELETE FROM usage_sums`)
     expect(await codeOf(service.chat.usage.list(OPERATOR, { by: 'user' }))).toBe('unavailable')
-    await database().run("DELETE FROM tasks WHERE id = 'held'")
+    await database().run(sql`DELETE FROM tasks WHERE id = 'held'`)
     expect((await list('user')).rows).toEqual(old.rows)
   }, 30_000)
 
@@ -212,7 +209,7 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
     expect((await list('user')).rows.map(({ key }) => key)).not.toContain(grace.id)
     await service.idle()
     for (const key of [letters, grace.id])
-      expect(await database().all('SELECT n FROM usage_sums WHERE key = ?', key)).toEqual([])
+      expect(await database().all(sql`SELECT n FROM usage_sums WHERE key = ${key}`)).toEqual([])
   })
 
   it('is for administrators', async () => {

@@ -3,6 +3,7 @@ import { expect, inject, it, onTestFinished } from 'vitest'
 import { judgeDatabase } from '../../../cli/doctor/database.ts'
 import { openStorage, parseConfig } from '../../../lib/index.ts'
 import { detectDistributed } from '../../../lib/storage/inspect.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 import { startCluster } from '../../support/postgres.ts'
 import { runDoctor, wrong } from '../run-checks.ts'
@@ -57,11 +58,11 @@ it.skipIf(!inject('postgres_url'))(
     const storage = await openStorage({ database: url })
     await storage.migrate()
     const config = { server: { port: 9 }, database: { url } }
-    await storage.db.run(`CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql
+    await storage.db.run(sql`CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql
     AS $$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$`)
     const name = new URL(url).pathname.slice(1)
-    await storage.db.run(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
-    await storage.db.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    await storage.db.run(statement(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`))
+    await storage.db.run(statement(`ALTER DATABASE ${name} SET default_transaction_read_only = on`))
     await storage.close()
     const findings = await runDoctor(config)
     expect(wrong(findings.values())).toEqual(['database.read_only', 'database.clock'])
@@ -102,9 +103,9 @@ it.skipIf(!inject('postgres_url'))('reports nothing else of a database that is d
   const { url, remove } = await createPostgresDatabase()
   onTestFinished(remove)
   const storage = await openStorage({ database: url })
-  await storage.db.run("CREATE FUNCTION version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v24' $$")
+  await storage.db.run(sql`CREATE FUNCTION version() RETURNS text LANGUAGE sql AS $$ SELECT 'CockroachDB CCL v24' $$`)
   const name = new URL(url).pathname.slice(1)
-  await storage.db.run(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
+  await storage.db.run(statement(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`))
   await storage.close()
   const findings = await runDoctor({ server: { port: 9 }, database: { url } })
   const codes = [...findings.keys()].filter((code) => code.startsWith('database.'))

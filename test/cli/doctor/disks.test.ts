@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { checkDisks } from '../../../cli/doctor/disks.ts'
 import { parseConfig } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { bytesFor, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { mountSmall } from '../../fault/storage/mounts.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -29,8 +30,7 @@ async function start(url: string) {
 function untilNoted(node: object, files: string): Promise<void> {
   const read = () =>
     innerState(node).cluster.db.get<{ files: string }>(
-      'SELECT files FROM nodes WHERE id = ?',
-      innerState(node).cluster.id,
+      sql`SELECT files FROM nodes WHERE id = ${innerState(node).cluster.id}`,
     )
   return expect.poll(async () => (await read())?.files).toBe(files)
 }
@@ -70,7 +70,7 @@ describeOnEachDatabase('the doctor, of the storage of files,', (openUrl) => {
   it('reports a storage of files that belongs to another database', LONG, async () => {
     const { chat, doctor } = await start(await openUrl())
     expect([...(await doctor()).keys()]).not.toContain('attachments.shared')
-    await innerState(chat).db.run("UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'")
+    await innerState(chat).db.run(sql`UPDATE meta SET value = 'of the copy' WHERE name = 'epoch'`)
     expect((await doctor()).get('attachments.shared')).toMatchObject({
       severity: 'warning',
       remedy: expect.stringContaining('chat-server attachments adopt'),

@@ -7,6 +7,7 @@ import { fingerprintsOf, OWN_KEYS } from '../../../lib/config/fingerprints.ts'
 import { parseConfig } from '../../../lib/config/parse.ts'
 import { configKeys, findKey } from '../../../lib/config/reference.ts'
 import { readSecret } from '../../../lib/storage/secret.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../../support/databases.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
 import { innerState, startService } from '../../support/service.ts'
@@ -93,7 +94,7 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
       metrics: { token: 'canary-token', previous_tokens: ['canary-former'] },
     })
     const { cluster, db } = innerState(service)
-    const row = await cluster.db.get<{ details: string }>('SELECT details FROM nodes')
+    const row = await cluster.db.get<{ details: string }>(sql`SELECT details FROM nodes`)
     const { values } = toDetails(row!.details)!
     expect(row!.details).not.toContain('canary')
     for (const [key, digest] of Object.entries(values))
@@ -116,8 +117,9 @@ describeOnEachDatabase('the doctor asks the running nodes', (openUrl) => {
   it('a node whose row was removed writes its details again', LONG, async () => {
     const service = await start(await openUrl(), { ...QUIET, cluster: { beat_seconds: 1 } })
     const { cluster } = innerState(service)
-    await cluster.db.run('DELETE FROM nodes')
-    const details = async () => (await cluster.db.get<{ details: string | null }>('SELECT details FROM nodes'))?.details
+    await cluster.db.run(sql`DELETE FROM nodes`)
+    const details = async () =>
+      (await cluster.db.get<{ details: string | null }>(sql`SELECT details FROM nodes`))?.details
     await vi.waitUntil(async () => toDetails(await details()) !== undefined, { timeout: 60_000 })
   })
 })
@@ -181,6 +183,7 @@ it.skipIf(!hasNginx)('a body limit and a read timeout of a proxy are measured (n
   expect(bad.get('stream.read_timeout')).toMatchObject({ severity: 'warning' })
   // Nothing of the test remains.
   const { db } = innerState(service)
-  for (const table of ['conversations', 'attachments']) expect(await db.all(`SELECT id FROM ${table}`)).toEqual([])
+  for (const table of ['conversations', 'attachments'])
+    expect(await db.all(statement(`SELECT id FROM ${table}`))).toEqual([])
   expect((await service.chat.users.list({ user_id: '', roles: ['admin'] })).users).toHaveLength(1)
 })

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, type ServiceOptions, startService } from '../../support/service.ts'
 import { finished, folder, start } from '../process.ts'
@@ -46,7 +47,7 @@ describeOnEachDatabase('the test of the event stream', (openUrl) => {
     expect((await service.chat.users.list(OPERATOR)).users).toEqual(users)
     expect((await service.chat.sessions.list(OPERATOR)).sessions).toHaveLength(1)
     const rows = await innerState(service).db.all(
-      'SELECT id FROM conversations UNION SELECT conversation_id FROM events',
+      sql`SELECT id FROM conversations UNION SELECT conversation_id FROM events`,
     )
     expect(rows).toEqual([])
     const probed = { act: 'doctor.probed', detail: { operator: expect.any(String) } }
@@ -85,7 +86,7 @@ describeOnEachDatabase('the test of the event stream', (openUrl) => {
     })
     await (await chat.ops.probe(OPERATOR))!.remove()
     expect((await chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([ada.id])
-    expect(await innerState(chat).db.all('SELECT id FROM conversations')).toEqual([])
+    expect(await innerState(chat).db.all(sql`SELECT id FROM conversations`)).toEqual([])
     // The service also does this by itself.
     await chat.ops.probe(OPERATOR)
     expect(await chat.ops.prune()).toMatchObject({ probes: 0 })

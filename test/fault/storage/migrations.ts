@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { openStorage } from '../../../lib/storage/open.ts'
+import { statement } from '../../../lib/storage/sql.ts'
 import { programArgs } from '../../support/programs.ts'
 import { inconsistenciesIn } from '../invariants.ts'
 
@@ -47,7 +48,7 @@ async function schemaOf(url: string): Promise<string> {
       : `SELECT table_name || ' ' || column_name || ' ' || data_type AS line FROM information_schema.columns
           WHERE table_schema = 'public'
          UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'`
-  const lines = await db.all<{ line: string }>(query)
+  const lines = await db.all<{ line: string }>(statement(query))
   await close()
   return lines
     .map(({ line }) => line)

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { createAddressReader, toAddress } from '../../../lib/http/request/client-address.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { innerState, startService } from '../../support/service.ts'
 
@@ -110,7 +111,7 @@ describe.each([
     })
     expect(response.status).toBe(401)
     const { db } = innerState(service)
-    const row = await db.get("SELECT ip FROM audit_log WHERE act = 'login.failed' ORDER BY id DESC LIMIT 1")
+    const row = await db.get(sql`SELECT ip FROM audit_log WHERE act = 'login.failed' ORDER BY id DESC LIMIT 1`)
     expect(row).toEqual({ ip: expected })
   })
 })
@@ -155,7 +156,9 @@ it('over fetch is the address that the host provides; without one all callers sh
     401, 401, 401, 429,
   ])
   expect(warnings).toHaveLength(1)
-  const acts = await innerState(chat).db.all("SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip")
+  const acts = await innerState(chat).db.all(
+    sql`SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip`,
+  )
   expect(acts).toEqual(expect.arrayContaining([{ ip: null }, { ip: '192.0.2.1' }, { ip: '192.0.2.2' }]))
   await chat.close()
 })

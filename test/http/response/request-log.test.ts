@@ -132,9 +132,9 @@ it('logs problems only, unless configured otherwise', async () => {
     ...storage,
     db: {
       ...storage.db,
-      get: async (sql, ...params) => {
+      get: async (sql) => {
         if (isAway) throw new ChatError('unavailable')
-        return storage.db.get(sql, ...params)
+        return storage.db.get(sql)
       },
     },
   })

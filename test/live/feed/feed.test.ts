@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../../lib/chat/events/schema.ts'
 import type { Reader } from '../../../lib/live/readers/reader.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
@@ -174,7 +175,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await ada.conversations.remove(removed)
     await Promise.all(nodes.map(({ chat }) => innerState(chat).tasks.settle()))
     const { db } = innerState(nodes[0]!)
-    expect(await db.all('SELECT id FROM events WHERE conversation_id = ?', removed)).toEqual([])
+    expect(await db.all(sql`SELECT id FROM events WHERE conversation_id = ${removed}`)).toEqual([])
 
     for (const node of [0, 1]) {
       const resumed = await open(last, node)
@@ -232,7 +233,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
       await post(ada, mine, 'old')
       const last = (await resumed.until('message.new', says('old'))).at(-1)!.id!
       await resumed.close()
-      await innerState(chat).db.run('UPDATE events SET created_at = 1')
+      await innerState(chat).db.run(sql`UPDATE events SET created_at = 1`)
       await chat.ops.prune()
       resumed = await open(last)
       const { payload } = (await resumed.next())!.event as { payload: { resumed: boolean } }

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, expect, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/app.ts'
 import { ChatError, openStorage } from '../../../lib/index.ts'
 import type { Commit } from '../../../lib/live/transaction/commits.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { placementOf } from '../../support/placement.ts'
@@ -312,7 +313,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     await beginning.reached
 
     const elsewhere = await openStorage({ database: url, ...placementOf(url) })
-    await elsewhere.db.run('DELETE FROM conversations WHERE id = ?', conversation_id)
+    await elsewhere.db.run(sql`DELETE FROM conversations WHERE id = ${conversation_id}`)
     await elsewhere.close()
     behind.release()
     beginning.release()
@@ -375,7 +376,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const stream = await open(withSeq(position, 0))
     await page.reached
     const elsewhere = await openStorage({ database: url, ...placementOf(url) })
-    await elsewhere.db.run('DELETE FROM events WHERE conversation_id = ? AND seq <= 2', conversation_id)
+    await elsewhere.db.run(sql`DELETE FROM events WHERE conversation_id = ${conversation_id} AND seq <= 2`)
     await elsewhere.close()
     page.release()
     const seen = await stream.until('stream.closed')
@@ -396,7 +397,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const actor = await service.chat.users.actor(ada.id)
     await inTens(150, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
     const { db } = innerState(service)
-    await db.run('DELETE FROM messages WHERE root_id = ? AND depth = 1', root.root_id)
+    await db.run(sql`DELETE FROM messages WHERE root_id = ${root.root_id} AND depth = 1`)
     look.release()
     const { message } = await post()
     for (const stream of [live, await open(position)]) {

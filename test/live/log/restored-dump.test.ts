@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { createChanges } from '../../../lib/live/poll/changes.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, startService, times } from '../../support/service.ts'
 
@@ -18,8 +19,8 @@ describeOnEachDatabase('a dump that was restored on another server', (openUrl, d
     const { db } = innerState(before)
     // As if the other server had had more transactions.
     for (const table of ['events', 'revocations'])
-      await db.run(`UPDATE ${table} SET xid = (xid::text::bigint + 1000000000)::text::xid8`)
-    await db.run("INSERT INTO meta (name, value) VALUES ('last_deleted_xid', '1000000000')")
+      await db.run(statement(`UPDATE ${table} SET xid = (xid::text::bigint + 1000000000)::text::xid8`))
+    await db.run(sql`INSERT INTO meta (name, value) VALUES ('last_deleted_xid', '1000000000')`)
     await before.close()
 
     const after = await startService(url)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Primitive } from '../../../lib/storage/database.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
-import { toSql } from '../../../lib/storage/sql.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpNodes } from '../../support/describe-service.ts'
 import { innerState, PASSWORD, startService, startThread, times } from '../../support/service.ts'
@@ -12,10 +12,9 @@ import { typesOf } from '../readers.ts'
 /** Collects the statements, with their parameters, that are run outside of transactions. */
 function collecting(statements: [sql: string, params: readonly Primitive[]][]): (storage: Storage) => Storage {
   return ({ db, ...storage }) => {
-    const all: typeof db.all = (sql, ...params) => {
-      const statement = toSql(sql, params)
-      statements.push([statement.text, statement.params])
-      return db.all(sql, ...params)
+    const all: typeof db.all = (sql) => {
+      statements.push([sql.text, sql.params])
+      return db.all(sql)
     }
     return { ...storage, db: { ...db, all } }
   }
@@ -189,7 +188,7 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
 
     await ada.participants.add(conversation_id, { user_id: grace.id })
     const byHand = await open(grace.email)
-    await innerState(here).db.run('DELETE FROM participants WHERE user_id = ?', grace.id)
+    await innerState(here).db.run(sql`DELETE FROM participants WHERE user_id = ${grace.id}`)
     expect(await byHand.stream.until('stream.closed')).toContainEqual(closedBecause('removed'))
 
     const disabled = await open(ada.email)

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newId } from '../../../lib/core/ids.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, type Person, startService, type TestService } from '../../support/service.ts'
 
@@ -48,8 +49,7 @@ describeOnEachDatabase('the storage of files', (openUrl) => {
   }
   const blobOf = async (id: string) => {
     const row = await innerState(service).db.get<{ blob_id: string }>(
-      'SELECT blob_id FROM attachments WHERE id = ?',
-      id,
+      sql`SELECT blob_id FROM attachments WHERE id = ${id}`,
     )
     return join(folder, row!.blob_id)
   }

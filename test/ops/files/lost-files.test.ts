@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { DAY } from '../../../lib/core/units.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { type Bytes, bytesFor, bytesOf, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, type Person, type TestService } from '../../support/service.ts'
@@ -55,7 +56,9 @@ async function begin(url: string): Promise<Story> {
 const hexOf = (seed: string) => bytesOf(64, seed).toString('hex')
 
 const folderOf = async ({ service }: Story, id: string) => {
-  const row = await innerState(service).db.get<{ blob_id: string }>('SELECT blob_id FROM attachments WHERE id = ?', id)
+  const row = await innerState(service).db.get<{ blob_id: string }>(
+    sql`SELECT blob_id FROM attachments WHERE id = ${id}`,
+  )
   return join(service.folder, row!.blob_id)
 }
 
@@ -217,7 +220,7 @@ describeOnEachDatabase('the repair of a storage of files', (openUrl) => {
     await chat.ops.fsckFiles({ repair: true })
     renameSync(`${folder}-away`, folder)
     const { db } = innerState(chat)
-    const released = async () => (await db.all('SELECT id FROM blobs WHERE released_at IS NOT NULL')).length
+    const released = async () => (await db.all(sql`SELECT id FROM blobs WHERE released_at IS NOT NULL`)).length
     story.later(29 * DAY)
     expect(await chat.ops.collectFiles({ now: true })).toMatchObject({ blobs: 0 })
     expect(await released()).toBe(1)

@@ -5,6 +5,7 @@ import { addPosts } from '../../../lib/chat/messages/posting.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { invariants } from '../../../lib/ops/fsck/invariants.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { JSON_COLUMNS } from '../../../lib/storage/stored-values.ts'
 import { fileOf, openHandle, promised } from '../../storage/handles.ts'
 import { createSqliteFile, describeOnEachDatabase, directUrl } from '../../support/databases.ts'
@@ -216,7 +217,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     await force(BREAKS['conversations.messages']!)
     const context = innerState(service)
     const { conversation_id, posted_by } = (await context.db.get<Record<string, string>>(
-      'SELECT * FROM messages LIMIT 1',
+      sql`SELECT * FROM messages LIMIT 1`,
     ))!
     const actor: Actor = { user_id: posted_by!, roles: ['member'] }
     const [stored, finish] = [promised(), promised()]
@@ -230,7 +231,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     await stored.promise
     const repairing = names({ repair: true })
     const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-    while (!(await context.db.get(waits)));
+    while (!(await context.db.get(statement(waits))));
     finish.resolve()
     await writing
     expect(await repairing).toEqual(['conversations.messages', 'unread.seen'])
@@ -260,7 +261,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
 
   it('finds nothing after old events are deleted', async () => {
     await innerState(service).db.write((tx) =>
-      tx.run("DELETE FROM events WHERE seq <= (SELECT max(seq) - 2 FROM events WHERE type = 'message.new')"),
+      tx.run(sql`DELETE FROM events WHERE seq <= (SELECT max(seq) - 2 FROM events WHERE type = 'message.new')`),
     )
     expect(await names()).toEqual([])
   })

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
+import { sql } from '../../../lib/storage/sql.ts'
 import { bytesFor, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState } from '../../support/service.ts'
@@ -21,19 +22,21 @@ describeOnEachDatabase('fsck of the files of messages', (openUrl) => {
     const loose = await upload(ada, bytes, place, { name: 'loose.txt' })
     await service.idle()
     const { db } = innerState(service)
-    const lists = () => db.all<{ list: string | null }>('SELECT attachment_list AS list FROM messages ORDER BY id')
+    const lists = () => db.all<{ list: string | null }>(sql`SELECT attachment_list AS list FROM messages ORDER BY id`)
     const check = async (options?: { repair: boolean }) =>
       (await service.chat.ops.fsck(options)).findings.map(({ name, count }) => [name, count])
     const right = await lists()
     expect(await check()).toEqual([])
 
     const set = (id: string, list: string | null) =>
-      innerState(service).db.write((tx) => tx.run('UPDATE messages SET attachment_list = ? WHERE id = ?', list, id))
+      innerState(service).db.write((tx) => tx.run(sql`UPDATE messages SET attachment_list = ${list} WHERE id = ${id}`))
     const [first] = JSON.parse(right[0]!.list!)
     await set(two, JSON.stringify([first]))
     await set(one, null)
     await set(none, right[1]!.list)
-    await innerState(service).db.write((tx) => tx.run('UPDATE attachments SET expires_at = NULL WHERE id = ?', loose))
+    await innerState(service).db.write((tx) =>
+      tx.run(sql`UPDATE attachments SET expires_at = NULL WHERE id = ${loose}`),
+    )
     expect(await check({ repair: true })).toEqual([
       ['attachments-listed', 3],
       ['attachments-waiting', 1],

@@ -6,6 +6,7 @@ import { exportUser } from '../../../lib/ops/user-export/export.ts'
 import { OTHER_TABLES, OWN_ROWS } from '../../../lib/ops/user-export/tables.ts'
 import { MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
 import { shapeAfter } from '../../../lib/storage/schema/shape.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { bytesFor, bytesOf, PART, PNG, startWithFiles, upload } from '../../chat/attachments/files.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, times } from '../../support/service.ts'
@@ -114,11 +115,10 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
       conversations.map(({ conversation_id }) => ada.messages.postRoot(conversation_id, { content: 'first' })),
     )
     await db.run(
-      `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1200)
+      sql`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1200)
        INSERT INTO messages (id, conversation_id, root_id, posted_by, role, content, path, depth, status, created_at)
        SELECT 'copy-' || CAST(1000000 + n AS TEXT), conversation_id, root_id, posted_by, role, 'copy', 'zz' || CAST(n AS TEXT), 1, status, created_at
-         FROM messages, numbers WHERE id = ?`,
-      posts[0]!.message_id,
+         FROM messages, numbers WHERE id = ${posts[0]!.message_id}`,
     )
     const folder = join(newFolder(), 'ada')
     const seen: number[] = []
@@ -156,8 +156,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     const lost = await upload(ada, bytes, conversation_id, { content: bytesOf(10, 'lost') })
     const kept = await upload(ada, bytes, conversation_id, { content: bytesOf(10, 'kept') })
     const row = await innerState(service).db.get<{ blob_id: string }>(
-      'SELECT blob_id FROM attachments WHERE id = ?',
-      lost,
+      sql`SELECT blob_id FROM attachments WHERE id = ${lost}`,
     )
     await (await innerState(service).files.open()).remove(`${row!.blob_id}/1`)
     const folder = join(newFolder(), 'ada')

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { openStorage, restoreStorage } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, startService, startThread, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
@@ -64,7 +65,7 @@ describe('a backup of SQLite', () => {
     const service = await start()
     const { ada, conversation_id } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
-    await innerState(service).db.run('VACUUM INTO ?', copy)
+    await innerState(service).db.run(sql`VACUUM INTO ${copy}`)
     await stop(service)
 
     await restoreStorage(url, copy, { force: true })
@@ -85,20 +86,20 @@ describe('a backup of SQLite', () => {
       delay_seconds: 3600,
     } as const
     await innerState(service).write(async (tx) => tx.enqueue(mail))
-    await innerState(service).db.run('VACUUM INTO ?', copy)
+    await innerState(service).db.run(sql`VACUUM INTO ${copy}`)
     await stop(service)
     await restoreStorage(url, copy, { force: true })
-    expect(await innerState(await start()).db.all("SELECT id FROM tasks WHERE kind LIKE 'mail.%'")).toEqual([])
+    expect(await innerState(await start()).db.all(sql`SELECT id FROM tasks WHERE kind LIKE 'mail.%'`)).toEqual([])
   })
 
   it('does not make backups in the name of the original', async () => {
     const service = await start()
     const { db } = innerState(service)
-    await db.run("INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES ('backup', 'abcd0123', 1, 1)")
-    await db.run('VACUUM INTO ?', copy)
+    await db.run(sql`INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES ('backup', 'abcd0123', 1, 1)`)
+    await db.run(sql`VACUUM INTO ${copy}`)
     await stop(service)
     await restoreStorage(url, copy, { force: true })
-    expect(await innerState(await start()).db.all('SELECT owner FROM schedules')).toEqual([])
+    expect(await innerState(await start()).db.all(sql`SELECT owner FROM schedules`)).toEqual([])
   })
 
   it('overwrites nothing without --force, and never the database itself', async () => {
@@ -177,7 +178,7 @@ it.skipIf(!inject('postgres_url'))('PostgreSQL is left to its own tools, and sta
   const database = await createPostgresDatabase()
   const storage = await openStorage({ database: database.url })
   await storage.migrate()
-  const epoch = () => storage.db.get("SELECT value FROM meta WHERE name = 'epoch'")
+  const epoch = () => storage.db.get(sql`SELECT value FROM meta WHERE name = 'epoch'`)
   const before = await epoch()
   await expect(storage.backup('/nowhere')).rejects.toThrow('pg_dump')
   await storage.renewEpoch()

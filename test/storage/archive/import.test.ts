@@ -2,6 +2,7 @@ import { afterEach, describe, expect, inject, it } from 'vitest'
 import { createChatService, openStorage, parseConfig, type Storage } from '../../../lib/index.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
 import { splitLines } from '../../../lib/storage/archive/lines.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import {
   createPostgresDatabase,
   createSqliteFile,
@@ -95,7 +96,7 @@ async function findings(url: string) {
 it('holds every table, or has the reason why not', async () => {
   const storage = await open(await create(createSqliteFile))
   const rows = await storage.db.all<{ name: string }>(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+    sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
   )
   const held = [...TABLES.map(([name]) => name), ...Object.keys(LEFT_OUT)]
   expect(rows.map(({ name }) => name).sort()).toEqual(held.sort())
@@ -134,8 +135,8 @@ it.skipIf(!hasPostgres)('may be so large that the counts take longer than a stat
   const target = await open(await create(createPostgresDatabase))
   const limited = `CREATE FUNCTION limited() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF current_setting('statement_timeout') <> '0' THEN RAISE 'limited'; END IF; RETURN NEW; END $$`
-  await target.db.run(limited)
-  await target.db.run('CREATE TRIGGER limited BEFORE UPDATE ON participants FOR EACH ROW EXECUTE FUNCTION limited()')
+  await target.db.run(statement(limited))
+  await target.db.run(sql`CREATE TRIGGER limited BEFORE UPDATE ON participants FOR EACH ROW EXECUTE FUNCTION limited()`)
   const lines = await exportLines(await open(source))
   await target.import(each(lines))
   expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
@@ -164,7 +165,7 @@ describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl)
       await expect(target.import(each(invalid))).rejects.toThrow(
         `in line ${at + 1} of the archive, ${table}.${column} has ${longest + 1} characters; at most ${longest}`,
       )
-      for (const [name] of TABLES) expect(await target.db.all(`SELECT * FROM ${name}`), name).toEqual([])
+      for (const [name] of TABLES) expect(await target.db.all(statement(`SELECT * FROM ${name}`)), name).toEqual([])
     }
     // The database then accepts another archive, also one with texts of the maximum length.
     const [at, line] = [...lines.entries()].find(([, each]) => each.startsWith('{"table":"messages"'))!
@@ -189,7 +190,7 @@ describeOnEachEmptyDatabase('an import', (openUrl) => {
     expect(lines.filter(isOfConversation).join()).not.toContain('"participant_count":2')
     const target = await open(await openUrl())
     await target.import(each(lines))
-    expect(await target.db.all('SELECT title, participant_count FROM conversations')).toEqual([
+    expect(await target.db.all(sql`SELECT title, participant_count FROM conversations`)).toEqual([
       { title: 'Engines', participant_count: 2 },
     ])
   })
@@ -198,8 +199,8 @@ describeOnEachEmptyDatabase('an import', (openUrl) => {
 describe.skipIf(!hasPostgres)('an import into PostgreSQL', () => {
   const rowsOf = async ({ db }: Storage) => {
     let rows = 0
-    for (const [table] of TABLES) rows += (await db.all(`SELECT 1 AS one FROM ${table}`)).length
-    return rows + (await db.all("SELECT 1 AS one FROM meta WHERE name = 'import'")).length
+    for (const [table] of TABLES) rows += (await db.all(statement(`SELECT 1 AS one FROM ${table}`))).length
+    return rows + (await db.all(sql`SELECT 1 AS one FROM meta WHERE name = 'import'`)).length
   }
 
   async function archive(): Promise<string[]> {
@@ -249,7 +250,7 @@ describe.skipIf(!hasPostgres)('an import into PostgreSQL', () => {
     const lines = await archive()
     const { id } = JSON.parse(lines[0]!)
     const target = await open(await create(createPostgresDatabase))
-    await target.db.run("INSERT INTO meta (name, value) VALUES ('import', ?)", id)
+    await target.db.run(sql`INSERT INTO meta (name, value) VALUES ('import', ${id})`)
     await target.import(each(lines))
     expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
   })
@@ -325,7 +326,7 @@ describe('an import', () => {
     const target = await open(await create(createSqliteFile))
     await target.import(each(older))
     const [first] = await target.db.all<{ proven: number }>(
-      'SELECT count(*) AS proven FROM users WHERE email_verified_at = created_at',
+      sql`SELECT count(*) AS proven FROM users WHERE email_verified_at = created_at`,
     )
     expect(first!.proven).toBe(3)
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { toFailure } from '../../../cli/errors.ts'
 import { openStorage } from '../../../lib/storage/open.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { runDoctor, wrong } from '../../cli/run-checks.ts'
 import { startTlsServer, type TlsServer, type TlsSettings, withoutTls } from '../../support/postgres-tls.ts'
 import { startService, startThread } from '../../support/service.ts'
@@ -26,7 +27,7 @@ describe.skipIf(withoutTls)(`PostgreSQL with TLS${withoutTls && `: skipped, ${wi
   async function connect(url: string): Promise<'encrypted' | 'plain' | string> {
     try {
       const { db, close } = await openStorage({ database: url })
-      const row = await db.get<{ ssl: boolean }>('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
+      const row = await db.get<{ ssl: boolean }>(sql`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`)
       await close()
       return row?.ssl ? 'encrypted' : 'plain'
     } catch (error) {
@@ -84,7 +85,7 @@ describe.skipIf(withoutTls)(`PostgreSQL with TLS${withoutTls && `: skipped, ${wi
       database: server.urlOf(settingsOf('verify-full', 'authority', server.client)),
     })
     onTestFinished(close)
-    const subjects = () => db.get('SELECT client_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()')
+    const subjects = () => db.get(sql`SELECT client_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()`)
     // Also on further connections of the pool.
     const found = await Promise.all([subjects(), subjects(), subjects()])
     expect(new Set(found.map((row) => JSON.stringify(row)))).toEqual(new Set(['{"client_dn":"/CN=postgres"}']))
@@ -105,7 +106,7 @@ describe.skipIf(withoutTls)(`PostgreSQL with TLS${withoutTls && `: skipped, ${wi
     onTestFinished(() => storage.close())
     const lines: string[] = []
     await storage.export((text) => void lines.push(text))
-    await storage.db.fill!(async (tx) => expect(await tx.get('SELECT 1 AS one')).toEqual({ one: 1 }))
+    await storage.db.fill!(async (tx) => expect(await tx.get(sql`SELECT 1 AS one`)).toEqual({ one: 1 }))
     expect(lines.join('')).toContain('encrypted')
   })
 

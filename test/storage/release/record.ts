@@ -1,6 +1,6 @@
 import { OPERATOR, openStorage } from '../../../lib/index.ts'
 import type { Primitive, Queries } from '../../../lib/storage/database.ts'
-import { type Sql, toSql } from '../../../lib/storage/sql.ts'
+import type { Sql } from '../../../lib/storage/sql.ts'
 import { createPuppet } from '../../support/assistant.ts'
 import { filesInFolder } from '../../support/files-folder.ts'
 import { createMailbox } from '../../support/mailbox.ts'
@@ -43,14 +43,10 @@ export async function recordStatements(url: string): Promise<Step[]> {
 
 /** Notes each statement as it is issued, inside transactions too. */
 function recording<T extends Queries>(db: T, steps: Step[]): T {
-  const statement =
-    (kind: Step[0], name: 'all' | 'get' | 'run') =>
-    () =>
-    (sql: Sql | string, ...values: Primitive[]) => {
-      const { text, params } = toSql(sql, values)
-      steps.push([kind, text, [...params]])
-      return db[name](sql, ...values)
-    }
+  const statement = (kind: Step[0], name: 'all' | 'get' | 'run') => () => (sql: Sql) => {
+    steps.push([kind, sql.text, [...sql.params]])
+    return db[name](sql)
+  }
   const transaction = (name: 'write' | 'snapshot') => () => {
     const begin = (db as never)[name] as (work: (tx: Queries) => unknown, ...rest: unknown[]) => unknown
     return (work: (tx: Queries) => unknown, ...rest: unknown[]) =>

@@ -1,5 +1,6 @@
 import { hasTable } from '../../../lib/storage/catalog.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 
 interface Column {
   type: string
@@ -26,9 +27,11 @@ export type Structure = Map<string, Table>
 /** Reads the structure of all tables. */
 export async function readStructure(db: Queries): Promise<Structure> {
   const names = await db.all<{ name: string }>(
-    db.dialect === 'sqlite'
-      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-      : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+    statement(
+      db.dialect === 'sqlite'
+        ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        : "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
+    ),
   )
   const read = db.dialect === 'sqlite' ? readSqliteTable : readPostgresTable
   const tables: Structure = new Map()
@@ -38,28 +41,23 @@ export async function readStructure(db: Queries): Promise<Structure> {
 
 async function readSqliteTable(db: Queries, table: string): Promise<Table> {
   const columns = await db.all<{ name: string; type: string; notnull: number; dflt_value: string | null; pk: number }>(
-    'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?)',
-    table,
+    sql`SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(${table})`,
   )
   const indexes = await db.all<{ index_name: string; name: string | null; sql: string | null }>(
-    `SELECT l.name AS index_name, i.name, m.sql FROM pragma_index_list(?) l, pragma_index_info(l.name) i
+    sql`SELECT l.name AS index_name, i.name, m.sql FROM pragma_index_list(${table}) l, pragma_index_info(l.name) i
        LEFT JOIN sqlite_master m ON m.name = l.name WHERE l."unique" = 1`,
-    table,
   )
   const keys = await db.all<{ id: number; from: string; table: string }>(
-    'SELECT id, "from", "table" FROM pragma_foreign_key_list(?)',
-    table,
+    sql`SELECT id, "from", "table" FROM pragma_foreign_key_list(${table})`,
   )
   const created = await db.get<{ sql: string }>(
-    "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?",
-    table,
+    sql`SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ${table}`,
   )
   const checks = (created!.sql.match(/\bCHECK\s*\([^)]*\)/gi) ?? []).map(
     (check) => [check, check.match(/\w+/g)!] as const,
   )
   const triggers = await db.all<{ name: string }>(
-    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
-    table,
+    sql`SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ${table}`,
   )
   return {
     columns: new Map(
@@ -85,27 +83,23 @@ async function readSqliteTable(db: Queries, table: string): Promise<Table> {
 
 async function readPostgresTable(db: Queries, table: string): Promise<Table> {
   const columns = await db.all<Column & { name: string }>(
-    `SELECT attname AS name, format_type(atttypid, atttypmod) || ' ' || attcollation AS type,
+    sql`SELECT attname AS name, format_type(atttypid, atttypmod) || ' ' || attcollation AS type,
             attnotnull AND NOT atthasdef AND attidentity = '' AS is_required, NOT attnotnull AND coalesce(pg_get_expr(adbin, adrelid), 'nextval(') LIKE 'nextval(%' AS is_free
        FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
-      WHERE attrelid = ?::regclass AND attnum > 0 AND NOT attisdropped`,
-    table,
+      WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped`,
   )
   const rules = await db.all<{ rule: string; name: string | null }>(
-    `SELECT pg_get_constraintdef(c.oid) AS rule, a.attname AS name
+    sql`SELECT pg_get_constraintdef(c.oid) AS rule, a.attname AS name
        FROM pg_constraint c LEFT JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
-      WHERE c.conrelid = ?::regclass AND c.contype IN ('c', 'f')`,
-    table,
+      WHERE c.conrelid = ${table}::regclass AND c.contype IN ('c', 'f')`,
   )
   const indexes = await db.all<{ rule: string; name: string }>(
-    `SELECT pg_get_indexdef(i.indexrelid) AS rule, a.attname AS name
+    sql`SELECT pg_get_indexdef(i.indexrelid) AS rule, a.attname AS name
        FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indexrelid
-      WHERE i.indrelid = ?::regclass AND i.indisunique`,
-    table,
+      WHERE i.indrelid = ${table}::regclass AND i.indisunique`,
   )
   const triggers = await db.all<{ name: string }>(
-    'SELECT tgname AS name FROM pg_trigger WHERE tgrelid = ?::regclass AND NOT tgisinternal',
-    table,
+    sql`SELECT tgname AS name FROM pg_trigger WHERE tgrelid = ${table}::regclass AND NOT tgisinternal`,
   )
   return {
     columns: new Map(columns.map(({ name, ...column }) => [name, column])),

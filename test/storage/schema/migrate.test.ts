@@ -3,6 +3,7 @@ import { createChatService, parseConfig } from '../../../lib/index.ts'
 import { openStorage, type Storage } from '../../../lib/storage/open.ts'
 import { assertMigrated, migrate, toChecksum } from '../../../lib/storage/schema/migrate.ts'
 import { MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createSqliteFile, describeOnEachEmptyDatabase } from '../../support/databases.ts'
 import { times } from '../../support/service.ts'
 import { runProcess } from '../child.ts'
@@ -33,7 +34,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     const storage = await opened(await openUrl())
     expect(await storage.migrations()).toEqual(PENDING)
     expect(await storage.migrations()).toEqual(PENDING)
-    await expect(storage.db.get('SELECT name FROM meta')).rejects.toThrow('meta')
+    await expect(storage.db.get(sql`SELECT name FROM meta`)).rejects.toThrow('meta')
   })
 
   it('is applied once, with the time', async () => {
@@ -75,7 +76,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     for (const url of urls) {
       const storage = await opened(url)
       expect(await storage.migrations()).toEqual(PENDING)
-      await expect(storage.db.get('SELECT name FROM meta')).rejects.toThrow('meta')
+      await expect(storage.db.get(sql`SELECT name FROM meta`)).rejects.toThrow('meta')
       expect(await storage.migrate()).toEqual(NAMES)
     }
   })
@@ -92,7 +93,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
   it('is refused when a newer program has changed its major version', async () => {
     const storage = await migrated(await openUrl())
     await addFuture(storage)
-    await storage.db.run("INSERT INTO meta (name, value) VALUES ('schema_major', '2')")
+    await storage.db.run(sql`INSERT INTO meta (name, value) VALUES ('schema_major', '2')`)
     for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
       await expect(attempt()).rejects.toThrow(
         `(9999-future, version 2.${NAMES.length + 1}) is newer than this program can use (1.${NAMES.length})`,
@@ -102,7 +103,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
 
   it("is refused when an applied migration differs from the program's", async () => {
     const storage = await migrated(await openUrl())
-    await storage.db.run("UPDATE migrations SET checksum = 'x' WHERE id = 1")
+    await storage.db.run(sql`UPDATE migrations SET checksum = 'x' WHERE id = 1`)
     expect((await storage.migrations())[0]).toMatchObject({ differs: 'changed' })
     for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
       await expect(attempt()).rejects.toThrow(`Migration ${NAMES[0]} is not the one this database was made with`)
@@ -111,11 +112,11 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
 
   it('gets no further migration after an unknown one', async () => {
     const storage = await migrated(await openUrl())
-    await storage.db.run('DROP TABLE events')
-    await storage.db.run('DELETE FROM migrations')
+    await storage.db.run(sql`DROP TABLE events`)
+    await storage.db.run(sql`DELETE FROM migrations`)
     await addFuture(storage)
     await expect(storage.migrate()).rejects.toThrow('9999-future')
-    await expect(storage.db.get('SELECT id FROM events')).rejects.toThrow('events')
+    await expect(storage.db.get(sql`SELECT id FROM events`)).rejects.toThrow('events')
   })
 
   it('is left unchanged if the configuration disables migrations', async () => {
@@ -134,10 +135,10 @@ it('waits for a long migration of another process, and logs that', { timeout: 60
   const [other, storage, third] = [await opened(url), await opened(url), await opened(url)]
   const [begun, told] = [promised(), promised()]
   const step = other.db.write(async (tx) => {
-    await tx.run('CREATE TABLE large (id INTEGER PRIMARY KEY)')
+    await tx.run(sql`CREATE TABLE large (id INTEGER PRIMARY KEY)`)
     begun.resolve()
     // Longer than any other write waits for the lock.
-    await Promise.all([told.promise, expect(third.db.write((tx) => tx.run('DELETE FROM large'))).rejects.toThrow()])
+    await Promise.all([told.promise, expect(third.db.write((tx) => tx.run(sql`DELETE FROM large`))).rejects.toThrow()])
   })
   await begun.promise
   const applied = migrate(storage.db, { onLong: told.resolve })
@@ -160,11 +161,10 @@ async function migrated(url: string): Promise<Storage> {
 /** As a later version of the program would do. */
 function addFuture(storage: Storage): Promise<number> {
   return storage.db.run(
-    "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '9999-future', 'x', 0)",
-    NAMES.length + 1,
+    sql`INSERT INTO migrations (id, name, checksum, applied_at) VALUES (${NAMES.length + 1}, '9999-future', 'x', 0)`,
   )
 }
 
 async function epochOf(storage: Storage): Promise<unknown> {
-  return (await storage.db.get("SELECT value FROM meta WHERE name = 'epoch'"))?.value
+  return (await storage.db.get(sql`SELECT value FROM meta WHERE name = 'epoch'`))?.value
 }

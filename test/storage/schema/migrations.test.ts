@@ -7,6 +7,7 @@ import type { Queries, Row } from '../../../lib/storage/database.ts'
 import { openStorage } from '../../../lib/storage/open.ts'
 import { migrate } from '../../../lib/storage/schema/migrate.ts'
 import { COLUMN_TYPES, MIGRATIONS } from '../../../lib/storage/schema/migrations.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import { type Dialect, describeOnEachEmptyDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, startService, startThread } from '../../support/service.ts'
 import { refreshByHand, type SignedHeaders, signInByHand } from '../../support/stream.ts'
@@ -100,25 +101,27 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     const created_at = Date.UTC(2026, 0, 1) * 1000 + 123
     await db.write(async (tx) => {
       // As before that migration.
-      await tx.run('DROP INDEX identities_by_id')
-      await tx.run('ALTER TABLE identities DROP COLUMN id')
-      await tx.run('ALTER TABLE sessions DROP COLUMN confirmed_at')
-      await tx.run("DELETE FROM migrations WHERE name = '0008-confirmation'")
+      await tx.run(sql`DROP INDEX identities_by_id`)
+      await tx.run(sql`ALTER TABLE identities DROP COLUMN id`)
+      await tx.run(sql`ALTER TABLE sessions DROP COLUMN confirmed_at`)
+      await tx.run(sql`DELETE FROM migrations WHERE name = '0008-confirmation'`)
       for (const subject of ['one', 'two', 'three'])
         await tx.run(
-          `INSERT INTO identities (provider, issuer, subject, user_id, created_at)
+          statement(
+            `INSERT INTO identities (provider, issuer, subject, user_id, created_at)
            SELECT 'p', 'https://issuer.example', ?, id, ${created_at} FROM users`,
-          subject,
+            [subject],
+          ),
         )
     })
     expect(await migrate(db)).toEqual(['0008-confirmation'])
-    const ids = (await db.all<{ id: string }>('SELECT id FROM identities')).map(({ id }) => id)
+    const ids = (await db.all<{ id: string }>(sql`SELECT id FROM identities`)).map(({ id }) => id)
     expect(new Set(ids).size).toBe(3)
     for (const id of ids) {
       expect(v.is(Id, id) ? 'an id' : id).toBe('an id')
       expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.UTC(2026, 0, 1))
     }
-    const sessions = await db.all<Record<string, number>>('SELECT confirmed_at, issued_at FROM sessions')
+    const sessions = await db.all<Record<string, number>>(sql`SELECT confirmed_at, issued_at FROM sessions`)
     expect(sessions[0]!.confirmed_at).toBe(sessions[0]!.issued_at)
   })
 
@@ -158,19 +161,19 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     const { db } = innerState(service)
     await db.write(async (tx) => {
       // As before that migration.
-      await tx.run('DROP TABLE rotated_tokens')
-      await tx.run("DELETE FROM migrations WHERE name = '0009-rotated-tokens'")
+      await tx.run(sql`DROP TABLE rotated_tokens`)
+      await tx.run(sql`DELETE FROM migrations WHERE name = '0009-rotated-tokens'`)
     })
     expect(await migrate(db)).toEqual(['0009-rotated-tokens'])
     const statusOf = async (headers: SignedHeaders) =>
       (await fetch(`${service.base_url}/api/auth/me`, { headers })).status
     expect(await statusOf(before)).toBe(200)
     const after = await refreshByHand(service.base_url, before)
-    expect(await db.all('SELECT session_id FROM rotated_tokens')).toHaveLength(1)
+    expect(await db.all(sql`SELECT session_id FROM rotated_tokens`)).toHaveLength(1)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     now += 11_000_000
     expect([await statusOf(before), await statusOf(after)]).toEqual([401, 401])
-    expect(await db.all('SELECT session_id FROM rotated_tokens')).toEqual([])
+    expect(await db.all(sql`SELECT session_id FROM rotated_tokens`)).toEqual([])
   })
 
   async function load(url: string): Promise<void> {
@@ -189,28 +192,30 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
 /** Stores notifications and mentions as before the migration that made them smaller. */
 async function withoutSmallRows(tx: Queries): Promise<void> {
   const notifications = await tx.all(
-    `SELECT n.user_id, CASE WHEN n.kind IN ('direct', 'added') THEN n.id ELSE 'old-' || n.id END AS id, n.kind, n.at,
+    sql`SELECT n.user_id, CASE WHEN n.kind IN ('direct', 'added') THEN n.id ELSE 'old-' || n.id END AS id, n.kind, n.at,
             coalesce(n.conversation_id, m.conversation_id) AS conversation_id, m.root_id, m.id AS message_id,
             coalesce(n.actor_user_id, m.posted_by) AS actor_user_id, n.count, n.since, n.read_at, n.hidden
        FROM notifications n LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)`,
   )
   const messages = await tx.all<{ id: string; mentioned: string }>(
-    'SELECT id, mentioned FROM messages WHERE mentioned IS NOT NULL',
+    sql`SELECT id, mentioned FROM messages WHERE mentioned IS NOT NULL`,
   )
-  await tx.run('DROP TABLE notifications')
-  await tx.run('DROP INDEX messages_with_mentions')
-  await tx.run('DROP INDEX users_without_receipts')
-  await tx.run('ALTER TABLE messages DROP COLUMN mentioned')
+  await tx.run(sql`DROP TABLE notifications`)
+  await tx.run(sql`DROP INDEX messages_with_mentions`)
+  await tx.run(sql`DROP INDEX users_without_receipts`)
+  await tx.run(sql`ALTER TABLE messages DROP COLUMN mentioned`)
   const { statements } = MIGRATIONS.find(({ name }) => name === '0021-notifications')!
-  for (const statement of statements(COLUMN_TYPES[tx.dialect], tx.dialect))
-    if (!statement.startsWith('ALTER')) await tx.run(statement)
+  for (const text of statements(COLUMN_TYPES[tx.dialect], tx.dialect))
+    if (!text.startsWith('ALTER')) await tx.run(statement(text))
   const insert = (table: string, row: Row) =>
     tx.run(
-      `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row).map(() => '?')})`,
-      ...Object.values(row),
+      statement(
+        `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row).map(() => '?')})`,
+        Object.values(row),
+      ),
     )
   for (const row of notifications) await insert('notifications', row)
   for (const { id, mentioned } of messages)
     for (const user_id of mentioned.split(',')) await insert('mentions', { message_id: id, user_id })
-  await tx.run("DELETE FROM migrations WHERE name = '0022-inboxes'")
+  await tx.run(sql`DELETE FROM migrations WHERE name = '0022-inboxes'`)
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Database, Queries } from '../../../lib/storage/database.ts'
 import { openStorage } from '../../../lib/storage/open.ts'
+import { sql, statement } from '../../../lib/storage/sql.ts'
 import type { SqliteHandle } from '../../../lib/storage/sqlite/connection.ts'
 import { createSqliteDatabase } from '../../../lib/storage/sqlite/database.ts'
 import { createSqliteFile, type FreshDatabase } from '../../support/databases.ts'
@@ -24,9 +25,9 @@ describe('the settings', () => {
     ['os', 1],
   ] as const)('keep acknowledged writes, with durability "%s"', async (durability, synchronous) => {
     const { db } = await opened({ database: await newUrl(), durability })
-    expect(await db.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' })
-    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous })
-    expect(await db.get('PRAGMA foreign_keys')).toEqual({ foreign_keys: 1 })
+    expect(await db.get(sql`PRAGMA journal_mode`)).toEqual({ journal_mode: 'wal' })
+    expect(await db.get(sql`PRAGMA synchronous`)).toEqual({ synchronous })
+    expect(await db.get(sql`PRAGMA foreign_keys`)).toEqual({ foreign_keys: 1 })
   })
 
   it.each([
@@ -37,7 +38,7 @@ describe('the settings', () => {
     async (durability, usual) => {
       const { db } = await opened({ database: await newUrl(), durability })
       const find = async (queries: Queries) =>
-        (await queries.get<{ synchronous: number }>('PRAGMA synchronous'))?.synchronous
+        (await queries.get<{ synchronous: number }>(sql`PRAGMA synchronous`))?.synchronous
       const during: unknown[] = []
       const write = (options?: { durable: false }, fails = false) =>
         db.write(async (tx) => {
@@ -55,29 +56,29 @@ describe('the settings', () => {
   it('wait for the disk again when another process has the lock', async () => {
     const { db, other } = await openTwice()
     other.exec('BEGIN IMMEDIATE')
-    const waiting = db.write((tx) => tx.run(INSERT, 1, 'one'), { durable: false })
+    const waiting = db.write((tx) => tx.run(statement(INSERT, [1, 'one'])), { durable: false })
     await new Promise((resolve) => setTimeout(resolve, 30))
-    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+    expect(await db.get(sql`PRAGMA synchronous`)).toEqual({ synchronous: 2 })
     other.exec('COMMIT')
     expect(await waiting).toBe(1)
-    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+    expect(await db.get(sql`PRAGMA synchronous`)).toEqual({ synchronous: 2 })
   })
 
   it('sync by default', async () => {
     const { db } = await opened({ database: await newUrl() })
-    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+    expect(await db.get(sql`PRAGMA synchronous`)).toEqual({ synchronous: 2 })
   })
 
   it('do not let SQLite wait inside the event loop', async () => {
     const { db } = await opened({ database: await newUrl() })
-    expect((await db.get<{ timeout: number }>('PRAGMA busy_timeout'))!.timeout).toBeLessThanOrEqual(10)
+    expect((await db.get<{ timeout: number }>(sql`PRAGMA busy_timeout`))!.timeout).toBeLessThanOrEqual(10)
   })
 
   it('enforce foreign keys', async () => {
     const { db } = await opened({ database: 'sqlite::memory:' })
-    await db.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
-    await db.run('CREATE TABLE children (id INTEGER PRIMARY KEY REFERENCES parents)')
-    await expect(db.run('INSERT INTO children VALUES (1)')).rejects.toThrow(/foreign key/i)
+    await db.run(sql`CREATE TABLE parents (id INTEGER PRIMARY KEY)`)
+    await db.run(sql`CREATE TABLE children (id INTEGER PRIMARY KEY REFERENCES parents)`)
+    await expect(db.run(sql`INSERT INTO children VALUES (1)`)).rejects.toThrow(/foreign key/i)
   })
 })
 
@@ -87,7 +88,7 @@ it.each([0o000, 0o022, 0o077])('make the files readable by their user only, unde
   onTestFinished(() => void process.umask(before))
   const file = `${folder}/a/b/chat.db`
   const { db } = await opened({ database: `sqlite:${file}` })
-  await db.write((tx) => tx.run(CREATE))
+  await db.write((tx) => tx.run(statement(CREATE)))
   const modes = ['/a', '/a/b', '/a/b/chat.db', '/a/b/chat.db-wal', '/a/b/chat.db-shm'].map(
     (path) => statSync(folder + path).mode & 0o777,
   )
@@ -97,7 +98,9 @@ it.each([0o000, 0o022, 0o077])('make the files readable by their user only, unde
 describe('a batch', () => {
   it('commits writers that wait at the same time together', async () => {
     const { db, log } = await openRecorded()
-    expect(await Promise.all(times(64, (id) => db.write((tx) => tx.run(INSERT, id, null))))).toEqual(times(64, () => 1))
+    expect(await Promise.all(times(64, (id) => db.write((tx) => tx.run(statement(INSERT, [id, null])))))).toEqual(
+      times(64, () => 1),
+    )
     expect(log).toEqual(['BEGIN IMMEDIATE', ...times(64, () => INSERT), 'COMMIT'])
   })
 
@@ -105,7 +108,7 @@ describe('a batch', () => {
     const { db, log } = await openRecorded()
     const writes = times(3, (id) =>
       db.write(async (tx) => {
-        await tx.run(INSERT, id, null)
+        await tx.run(statement(INSERT, [id, null]))
         if (id === 1) throw new Error('no')
       }),
     )
@@ -120,7 +123,7 @@ describe('a batch', () => {
       ...['SAVEPOINT writer', INSERT, 'ROLLBACK TO writer', 'RELEASE writer'],
       ...['SAVEPOINT writer', INSERT, 'RELEASE writer', 'COMMIT'],
     ])
-    expect(await db.all('SELECT id FROM items')).toEqual([{ id: 0 }, { id: 2 }])
+    expect(await db.all(sql`SELECT id FROM items`)).toEqual([{ id: 0 }, { id: 2 }])
   })
 
   it('does not run again for a writer that fails before a change', async () => {
@@ -130,20 +133,20 @@ describe('a batch', () => {
     const writes = times(3, (id) =>
       db.write(async (tx) => {
         runs.push(id)
-        await tx.get('SELECT count(*) FROM items')
+        await tx.get(sql`SELECT count(*) FROM items`)
         if (id === 1) throw new Error('no')
-        await tx.run(INSERT, id, null)
+        await tx.run(statement(INSERT, [id, null]))
       }),
     )
     await Promise.allSettled(writes)
     expect(runs).toEqual(tellsReads ? [0, 1, 2] : [0, 1, 0, 1, 2])
     expect(log.filter((sql) => sql === 'COMMIT')).toHaveLength(1)
-    expect(await db.all('SELECT id FROM items')).toEqual([{ id: 0 }, { id: 2 }])
+    expect(await db.all(sql`SELECT id FROM items`)).toEqual([{ id: 0 }, { id: 2 }])
   })
 
   it('has a maximum size', async () => {
     const { db, log } = await openRecorded()
-    await Promise.all(times(600, (id) => db.write((tx) => tx.run(INSERT, id, null))))
+    await Promise.all(times(600, (id) => db.write((tx) => tx.run(statement(INSERT, [id, null])))))
     const commits = log.filter((sql) => sql === 'COMMIT').length
     expect(commits).toBeGreaterThan(1)
     expect(commits).toBeLessThan(10)
@@ -154,7 +157,7 @@ describe('a batch', () => {
     const { db, log } = await openRecorded()
     const ends = times(3, (id) =>
       db
-        .write((tx) => (id === 1 ? Promise.reject(new Error('no')) : tx.run(INSERT, id, null)))
+        .write((tx) => (id === 1 ? Promise.reject(new Error('no')) : tx.run(statement(INSERT, [id, null]))))
         .then(
           () => log.includes('COMMIT'),
           () => log.includes('COMMIT'),
@@ -193,17 +196,17 @@ describe.each([
   async function openSmall() {
     const { db, handle } = await openRecorded({ silent })
     const [{ page_count }] = handle.prepare('PRAGMA page_count').all() as [{ page_count: number }]
-    await db.write((tx) => tx.run(INSERT, 0, 'there'))
+    await db.write((tx) => tx.run(statement(INSERT, [0, 'there'])))
     handle.exec(`PRAGMA max_page_count = ${page_count + 25}`)
     return { db, makeRoom: () => handle.exec(`PRAGMA max_page_count = ${page_count + 1_000}`) }
   }
 
   it('fails the batch as a whole, when it ended the transaction', async () => {
     const { db, makeRoom } = await openSmall()
-    const writeAll = () => times(20, (id) => db.write((tx) => tx.run(INSERT, id + 1, kilobytes(10, id))))
+    const writeAll = () => times(20, (id) => db.write((tx) => tx.run(statement(INSERT, [id + 1, kilobytes(10, id)]))))
     expect(await Promise.all(writeAll().map(codeOf))).toEqual(times(20, () => 'storage_full'))
-    expect(await db.all('SELECT id, content FROM items')).toEqual([{ id: 0, content: 'there' }])
-    expect(await db.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' })
+    expect(await db.all(sql`SELECT id, content FROM items`)).toEqual([{ id: 0, content: 'there' }])
+    expect(await db.get(sql`PRAGMA integrity_check`)).toEqual({ integrity_check: 'ok' })
     makeRoom()
     await Promise.all(writeAll())
     expect(await countItems(db)).toBe(21)
@@ -214,14 +217,14 @@ describe.each([
     const ran: number[] = []
     const writes = times(20, (id) =>
       db.write(async (tx) => {
-        await tx.run(INSERT, id + 1, kilobytes(10, id)).catch(() => {})
+        await tx.run(statement(INSERT, [id + 1, kilobytes(10, id)])).catch(() => {})
         ran.push(id)
-        await tx.run('DELETE FROM items WHERE id = 0').catch(() => {})
+        await tx.run(sql`DELETE FROM items WHERE id = 0`).catch(() => {})
       }),
     )
     expect(await Promise.all(writes.map(codeOf))).toEqual(times(20, () => 'storage_full'))
     expect(ran.length).toBeLessThan(20)
-    expect(await db.all('SELECT id, content FROM items')).toEqual([{ id: 0, content: 'there' }])
+    expect(await db.all(sql`SELECT id, content FROM items`)).toEqual([{ id: 0, content: 'there' }])
   })
 
   it('fails one writer only, when it undid no more than its statement', async () => {
@@ -230,25 +233,25 @@ describe.each([
     const many = "INSERT INTO items (content) SELECT value || '!' FROM json_each(?)"
     const tooMuch = JSON.stringify(times(50, (id) => kilobytes(10, id)))
     const writes = [
-      db.write((tx) => tx.run(INSERT, 1, 'before')),
-      db.write((tx) => tx.run(many, tooMuch)),
-      db.write((tx) => tx.run(INSERT, 2, 'after')),
+      db.write((tx) => tx.run(statement(INSERT, [1, 'before']))),
+      db.write((tx) => tx.run(statement(many, [tooMuch]))),
+      db.write((tx) => tx.run(statement(INSERT, [2, 'after']))),
     ]
     const [before, full, after] = await Promise.allSettled(writes)
     expect([before!.status, after!.status]).toEqual(['fulfilled', 'fulfilled'])
     expect(full).toMatchObject({ status: 'rejected', reason: { code: 'storage_full' } })
     expect(await countItems(db)).toBe(3)
     makeRoom()
-    expect(await db.write((tx) => tx.run(many, tooMuch))).toBe(50)
+    expect(await db.write((tx) => tx.run(statement(many, [tooMuch])))).toBe(50)
   })
 
   it('fails a single write, and a statement outside', async () => {
     const { db, makeRoom } = await openSmall()
-    expect(await codeOf(db.write((tx) => tx.run(INSERT, 1, kilobytes(200, 1))))).toBe('storage_full')
-    expect(await codeOf(db.run(INSERT, 1, kilobytes(200, 1)))).toBe('storage_full')
+    expect(await codeOf(db.write((tx) => tx.run(statement(INSERT, [1, kilobytes(200, 1)]))))).toBe('storage_full')
+    expect(await codeOf(db.run(statement(INSERT, [1, kilobytes(200, 1)])))).toBe('storage_full')
     expect(await countItems(db)).toBe(1)
     makeRoom()
-    expect(await db.run(INSERT, 1, kilobytes(200, 1))).toBe(1)
+    expect(await db.run(statement(INSERT, [1, kilobytes(200, 1)]))).toBe(1)
   })
 })
 
@@ -259,9 +262,9 @@ describe('a lock of another process', () => {
     other.prepare(INSERT).run(1, 'theirs')
     let answered = 0
     const writes = [
-      ...times(5, (id) => db.write((tx) => tx.run(INSERT, id + 10, null))),
+      ...times(5, (id) => db.write((tx) => tx.run(statement(INSERT, [id + 10, null])))),
       // Outside a transaction, too.
-      db.run(INSERT, 20, null),
+      db.run(statement(INSERT, [20, null])),
     ].map((write) => write.finally(() => answered++))
     for (const _ of times(20, () => 0)) {
       await new Promise((tick) => setTimeout(tick, 1))
@@ -277,11 +280,11 @@ describe('a lock of another process', () => {
     const { db, other } = await openTwice()
     other.exec('BEGIN IMMEDIATE')
     const started = performance.now()
-    const codes = await Promise.all(times(3, (id) => codeOf(db.write((tx) => tx.run(INSERT, id, null)))))
+    const codes = await Promise.all(times(3, (id) => codeOf(db.write((tx) => tx.run(statement(INSERT, [id, null]))))))
     expect(codes).toEqual(times(3, () => 'unavailable'))
     expect(performance.now() - started).toBeGreaterThan(4_000)
     other.exec('ROLLBACK')
-    await db.write((tx) => tx.run(INSERT, 1, null))
+    await db.write((tx) => tx.run(statement(INSERT, [1, null])))
     expect(await countItems(db)).toBe(1)
   })
 })
@@ -294,9 +297,9 @@ describe('a file that is no longer the opened one', () => {
       const { db, url } = await openTwice()
       const file = fileOf(url) + end
       await refused(db, () => renameSync(file, `${file}.away`))
-      expect(await codeOf(db.get('SELECT 1'))).toBe('unavailable')
+      expect(await codeOf(db.get(sql`SELECT 1`))).toBe('unavailable')
       renameSync(`${file}.away`, file)
-      await db.write((tx) => tx.run(INSERT, -1, null))
+      await db.write((tx) => tx.run(statement(INSERT, [-1, null])))
 
       await refused(
         db,
@@ -305,7 +308,7 @@ describe('a file that is no longer the opened one', () => {
         () => renameSync(`${file}.other`, file),
       )
       renameSync(`${file}.away`, file)
-      expect(await db.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' })
+      expect(await db.get(sql`PRAGMA integrity_check`)).toEqual({ integrity_check: 'ok' })
     },
   )
 
@@ -315,7 +318,7 @@ describe('a file that is no longer the opened one', () => {
     const started = performance.now()
     for (;;) {
       const code = await db
-        .write((tx) => tx.run('INSERT INTO items (content) VALUES (NULL)'))
+        .write((tx) => tx.run(sql`INSERT INTO items (content) VALUES (NULL)`))
         .then(
           () => '',
           (error) => error.code,
@@ -330,18 +333,19 @@ describe('a file that is no longer the opened one', () => {
 it('is neither read nor written for a while after damage was detected', async () => {
   const url = await newUrl()
   const first = await opened({ database: url })
-  await first.db.write((tx) => tx.run(CREATE))
-  for (const id of times(50, (n) => n)) await first.db.write((tx) => tx.run(INSERT, id, `${id} ${'x'.repeat(1000)}`))
+  await first.db.write((tx) => tx.run(statement(CREATE)))
+  for (const id of times(50, (n) => n))
+    await first.db.write((tx) => tx.run(statement(INSERT, [id, `${id} ${'x'.repeat(1000)}`])))
   await first.close()
   const bytes = readFileSync(fileOf(url))
   bytes.fill(0xff, 4096 * 8)
   writeFileSync(fileOf(url), bytes)
 
   const { db } = await opened({ database: url })
-  expect(await codeOf(db.all('SELECT id, content FROM items'))).toBe('unavailable')
-  expect(await codeOf(db.get('SELECT 1'))).toBe('unavailable')
-  expect(await codeOf(db.write((tx) => tx.run(INSERT, 100, null)))).toBe('unavailable')
-  expect(await codeOf(db.snapshot((tx) => tx.get('SELECT 1')))).toBe('unavailable')
+  expect(await codeOf(db.all(sql`SELECT id, content FROM items`))).toBe('unavailable')
+  expect(await codeOf(db.get(sql`SELECT 1`))).toBe('unavailable')
+  expect(await codeOf(db.write((tx) => tx.run(statement(INSERT, [100, null]))))).toBe('unavailable')
+  expect(await codeOf(db.snapshot((tx) => tx.get(sql`SELECT 1`)))).toBe('unavailable')
 })
 
 it('shares its file with another process', async () => {
@@ -349,7 +353,7 @@ it('shares its file with another process', async () => {
   const writing = runProcess('write', url, '1000', '200')
   const mine: Promise<number>[] = []
   for (let id = 0; id < 200; id++) {
-    mine.push(db.write((tx) => tx.run(INSERT, id, null)))
+    mine.push(db.write((tx) => tx.run(statement(INSERT, [id, null]))))
     await mine.at(-1)
   }
   expect(await writing).toEqual({ signal: null, output: '200' })
@@ -359,7 +363,7 @@ it('shares its file with another process', async () => {
 it('does not report its own commits as changes, and reports those of others', async () => {
   const { db, other } = await openTwice()
   const first = await db.changeToken()
-  await db.write((tx) => tx.run(INSERT, 1, null))
+  await db.write((tx) => tx.run(statement(INSERT, [1, null])))
   expect(await db.changeToken()).toBe(first)
   other.exec('BEGIN')
   other.prepare(INSERT).run(2, null)
@@ -370,12 +374,12 @@ it('does not report its own commits as changes, and reports those of others', as
 
 it('continues to work when another connection has changed the schema', async () => {
   const { db, other } = await openTwice()
-  const read = () => db.all('SELECT id, content FROM items WHERE content = ?', 'a')
-  await db.write((tx) => tx.run(INSERT, 1, 'a'))
+  const read = () => db.all(sql`SELECT id, content FROM items WHERE content = ${'a'}`)
+  await db.write((tx) => tx.run(statement(INSERT, [1, 'a'])))
   expect(await read()).toEqual([{ id: 1, content: 'a' }])
   other.exec('ALTER TABLE items ADD COLUMN more TEXT; CREATE INDEX by_more ON items (more)')
   expect(await read()).toEqual([{ id: 1, content: 'a' }])
-  await db.write((tx) => tx.run(INSERT, 2, 'b'))
+  await db.write((tx) => tx.run(statement(INSERT, [2, 'b'])))
   expect(await countItems(db)).toBe(2)
 })
 
@@ -395,7 +399,7 @@ async function opened(options: Parameters<typeof openStorage>[0]) {
 async function openTwice() {
   const url = await newUrl()
   const { db } = await opened({ database: url })
-  await db.write((tx) => tx.run(CREATE))
+  await db.write((tx) => tx.run(statement(CREATE)))
   const other = await openHandle(fileOf(url))
   onTestFinished(() => other.close())
   return { db, other, url }
@@ -407,7 +411,7 @@ async function openRecorded({ silent = false } = {}): Promise<{ db: Database; ha
   const log: string[] = []
   const db = createSqliteDatabase(recorded(handle, log, silent))
   onTestFinished(() => db.close())
-  await db.write((tx) => tx.run(CREATE))
+  await db.write((tx) => tx.run(statement(CREATE)))
   log.length = 0
   return { db, handle, log }
 }
@@ -439,5 +443,5 @@ function recorded(handle: SqliteHandle, log: string[], silent: boolean): SqliteH
 }
 
 async function countItems(db: Queries): Promise<number> {
-  return (await db.get<{ n: number }>('SELECT count(*) AS n FROM items'))!.n
+  return (await db.get<{ n: number }>(sql`SELECT count(*) AS n FROM items`))!.n
 }

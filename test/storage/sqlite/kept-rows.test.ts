@@ -24,9 +24,9 @@ async function openWithItem() {
   const { db, close } = await openStorage({ database: file.url, strict: true })
   onTestFinished(() => close())
   await db.write(async (tx) => {
-    await tx.run('CREATE TABLE items (id INTEGER PRIMARY KEY, content TEXT)')
-    await tx.run('CREATE TABLE parts (item_id INTEGER REFERENCES items ON DELETE CASCADE)')
-    await tx.run("INSERT INTO items (id, content) VALUES (1, 'old')")
+    await tx.run(sql`CREATE TABLE items (id INTEGER PRIMARY KEY, content TEXT)`)
+    await tx.run(sql`CREATE TABLE parts (item_id INTEGER REFERENCES items ON DELETE CASCADE)`)
+    await tx.run(sql`INSERT INTO items (id, content) VALUES (1, 'old')`)
   })
   const recall = (id = 1) => db.recall!<Item>(select(id))
   const row = await recall()
@@ -57,9 +57,9 @@ it.each([
 })
 
 it.each<[string, (db: Database) => Promise<unknown>]>([
-  ['a write', (db) => db.write((tx) => tx.run("UPDATE items SET content = 'new'"))],
-  ['a statement', (db) => db.run("UPDATE items SET content = 'new'")],
-  ['a write that returns rows', (db) => db.write((tx) => tx.all("UPDATE items SET content = 'new' RETURNING id"))],
+  ['a write', (db) => db.write((tx) => tx.run(sql`UPDATE items SET content = 'new'`))],
+  ['a statement', (db) => db.run(sql`UPDATE items SET content = 'new'`)],
+  ['a write that returns rows', (db) => db.write((tx) => tx.all(sql`UPDATE items SET content = 'new' RETURNING id`))],
 ])('reads a row again after %s of its own, also in the same turn', async (_, change) => {
   const { db, recall } = await openWithItem()
   await recall()
@@ -70,7 +70,7 @@ it.each<[string, (db: Database) => Promise<unknown>]>([
 it('keeps no change that is rolled back', async () => {
   const { db, recall } = await openWithItem()
   const failed = db.write(async (tx) => {
-    await tx.run("UPDATE items SET content = 'new'")
+    await tx.run(sql`UPDATE items SET content = 'new'`)
     expect(await tx.get(select(1))).toEqual({ id: 1, content: 'new' })
     throw new Error('no')
   })
@@ -85,9 +85,9 @@ it('keeps no change that is rolled back', async () => {
 
 it('sees a commit between two of its own writes', async () => {
   const { db, other, recall } = await openWithItem()
-  await db.write((tx) => tx.run("UPDATE items SET content = 'first'"))
+  await db.write((tx) => tx.run(sql`UPDATE items SET content = 'first'`))
   other.exec("UPDATE items SET content = 'elsewhere'")
-  await db.write((tx) => tx.run('INSERT INTO parts (item_id) VALUES (1)'))
+  await db.write((tx) => tx.run(sql`INSERT INTO parts (item_id) VALUES (1)`))
   expect(await recall()).toEqual({ id: 1, content: 'elsewhere' })
 })
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
 import { openStorage, restoreStorage } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { createSqliteFile, type FreshDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
@@ -141,7 +142,7 @@ it('is not waited for by a writer, nor the other way round', async () => {
   const { db, cluster } = innerState(service)
   // While a transaction of the service is open, signals are stored, and found.
   await db.write(async () => {
-    await cluster.db.run('INSERT INTO signals (node_id, at, body) VALUES (?, 0, ?)', 'another', 'text')
+    await cluster.db.run(sql`INSERT INTO signals (node_id, at, body) VALUES (${'another'}, 0, ${'text'})`)
   })
-  expect(await cluster.db.get('SELECT body FROM signals')).toEqual({ body: 'text' })
+  expect(await cluster.db.get(sql`SELECT body FROM signals`)).toEqual({ body: 'text' })
 })
