@@ -80,8 +80,8 @@ const NOT_BY_AGE: Record<string, string> = {
   'lib/accounts/password-resets/store.ts takeReset': 'the reset is used',
   'lib/accounts/sessions/store-list.ts deleteLiveSession': 'a person ends it: it must live',
   'lib/accounts/sessions/store.ts evictSessions': 'a new sign-in takes the place of the oldest one',
-  'lib/accounts/sessions/rotated.ts rememberRotated': 'the oldest beyond a number',
-  'lib/chat/messages/revisions.ts': 'the oldest beyond a number',
+  'lib/accounts/sessions/store-rotated.ts rememberRotated': 'the oldest beyond a number',
+  'lib/chat/messages/store-revisions.ts': 'the oldest beyond a number',
   'lib/chat/notifications/store-removing.ts removeOldest':
     'up to what was found with such an instant, or beyond a number',
   'lib/cluster/store.ts removeDead': 'node heartbeats: a process that was removed adds its row again',

@@ -2,9 +2,9 @@ import { toDigestLine } from '../../lib/backups/digest.ts'
 import { isEncrypting, type Keys } from '../../lib/backups/packing.ts'
 import { copySqlite } from '../../lib/backups/sqlite-copy.ts'
 import { streamBackup, writeBackup } from '../../lib/backups/write.ts'
-import type { Database, Queries } from '../../lib/storage/database.ts'
+import type { Database } from '../../lib/storage/database.ts'
 import { getDatabaseFile } from '../../lib/storage/place.ts'
-import { sql } from '../../lib/storage/sql.ts'
+import { readDatabaseSize } from '../../lib/storage/vacuum.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { filesArg, filesText, saveFiles } from '../files.ts'
@@ -70,17 +70,9 @@ async function writeToOutput(db: Database, keys: Keys): Promise<void> {
 /** Copies the database into an empty file, and shows how it grows. */
 function copier(db: Database, signal: AbortSignal): (path: string) => Promise<void> {
   return async (path) => {
-    const [file, bytes] = [await getDatabaseFile(db), await usedBytes(db)]
+    const file = await getDatabaseFile(db)
+    // The size of a copy.
+    const { used_bytes: bytes } = await readDatabaseSize(db)
     await showGrowth('Copied', { file: path, bytes }, () => copySqlite(file, path, signal))
   }
-}
-
-/** The used size of a SQLite file, which is the size of a copy. */
-async function usedBytes(db: Queries): Promise<number> {
-  if (db.dialect !== 'sqlite') return 0
-  const row = await db.get<{ bytes: number }>(
-    sql`SELECT (page_count - freelist_count) * page_size AS bytes
-       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
-  )
-  return row!.bytes
 }

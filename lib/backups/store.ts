@@ -110,3 +110,12 @@ export async function storeFailure(tx: Queries, writer: string, at: Micros, erro
       WHERE name = ${literal(NAME)} AND writer = ${writer}`,
   )
 }
+
+/** What a backup that is opened contains. Reads all of it. */
+export async function countContent(db: Queries): Promise<{ users: number; conversations: number; messages: number }> {
+  const counts = await db.get<Awaited<ReturnType<typeof countContent>>>(
+    sql`SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM conversations) AS conversations,
+            (SELECT count(*) FROM messages) AS messages`,
+  )
+  return counts!
+}

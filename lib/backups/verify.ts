@@ -8,9 +8,9 @@ import { assertRestorable } from '../storage/archive/backup.ts'
 import { checkArchive } from '../storage/archive/check.ts'
 import { splitLines } from '../storage/archive/lines.ts'
 import { openStorage, type Storage } from '../storage/open.ts'
-import { type Sql, sql } from '../storage/sql.ts'
 import { holdTemporary, removeAbandoned, toTemporaryPath } from '../storage/temporary.ts'
 import { detectPacking, type Keys, peek, unpack } from './packing.ts'
+import { countContent } from './store.ts'
 
 /** What a backup contains when it is unpacked. */
 export type BackupKind = 'sqlite' | 'archive'
@@ -129,13 +129,7 @@ async function verifyFile(
   const storage = await openStorage({ database: `sqlite:${file}`, create: false, prefix })
   try {
     await assertRestorable(storage.db, 'The backup', signal)
-    const count = async (table: Sql) =>
-      (await storage.db.get<{ rows: number }>(sql`SELECT count(*) AS rows FROM ${table}`))!.rows
-    return {
-      users: await count(sql`users`),
-      conversations: await count(sql`conversations`),
-      messages: await count(sql`messages`),
-    }
+    return await countContent(storage.db)
   } finally {
     await storage.close()
   }

@@ -1,7 +1,5 @@
-import type { Cutoff } from '../core/clock.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import { type Micros, sql } from '../storage/sql.ts'
-import { CLOCK_SKEW, type Decision, type Rate, spend, toDecision, toNetwork, windowAt } from './rules.ts'
+import type { Micros } from '../storage/sql.ts'
+import { type Decision, type Rate, spend, toNetwork } from './rules.ts'
 
 /** A caller as buckets name it: a user, or the network of an address. */
 export function toCallerKey({ user_id, ip }: { user_id?: string | undefined; ip?: string | undefined }): string {
@@ -59,36 +57,4 @@ export function createLocalBuckets(maximum: number): LocalBuckets {
       return tats.size
     },
   }
-}
-
-/**
- * Takes from a bucket that all processes share. One statement decides and counts, so any number of simultaneous
- * requests cannot exceed the limit; a refused request changes nothing.
- */
-export async function takeShared(db: Database, bucket: string, now: Micros, rate: Rate): Promise<Decision> {
-  const { interval, last, absurd } = windowAt(now, rate, CLOCK_SKEW)
-  const taken = await db.write((tx) =>
-    tx.get<{ tat: Micros }>(
-      sql`INSERT INTO limit_buckets (bucket, tat) VALUES (${bucket}, ${now + interval})
-       ON CONFLICT (bucket) DO UPDATE SET tat =
-         CASE WHEN limit_buckets.tat > ${absurd} THEN ${last + interval} WHEN limit_buckets.tat < ${now}
-             THEN excluded.tat
-              ELSE limit_buckets.tat + ${interval} END
-       WHERE limit_buckets.tat <= ${last} OR limit_buckets.tat > ${absurd}
-       RETURNING tat`,
-    ),
-  )
-  if (taken) return toDecision(true, taken.tat, now, rate)
-  const full = await db.get<{ tat: Micros }>(sql`SELECT tat FROM limit_buckets WHERE bucket = ${bucket}`)
-  return toDecision(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
-}
-
-/**
- * Deletes up to `limit` shared buckets without effect. By limit_buckets_by_tat. @returns the number of buckets deleted
- */
-export function deleteDryBuckets(tx: Queries, now: Cutoff, limit: number): Promise<number> {
-  return tx.run(
-    sql`DELETE FROM limit_buckets WHERE bucket IN (SELECT bucket FROM limit_buckets WHERE tat <= ${now} ORDER BY tat
-          LIMIT ${limit})`,
-  )
 }

@@ -2,9 +2,10 @@ import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { createLocalBuckets, takeShared, toBucket, toCallerKey } from './buckets.ts'
+import { createLocalBuckets, toBucket, toCallerKey } from './buckets.ts'
 import { type Decision, type Endpoint, mostSpecific, type Rate } from './rules.ts'
 import { findLimitsVersion, type LimitRule, type LimitsVersion, listLimitRules } from './store.ts'
+import { takeShared } from './store-buckets.ts'
 
 /** A call to be counted. */
 export interface LimitedCall extends Endpoint {

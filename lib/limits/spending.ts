@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { takeShared } from './buckets.ts'
+import { takeShared } from './store-buckets.ts'
 
 /**
  * A limit for actions with an entry in the audit log, which is kept for a year: one user must not fill it. The burst is

@@ -1,7 +1,7 @@
 import { uniqueKey } from '../core/characters.ts'
 import { digest } from '../core/ids.ts'
 import { SECOND } from '../core/units.ts'
-import { takeShared } from '../limits/buckets.ts'
+import { takeShared } from '../limits/store-buckets.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { MailKind } from './schema.ts'

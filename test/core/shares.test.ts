@@ -150,7 +150,7 @@ const OTHERS: Record<string, string[]> = {
     'config search.per_user_per_min',
     'lib/accounts/passwords/throttle.ts: rate_limited ×1',
     'lib/accounts/passwords/throttle.ts: reserveAttempt ×1',
-    'lib/accounts/sessions/rotated.ts: rate_limited ×1',
+    'lib/accounts/sessions/store-rotated.ts: rate_limited ×1',
     'lib/accounts/sessions/service-confirmation.ts: rate_limited ×1',
     'lib/accounts/sessions/service-confirmation.ts: takeShared ×1',
     'lib/chat/invites/sign-up.ts: rate_limited ×1',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/core/actor.ts'
-import { takeShared } from '../../lib/limits/buckets.ts'
+import { takeShared } from '../../lib/limits/store-buckets.ts'
 import { sql, statement } from '../../lib/storage/sql.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'

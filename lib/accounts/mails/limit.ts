@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
-import { takeShared } from '../../limits/buckets.ts'
 import type { Decision } from '../../limits/rules.ts'
+import { takeShared } from '../../limits/store-buckets.ts'
 
 /** Mails to one recipient, after the first few: no mailbox is filled. */
 const MAILS_PER_SECOND = 1 / 300

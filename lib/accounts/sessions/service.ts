@@ -8,13 +8,12 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { sessionEnded } from '../audit/rules.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
-import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { toAttemptKey } from '../passwords/store.ts'
+import { findDevice, rememberDevice } from '../passwords/store-devices.ts'
 import type { CountedAttempt } from '../passwords/throttle.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, type UserRow } from '../users/store.ts'
 import { updatePasswordHash } from '../users/store-changes.ts'
 import { findOwnUser } from '../users/store-own.ts'
-import { rememberRotated } from './rotated.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
   deleteSessionByToken,
@@ -28,6 +27,7 @@ import {
   toSession,
 } from './store.ts'
 import { endSession } from './store-list.ts'
+import { rememberRotated } from './store-rotated.ts'
 
 /** The client of a sign-in. */
 export interface Client {

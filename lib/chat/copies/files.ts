@@ -3,10 +3,10 @@ import type { Context } from '../../context.ts'
 import type { FileStore } from '../../files/file-store.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Row } from '../../storage/database.ts'
-import { sql } from '../../storage/sql.ts'
 import { countParts, keyOfPart, lengthOfPart, toList } from '../attachments/rules.ts'
-import { listOfMessage, setList, toAttachment } from '../attachments/store.ts'
+import { listOfMessage, markComplete, setList, toAttachment } from '../attachments/store.ts'
 import { insertBlob, lockDigest, lockLiveBlob, releaseUnused, setDigest } from '../attachments/store-blobs.ts'
+import { setThumbnail } from '../attachments/store-verdicts.ts'
 import type { CopiedBlob } from './reading.ts'
 import { insertRow } from './store.ts'
 
@@ -96,7 +96,7 @@ async function storeFile(ctx: Context, source: FileStore, { blob, digests }: Who
     await lockDigest(tx, blob.digest!)
     const twin = await lockLiveBlob(tx, blob.digest!, size)
     if (twin === undefined) return setDigest(tx, id, blob.digest!)
-    await tx.run(sql`UPDATE attachments SET blob_id = ${twin} WHERE id = ${row.id!}`)
+    await markComplete(tx, String(row.id), { blob_id: twin, status: 'ready', expires_at: null })
     await releaseUnused(tx, [id], 0)
   })
 }
@@ -104,12 +104,9 @@ async function storeFile(ctx: Context, source: FileStore, { blob, digests }: Who
 async function storeThumbnail(ctx: Context, source: FileStore, { id: from, size }: CopiedBlob, to: Row): Promise<void> {
   const bytes = await source.get(keyOfPart(from, 1))
   if (bytes?.length !== Number(size)) return
-  const id = await nameBlob(ctx, bytes.length, null, async (tx, id) => {
-    await tx.run(
-      sql`UPDATE attachments SET thumbnail_blob_id = ${id}, thumbnail_type = ${to.thumbnail_type!}
-            WHERE id = ${to.id!}`,
-    )
-  })
+  const id = await nameBlob(ctx, bytes.length, null, (tx, blob_id) =>
+    setThumbnail(tx, String(to.id), { blob_id, type: to.thumbnail_type as string }),
+  )
   await (await ctx.files.open()).put(keyOfPart(id, 1), bytes)
 }
 

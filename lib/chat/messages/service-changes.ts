@@ -14,12 +14,12 @@ import { toStored } from '../memberships/store-conversations.ts'
 import { hideDeleted, showRestored } from '../notifications/changing.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
-import { replaceContent } from './revisions.ts'
 import { assertContentFits, assertNotEmpty, isRedacted, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
 import { markDeleted, markRestored, replaceMetadata } from './store-changes.ts'
 import { countPins, setPin } from './store-pins.ts'
+import { replaceContent } from './store-revisions.ts'
 import { recount } from './store-threads.ts'
 
 /**

@@ -11,11 +11,9 @@ import { requireMember } from '../memberships/access.ts'
 import { canPost } from '../memberships/rules.ts'
 import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
-import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotency.ts'
 import { addPosts, isPosted } from './posting.ts'
 import { checkQuote } from './quoting.ts'
 import { reviewMessage } from './review.ts'
-import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
 import {
   type ActorInConversation,
   assertContentFits,
@@ -26,7 +24,9 @@ import {
 } from './rules.ts'
 import { type Message, type PostedMessage, PostInput, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
 import { findMessage, findPlaceOf, type MessageRow, toMessageFor, withQuotes } from './store.ts'
+import { findEarlier, lockKeysOf, type Repeatable, remember } from './store-idempotency.ts'
 import { withReacted } from './store-reactions.ts'
+import { listRevisions as findRevisions, listRevisionSizes } from './store-revisions.ts'
 
 /**
  * Starts a thread in a conversation and publishes an event.

@@ -1,5 +1,5 @@
 import { STATE_SECONDS } from '../../accounts/oauth/service.ts'
-import { DEVICE_SECONDS } from '../../accounts/passwords/known-devices.ts'
+import { DEVICE_SECONDS } from '../../accounts/passwords/store-devices.ts'
 import type { SignedIn } from '../../accounts/sessions/service.ts'
 import type { Config } from '../../config/parse.ts'
 import { fromInstant } from '../../core/time.ts'

@@ -1,5 +1,6 @@
 import type { Database } from '../../storage/database.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
+import { parseNumber } from '../log/event-ids.ts'
 import type { EventRow } from '../log/log.ts'
 import type { Snapshot } from '../log/snapshots.ts'
 
@@ -63,7 +64,7 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
   return {
     name: 'feed',
     format: String,
-    parse: (text) => (/^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined),
+    parse: parseNumber,
     head,
     async news(place, limit) {
       const rows = await db.all<FeedRow>(

@@ -1,7 +1,6 @@
 import type { EphemeralEvent } from '../../context.ts'
-import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { CatchUpDeps } from '../conversation/replay.ts'
-import { eventId, type ResetReason } from '../log/event-ids.ts'
+import { eventId, parseEventId, type ResetReason } from '../log/event-ids.ts'
 import type { EventRow, NumberedEvent } from '../log/log.ts'
 import { type Delivered, encode } from '../readers/delivery.ts'
 import type { JoinedConversation, Reader } from '../readers/reader.ts'
@@ -92,8 +91,7 @@ interface Start {
 async function startOf(feed: Feed, id: string | undefined, epoch: string, end: Place): Promise<Start> {
   const refuse = (reason?: ResetReason): Start => ({ resumed: false, place: end, ...(reason && { reason }) })
   if (id === undefined) return refuse()
-  const [, history, text = ''] = (id.length <= MAX_LENGTH.position && /^([0-9a-f]{16})\.(.+)$/.exec(id)) || []
-  const place = feed.parse(text)
+  const { epoch: history, place } = parseEventId(id, feed.parse)
   if (place === undefined) return refuse('malformed')
   if (history !== epoch) return refuse('unknown')
   if (feed.isAfter(place, end) && (await feed.isFuture(place))) return refuse('future')

@@ -18,6 +18,20 @@ export function eventId(epoch: string, place: number | string): string {
   return `${epoch}.${place}`
 }
 
+/** The history and the place of an SSE id. The place is `undefined` for a text that is none. */
+export function parseEventId<P>(
+  id: string,
+  parsePlace: (text: string) => P | undefined,
+): { epoch?: string | undefined; place: P | undefined } {
+  const [, epoch, text = ''] = (id.length <= MAX_LENGTH.position && /^([0-9a-f]{16})\.(.+)$/.exec(id)) || []
+  return { epoch, place: parsePlace(text) }
+}
+
+/** A place that is a number. @returns `undefined` for a text of another form */
+export function parseNumber(text: string): number | undefined {
+  return /^(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined
+}
+
 /** The start of the stream of a reader whose last event was `last_event_id`. */
 export function startFrom(last_event_id: string | undefined, head: Head): Start {
   if (last_event_id === undefined) return { resumed: false, seq: head.last }
@@ -27,11 +41,9 @@ export function startFrom(last_event_id: string | undefined, head: Head): Start 
     reason,
   })
 
-  if (last_event_id.length > MAX_LENGTH.token) return refuse('malformed')
-  const parts = /^([0-9a-f]{16})\.(0|[1-9]\d{0,15})$/.exec(last_event_id)
-  if (!parts) return refuse('malformed')
-  const seq = Number(parts[2])
-  if (parts[1] !== head.epoch) return refuse('unknown')
+  const { epoch, place: seq } = parseEventId(last_event_id, parseNumber)
+  if (seq === undefined) return refuse('malformed')
+  if (epoch !== head.epoch) return refuse('unknown')
   if (seq > head.last) return refuse('future')
   const oldest = head.first > 0 ? head.first - 1 : head.last
   return seq < oldest ? refuse('expired') : { resumed: true, seq }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devices.ts'
+import { deleteExpiredDevices } from '../../../lib/accounts/passwords/store-devices.ts'
 import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
 import type { Cutoff } from '../../../lib/core/clock.ts'
 import { SECOND } from '../../../lib/core/units.ts'
