@@ -8,8 +8,6 @@ export interface Sql {
   /** Has a `?` for each value. */
   readonly text: string
   readonly params: readonly Primitive[]
-  /** For parts in statements that are plain texts. */
-  toString(): string
 }
 
 /** The text that a literal resulted in when it was last used, and the texts that stood for its values. */
@@ -59,11 +57,7 @@ function isSql(value: Primitive | Sql): value is Sql {
 
 /** A statement of a text that the program has put together, with a `?` for each parameter. For `storage` only. */
 export function statement(text: string, params: readonly Primitive[] = []): Sql {
-  return { [MADE]: true, text, params, toString: toText }
-}
-
-function toText(this: Sql): string {
-  return this.text
+  return { [MADE]: true, text, params }
 }
 
 /** Parts with a separator between them: a list of columns, conditions behind each other. */

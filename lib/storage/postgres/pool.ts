@@ -192,7 +192,7 @@ function pacedClient(Base: typeof Client, refusals: Refusals, isPrepared: boolea
 async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
   const { processID } = client as unknown as { processID: number }
   const query = {
-    text: `SELECT pg_backend_pid() = $3 AS is_direct, ${SERVER_STARTED} AS server,
+    text: `SELECT pg_backend_pid() = $3 AS is_direct, ${SERVER_STARTED.text} AS server,
                   CASE WHEN pg_backend_pid() = $3
                        THEN set_config('lock_timeout', $1, false) || set_config('statement_timeout', $2, false)
                          || set_config('default_transaction_isolation', 'read committed', false) END,

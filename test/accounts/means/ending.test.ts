@@ -83,14 +83,14 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
   /** The number of each means that a user has, invites that can be accepted included. */
   async function countAll(userId: string): Promise<Record<Means, number>> {
     const { db } = innerState(service)
-    const counts = Object.entries(ROWS).map(async ([name, { table, user, which = '1 = 1' }]) => {
+    const counts = Object.entries(ROWS).map(async ([name, { table, user, which = sql`1 = 1` }]) => {
       const row = await db.get<{ n: number }>(
-        statement(`SELECT count(*) AS n FROM ${table} WHERE ${user} = ? AND ${which}`, [userId]),
+        sql`SELECT count(*) AS n FROM ${table} WHERE ${user} = ${userId} AND ${which}`,
       )
       return [name, row!.n]
     })
-    const open = 'SELECT count(*) AS n FROM invites WHERE created_by = ? AND revoked_at IS NULL'
-    const invites = (await db.get<{ n: number }>(statement(open, [userId])))!.n
+    const open = sql`SELECT count(*) AS n FROM invites WHERE created_by = ${userId} AND revoked_at IS NULL`
+    const invites = (await db.get<{ n: number }>(open))!.n
     return { ...Object.fromEntries(await Promise.all(counts)), invites }
   }
 

@@ -57,7 +57,7 @@ describe('a statement', () => {
   })
 
   it('uses views of a WITH instead of the tables', () => {
-    const sql = PLACED.qualify(`${withVisible('postgresql')}SELECT 1 FROM events e JOIN users u ON true`)
+    const sql = PLACED.qualify(`${withVisible('postgresql').text}SELECT 1 FROM events e JOIN users u ON true`)
     expect(sql).toMatch(/SELECT 1 FROM events e JOIN "chat"\.users u ON true$/)
     expect(sql).toContain('conversations AS NOT MATERIALIZED (SELECT * FROM "chat".conversations AS one')
   })
