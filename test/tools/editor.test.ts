@@ -19,6 +19,7 @@ describe('an editor', () => {
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
+    quote_id?: string | undefined;
     idempotency_key?: string | undefined;
 }`)
     expect(text).toContain('Adds a reply under a message')
@@ -36,6 +37,7 @@ describe('an editor', () => {
     metadata?: Record<string, unknown> | undefined;
     mentions?: MentionsInput | undefined;
     attachment_ids?: string[] | undefined;
+    quote_id?: string | undefined;
 }`)
     expect(text).toContain('Reply to a message.')
     expect(text).toMatch(/@throws ChatError `not_found`[^@]*`message_deleted`/)
@@ -64,6 +66,13 @@ describe('an editor', () => {
       'scan',
       'thumbnail',
     ])
-    expect(editor.completions('field')).toEqual(['attachment_ids', 'idempotency_key', 'mentions', 'metadata', 'role'])
+    expect(editor.completions('field')).toEqual([
+      'attachment_ids',
+      'idempotency_key',
+      'mentions',
+      'metadata',
+      'quote_id',
+      'role',
+    ])
   })
 })
