@@ -6,10 +6,13 @@ const OF_ERASED = sql`(SELECT coalesce(sum(r.live_count
     FROM erased_authors e JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = e.user_id
    WHERE e.messages = 'erase')`
 
+/** No user is being erased: a guard, evaluated once, of a condition on each message. */
+const NONE_ERASED = sql`NOT EXISTS (SELECT 1 FROM erased_authors)`
+
 /** The live replies of a thread `t`, latest first. By (root_id, created_at, posted_by), without their rows. */
 const latest = (columns: Sql, limit: number) => sql`SELECT ${columns} FROM messages m
      WHERE m.root_id = t.root_id AND m.deleted_at IS NULL AND m.created_at > t.created_at
-       AND NOT ${isErasedAuthor(sql`m.posted_by`)}
+       AND (${NONE_ERASED} OR NOT ${isErasedAuthor(sql`m.posted_by`)})
      ORDER BY m.created_at DESC LIMIT ${literal(limit)}`
 
 /**
@@ -25,6 +28,7 @@ export function replyState({ named, recent }: { named: number; recent: number })
         SELECT latest.posted_by, max(latest.created_at) AS at
           FROM (${latest(sql`m.posted_by, m.created_at`, recent)}) AS latest
          WHERE latest.posted_by IS NOT NULL
-           AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = latest.posted_by)
+           AND (${NONE_ERASED}
+             OR NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = latest.posted_by))
          GROUP BY latest.posted_by ORDER BY at DESC LIMIT ${literal(named)}) AS repliers) AS last_repliers`
 }

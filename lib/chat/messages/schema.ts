@@ -103,7 +103,7 @@ export type Message = v.InferOutput<typeof Message>
 export const NAMED_REPLIERS = 3
 
 /** In how many of the latest replies of a thread these users are looked for. */
-export const RECENT_REPLIES = 100
+export const RECENT_REPLIES = 50
 
 /** What is told of the replies of a thread. */
 export const REPLY_STATE = {

@@ -14,6 +14,9 @@ import { listCandidates, listUnreadAmong } from './store-membership.ts'
 /** With more unread messages the first one is looked for from the time the reader joined, in so many messages. */
 const MANY = 500
 
+/** So many of them come first: often the very first is unread. */
+const FEW = 8
+
 /** The number of threads that the first search from the end looks at; each further one looks at twice as many. */
 const THREADS_AT_FIRST = 64
 
@@ -31,9 +34,13 @@ export async function findFirstUnread(db: Queries, reader: ThreadReader, list: L
 
 /** Looks at the messages from the time the reader joined: in a conversation that was never read, the first is unread. */
 async function findAmongFirst(db: Queries, reader: ThreadReader, { view, id }: List): Promise<Micros | undefined> {
-  const candidates = await listCandidates(db, { view, id, after: reader.joined_at, limit: MANY })
-  const unread = await listUnreadAmong(db, reader, candidates)
-  return candidates.find((message) => unread.has(message.id))?.created_at
+  for (const limit of [FEW, MANY]) {
+    const candidates = await listCandidates(db, { view, id, after: reader.joined_at, limit })
+    const unread = await listUnreadAmong(db, reader, candidates)
+    const first = candidates.find((message) => unread.has(message.id))
+    if (first) return first.created_at
+  }
+  return undefined
 }
 
 /**
