@@ -6,6 +6,8 @@ export const MAX_QUOTE_LENGTH = 280
 
 /** The first characters of a text, as the databases count them: a character beyond the BMP is one. */
 export function firstCharacters(text: string, length = MAX_EXCERPT_LENGTH): string {
+  // No more characters than units: most texts need no counting.
+  if (text.length <= length) return text
   return [...text.slice(0, 2 * length)].slice(0, length).join('')
 }
 

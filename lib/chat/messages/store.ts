@@ -2,7 +2,7 @@ import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { setStoredJson } from '../../core/stored-json.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, isErasedAuthor, literal, type Micros, sql } from '../../storage/sql.ts'
+import { among, literal, type Micros, sql } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import type { Metadata } from '../conversations/schema.ts'
 import { type ActorInConversation, filesIn, mayRestore, type QuotedRow, toQuote } from './rules.ts'
@@ -201,19 +201,20 @@ export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<M
   return withQuotes(db, all)
 }
 
-const IS_DELETED = sql`(m.deleted_at IS NOT NULL OR ${isErasedAuthor(sql`m.posted_by`)})`
+/** Of a message `m`, and of `gone`, the erasure of its author. */
+const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'`
 
 /** These messages, in no order, with the beginnings of their texts. By primary key. */
 export function listQuoted(db: Queries, ids: Iterable<string>): Promise<QuotedRow[]> {
   return db.all<QuotedRow>(
     sql`SELECT m.id, m.conversation_id, m.root_id,
-            CASE WHEN m.role <> 'assistant' AND NOT EXISTS (SELECT 1 FROM erased_authors gone
-                WHERE gone.user_id = m.posted_by) THEN m.posted_by END AS author,
-            CASE WHEN ${IS_DELETED} THEN '' ELSE substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)})
+            CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS author,
+            CASE WHEN ${IS_LIVE} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_QUOTE_LENGTH)}) ELSE ''
                 END AS begin,
-            CASE WHEN NOT ${IS_DELETED} THEN m.attachment_list END AS files,
-            CASE WHEN ${IS_DELETED} THEN 1 ELSE 0 END AS is_deleted
-       FROM messages m WHERE m.id ${among(db, ids)}`,
+            CASE WHEN ${IS_LIVE} THEN m.attachment_list END AS files,
+            CASE WHEN ${IS_LIVE} THEN 0 ELSE 1 END AS is_deleted
+       FROM messages m LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by
+      WHERE m.id ${among(db, ids)}`,
   )
 }
 
