@@ -25,6 +25,7 @@ import { createStreamSources } from './chat/events/sources.ts'
 import { subjectsIn } from './chat/events/subjects.ts'
 import { addressInvite } from './chat/invites/mail.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
+import { fillParticipants } from './chat/memberships/filling.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { notifyAll } from './chat/notifications/all.ts'
 import { createNotifier } from './chat/notifications/host.ts'
@@ -254,6 +255,7 @@ function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof ma
     'storage.purge': (run) => purge(ctx, run),
     'message.notify': (run) => notifyAll(ctx, run),
     'search.fill': (run) => fill(ctx, run),
+    'participants.fill': (run) => fillParticipants(ctx, run),
     'files.collect': (run) => collect(sparing(), run),
     'files.check': (run) => checkFile(ctx, run),
     'usage.sum': (run) => sumUp(ctx, run),

@@ -22,6 +22,7 @@ import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
 import * as notifications from './chat/notifications/routes.ts'
 import * as participants from './chat/participants/routes.ts'
+import * as people from './chat/people/routes.ts'
 import * as pins from './chat/pins/routes.ts'
 import * as presence from './chat/presence/routes.ts'
 import * as reactions from './chat/reactions/routes.ts'
@@ -51,7 +52,7 @@ export const endpoints = {
   newcomers,
   keys: { ...keys, ...keysOfUsers },
   identities,
-  users: { ...users, ...administration, ...resetsOfUsers, ...sessionsOfUsers, ...erasure },
+  users: { ...users, ...people, ...administration, ...resetsOfUsers, ...sessionsOfUsers, ...erasure },
   audit,
   tasks,
   nodes,

@@ -39,6 +39,7 @@ import * as changes from './chat/messages/service-changes.ts'
 import * as notifications from './chat/notifications/service.ts'
 import * as notificationMails from './chat/notifications/service-mail.ts'
 import * as participants from './chat/participants/service.ts'
+import * as persons from './chat/people/service.ts'
 import * as pins from './chat/pins/service.ts'
 import * as presence from './chat/presence/service.ts'
 import * as reactions from './chat/reactions/service.ts'
@@ -73,6 +74,7 @@ export const USE_CASES = {
   capabilities: useCasesOf(capabilities),
   users: {
     ...useCasesOf(users),
+    ...useCasesOf(persons),
     ensure: people.ensure,
     actorOf: people.actorOf,
     ...useCasesOf(accounts),

@@ -1,4 +1,5 @@
 import { COMMANDS_MS, logCommands } from './accounts/audit/log-commands.ts'
+import { indexNames } from './accounts/users/indexing.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import { renewDaily } from './chat/usage/summing.ts'
@@ -53,6 +54,7 @@ type JobName =
   | 'backups'
   | 'clock'
   | 'usage'
+  | 'names'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -111,6 +113,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 60_000,
       run: () => renewDaily(ctx),
       warning: 'It could not be checked whether what is stored has been summed up today',
+      exclusive: true,
+    },
+    names: {
+      interval_ms: 2_000,
+      run: () => indexNames(ctx),
+      warning: 'Names could not be indexed: some users are not found by all of their words',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

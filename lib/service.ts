@@ -1,6 +1,7 @@
 import { systemActor } from './accounts/host-identity/system.ts'
 import { joinProcess } from './accounts/sessions/cookie-conflicts.ts'
 import type { Features } from './api/features.ts'
+import { ensureFormer } from './chat/memberships/filling.ts'
 import type { PeerHandler } from './cluster/receiver.ts'
 import { endStreams } from './cluster/store-presence.ts'
 import { assertParsed } from './config/complete.ts'
@@ -219,6 +220,7 @@ function createStart(ctx: Context, jobs: ReturnType<typeof createJobs>) {
     await ctx.ops.clockKeeper.begin()
     await ctx.mail.outbox?.load()
     await ctx.search.start()
+    await ensureFormer(db)
     await forgetOtherServer(db)
     poller.start()
     if (!(await jobs.start())) return

@@ -35,6 +35,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'files',
     'heartbeats',
     'leases',
+    'names',
     'place',
     'presence',
     'retention',

@@ -13,6 +13,7 @@ const CALLS: Record<string, unknown[]> = {
   'users.list': [],
   'users.find': ['ada'],
   'users.search': [{ query: 'ad' }],
+  'users.get': [ID],
   'users.change': [ID, { display_name: 'Ada' }],
   'users.erase': [ID, {}],
   'users.endSession': [ID, ID],

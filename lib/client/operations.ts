@@ -136,6 +136,7 @@ export const OPERATIONS = {
     unread: { method: 'GET', path: '/api/conversations/{conversation_id}/unread', input: 'query', is_read: true },
   },
   users: {
+    get: { method: 'GET', path: '/api/users/{user_id}', is_read: true },
     search: { method: 'GET', path: '/api/users', input: 'query', is_read: true },
   },
 } as const satisfies Record<string, Record<string, Operation>>

@@ -95,7 +95,8 @@ function readPiece(text: string, reading: Reading, at: number): number {
   if (parts.length === 0 && reading.end === at) reading.end = end
   for (const [n, [kind, folded]] of parts.entries()) {
     // Further parts of one character are words of their own.
-    if (n > 0) reading.atoms.push({ text: cut(folded), start: at, end, isDense: kind === KIND.dense, isJoined: true })
+    if (n > 0)
+      reading.atoms.push({ text: cutWord(folded), start: at, end, isDense: kind === KIND.dense, isJoined: true })
     else add(reading, kind, folded, at, end)
     reading.kind = kind
   }
@@ -108,16 +109,16 @@ function add(reading: Reading, kind: Kind, folded: string, start: number, end: n
   reading.end = end
   if (isJoined && kind === reading.kind && kind <= KIND.digit) {
     const word = reading.atoms.at(-1)!
-    word.text = cut(word.text + folded)
+    word.text = cutWord(word.text + folded)
     word.end = end
     return
   }
   reading.kind = kind
-  reading.atoms.push({ text: cut(folded), start, end, isDense: kind === KIND.dense, isJoined })
+  reading.atoms.push({ text: cutWord(folded), start, end, isDense: kind === KIND.dense, isJoined })
 }
 
-/** Half of a character would be no text for PostgreSQL. */
-function cut(word: string): string {
+/** A word up to its maximum length. Half of a character would be no text for PostgreSQL. */
+export function cutWord(word: string): string {
   if (word.length <= MAX_WORD) return word
   const end = MAX_WORD - (word.codePointAt(MAX_WORD - 1)! > 0xffff ? 1 : 0)
   return word.slice(0, end)

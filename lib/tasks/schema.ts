@@ -8,6 +8,7 @@ export const TaskKind = v.picklist([
   'storage.purge',
   'message.notify',
   'search.fill',
+  'participants.fill',
   'files.collect',
   'files.check',
   'usage.sum',

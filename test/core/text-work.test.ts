@@ -32,6 +32,7 @@ const CALLS: Record<string, Record<string, Bound>> = {
   'lib/accounts/users/store-names.ts': { 'normalize ×1': 'input' },
   'lib/backups/rules.ts': { 'localeCompare ×1': 'own' },
   'lib/chat/attachments/service.ts': { 'normalize ×1': 'input' },
+  'lib/chat/people/query.ts': { 'normalize ×1': 'input' },
   'lib/chat/search/rules-excerpt.ts': { 'segment ×1': 'piece' },
   'lib/core/folding.ts': { 'normalize ×2': 'piece' },
   'lib/core/characters.ts': { 'normalize ×1': 'input' },
@@ -56,6 +57,7 @@ const TRUSTED: Record<string, Bound> = {
 
 /** Regular expressions elsewhere that may take more than linear time, or are not written out. */
 const PATTERNS: Record<string, Record<string, Bound>> = {
+  'lib/accounts/users/schema.ts': { '/^[^,]*(,[^,]*){0,99}$/': 'linear' },
   'lib/assistant/echo.ts': { '/\\S+\\s*|\\s+/': 'linear' },
   'lib/assistant/openai/provider.ts': { '/\\/+$/': 'operator' },
   'lib/chat/attachments/rules.ts': { '/(?:^|[,\\s])sha-256=:([^:]*):/': 'linear' },

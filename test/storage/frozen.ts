@@ -47,6 +47,7 @@ export const FROZEN = {
     '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
     '0046-arrivals': 'yF_w9Bur8m4B0XiYFRnj1qbMbuH3no7nRvqIDmZ5vHw',
     '0051-quotes': 'tZ22ngy68wgeBV1MHAJ5PSPedMWujf5E0eXEl-PpLfA',
+    '0052-names': 'xrJws1cx2Xh3mBKX99TJkzCHOoYwQbncqi-g6E423FM',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -95,5 +96,6 @@ export const FROZEN = {
     '0044-layouts': 'AcWE26u0D_JhtbcQXyfabK7AcSQbCM4cWJsqViZzBGU',
     '0046-arrivals': 'yF_w9Bur8m4B0XiYFRnj1qbMbuH3no7nRvqIDmZ5vHw',
     '0051-quotes': 'bnWbH46Bsb2vFh6D08ZzPBwSUPlRSeWfOUH_sPtMVdI',
+    '0052-names': 'gjUQr3HkoAKCmrO0u8iIDOLMN3CQBWOacpQh8QPTGPU',
   },
 }

@@ -14,7 +14,7 @@ import { toAccount } from '../users/accounts.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
-import { updateUser } from '../users/store-changes.ts'
+import { updateUser } from '../users/store-naming.ts'
 import { isSystemUser } from '../users/store-system.ts'
 import { type AccountPlan, isForPeople, planChange, resigns } from './rules.ts'
 

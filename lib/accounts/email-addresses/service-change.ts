@@ -20,7 +20,7 @@ import {
 import { endMeans } from '../means/ending.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
-import { updateUser } from '../users/store-changes.ts'
+import { updateUser } from '../users/store-naming.ts'
 import { EmailChange, EmailProof } from './schema.ts'
 
 /** How long the new address may confirm, and then how long the former one may undo the change. */

@@ -14,15 +14,8 @@ import { HostIdentity } from '../identities/schema.ts'
 import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../identities/store.ts'
 import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
-import {
-  findUserByEmail,
-  findUserByUsername,
-  insertUser,
-  lockUser,
-  type ShownUser,
-  type UserRow,
-} from '../users/store.ts'
-import { updateProfile } from '../users/store-changes.ts'
+import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
+import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { placeholderUser, toProfile } from './rules.ts'
 
 /** A user of the host's, as it is stored. */

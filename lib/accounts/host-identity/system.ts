@@ -6,8 +6,8 @@ import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { PLACEHOLDER_DOMAINS } from '../users/rules.ts'
-import { insertUser } from '../users/store.ts'
-import { findSystemUser, nameSystemUser } from '../users/store-system.ts'
+import { insertUser, nameSystemUser } from '../users/store-naming.ts'
+import { findSystemUser } from '../users/store-system.ts'
 
 const Named = v.object({
   name: v.pipe(

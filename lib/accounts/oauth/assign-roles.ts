@@ -4,7 +4,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { administers, isLastAdmin } from '../users/rules.ts'
 import { lockUsers, type UserRow } from '../users/store.ts'
-import { updateUser } from '../users/store-changes.ts'
+import { updateUser } from '../users/store-naming.ts'
 
 /**
  * Stores the roles that the claims of a provider give, as of this sign-in. The last active administrator stays one: a

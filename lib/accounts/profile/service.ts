@@ -11,7 +11,8 @@ import { type MeAnswer, PasswordChange, ProfileChange } from '../sessions/schema
 import { me } from '../sessions/service.ts'
 import { checkOwnPassword } from '../sessions/service-confirmation.ts'
 import { findUser, lockUser } from '../users/store.ts'
-import { replacePasswordHash, updateProfile } from '../users/store-changes.ts'
+import { replacePasswordHash } from '../users/store-changes.ts'
+import { updateProfile } from '../users/store-naming.ts'
 import { setReceipts } from '../users/store-own.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { AccountAnswer, AccountPage, People } from './schema.ts'
+import { AccountAnswer, AccountPage } from './schema.ts'
 import * as service from './service.ts'
 
 export const list = route({
@@ -24,15 +24,4 @@ export const create = route({
   status: 201,
   output: AccountAnswer,
   run: service.create,
-})
-
-export const search = route({
-  method: 'GET',
-  path: '/api/users',
-  tag: 'Users',
-  summary: 'Find users by a prefix of their username',
-  description: 'Use it to find users to add to a conversation. Returns names and no email addresses.',
-  access: 'session',
-  output: People,
-  run: service.search,
 })

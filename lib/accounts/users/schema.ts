@@ -17,6 +17,9 @@ export const Email = v.pipe(
  */
 export const Subject = v.pipe(text(MAX_LENGTH.subject), v.minLength(1))
 
+/** Texts separated by commas, not more than ids may be. */
+const ID_LIST = /^[^,]*(,[^,]*){0,99}$/
+
 /** The public name of a user; unique, ignoring case. */
 export const Username = v.pipe(
   text(MAX_LENGTH.username),
@@ -159,22 +162,46 @@ export const UsersQuery = v.object({
 })
 export type UsersQuery = v.InferOutput<typeof UsersQuery>
 
+/** The most people that one call returns by their ids. */
+export const MAX_PEOPLE = 100
+
 export const PeopleQuery = v.object({
-  query: v.pipe(
-    text(MAX_LENGTH.search),
-    v.minLength(2),
-    v.check((query) => [...query.trim()].length >= 2, 'must be at least 2 characters, outer spaces aside'),
-    v.metadata({ pattern: PATTERNS.search }),
-    v.description('Prefix of a username: at least two characters without outer spaces'),
+  query: v.optional(
+    v.pipe(
+      text(MAX_LENGTH.search),
+      v.description(
+        'Each word of it begins a word of the username or the display name; a leading `@` is dropped. At least two characters, or one of a script without spaces between words, such as Chinese. Instead of `ids`',
+      ),
+    ),
+  ),
+  ids: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(MAX_PEOPLE * 37),
+      v.regex(ID_LIST, `must be at most ${MAX_PEOPLE} ids, separated by commas`),
+      v.description('Up to 100 user ids, separated by commas: these users, in this order. Instead of `query`'),
+    ),
   ),
   limit: Limit(20, 50),
 })
 export type PeopleQuery = v.InferOutput<typeof PeopleQuery>
 
 /** A user as other users read it. */
-export const Person = v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })
+export const Person = v.object({
+  id: Id,
+  username: v.string(),
+  display_name: v.optional(v.string()),
+  avatar_url: v.optional(v.pipe(v.string(), v.description('A photo of the user'))),
+  kind: v.pipe(v.picklist(['person', 'system']), v.description('`system`: a part of the host')),
+  disabled: v.optional(v.pipe(v.literal(true), v.description('The account is disabled'))),
+})
+export type Person = v.InferOutput<typeof Person>
 
-/** Users as other users read them, for adding a user to a conversation. */
+/** One user as other users read it. */
+export const PersonAnswer = v.object({ user: Person })
+export type PersonAnswer = v.InferOutput<typeof PersonAnswer>
+
+/** Users as other users read them. */
 export const People = v.object({ users: v.array(Person) })
 export type People = v.InferOutput<typeof People>
 

@@ -7,17 +7,9 @@ import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
 import { assertStillAdmin } from './rules.ts'
-import { type Account, type AccountPage, type People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
-import {
-  findUser,
-  hasUsers,
-  insertUser,
-  listPeople,
-  listUsers,
-  listUsersNamed,
-  lockUsers,
-  type UserRow,
-} from './store.ts'
+import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
+import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
+import { insertUser } from './store-naming.ts'
 import { isSystemUser } from './store-system.ts'
 
 /**
@@ -78,18 +70,6 @@ export const find = useCase({
     if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
     if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
     return toAccount(ctx.db, row)
-  },
-})
-
-/** Users whose username begins with the query, by name: for finding users to add. */
-export const search = useCase({
-  takes: ['actor'],
-  input: PeopleQuery,
-  run: async (ctx, _actor, input): Promise<People> => {
-    const rows = await listPeople(ctx.db, input.query, input.limit)
-    return {
-      users: rows.map(({ id, username, display_name }) => ({ id, username, ...(display_name && { display_name }) })),
-    }
   },
 })
 

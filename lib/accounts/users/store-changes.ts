@@ -1,19 +1,5 @@
-import { uniqueKey } from '../../core/characters.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
-import type { ShownUser, UserRow } from './store.ts'
-
-/** Stores the fields that an administrator can change. It fails on an address or a username that another user has. */
-export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
-  await tx.run(
-    sql`UPDATE users SET email = ${row.email}, email_key = ${uniqueKey(row.email)},
-          email_verified_at = ${row.email_verified_at}, username = ${row.username},
-          username_key = ${uniqueKey(row.username)}, display_name = ${row.display_name},
-            roles = ${row.roles}, password_hash = ${row.password_hash}, disabled_at = ${row.disabled_at},
-            updated_at = ${at}
-      WHERE id = ${row.id}`,
-  )
-}
 
 /** Ends all streams of a user that were opened up to an instant. */
 export async function endStreams(tx: Queries, id: string, at: Micros): Promise<void> {
@@ -46,18 +32,4 @@ export async function replacePasswordHash(
           AND password_hash = ${hashes.old}`,
   )
   return replaced === 1
-}
-
-/** Stores a user's own profile. It fails on a username that another user has. */
-export async function updateProfile(
-  tx: Queries,
-  { id, email, email_verified_at, username, display_name, roles }: ShownUser,
-  at: Micros,
-): Promise<void> {
-  await tx.run(
-    sql`UPDATE users SET email = ${email}, email_key = ${uniqueKey(email)}, email_verified_at = ${email_verified_at},
-          username = ${username}, username_key = ${uniqueKey(username)}, display_name = ${display_name},
-          roles = ${roles}, updated_at = ${at}
-      WHERE id = ${id}`,
-  )
 }

@@ -2,8 +2,8 @@ import { splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { among, IS_OF_HOST, literal, type Micros, sql } from '../../storage/sql.ts'
-import { isPlaceholder, PLACEHOLDER_DOMAINS, type Standing } from './rules.ts'
+import { among, IS_OF_HOST, type Micros, sql } from '../../storage/sql.ts'
+import { isPlaceholder, type Standing } from './rules.ts'
 import type { User, UsersQuery } from './schema.ts'
 
 /** A user as it is stored. */
@@ -134,40 +134,12 @@ export function listUsers(
   )
 }
 
-/**
- * Up to `limit` active users, by name, whose username begins with `prefix`, without temporary users. By username_key.
- */
-export function listPeople(db: Queries, prefix: string, limit: number): Promise<ShownUser[]> {
-  const from = uniqueKey(prefix)
-  return db.all<ShownUser>(
-    sql`SELECT id, email, email_verified_at, username, display_name, roles FROM users
-      WHERE username_key >= ${from} AND username_key < ${`${from}\u{10FFFF}`} AND disabled_at IS NULL
-        AND system_name IS NULL AND email_key NOT LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}
-      ORDER BY username_key
-      LIMIT ${limit}`,
-  )
-}
-
 /** The ones of these users that exist and are not disabled, each with the time up to which its streams must end. */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, Micros>> {
   const rows = await db.all<{ id: string; streams_ended_at: Micros | null }>(
     sql`SELECT id, streams_ended_at FROM users WHERE disabled_at IS NULL AND id ${among(db, ids)}`,
   )
   return new Map(rows.map((row) => [row.id, row.streams_ended_at ?? 0]))
-}
-
-/** @returns which name another user already has, if the user was not inserted */
-export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
-  const inserted = await tx.run(
-    sql`INSERT INTO users (id, email, email_key, email_verified_at, username, username_key, display_name, roles,
-          password_hash, created_at, updated_at)
-     VALUES (${row.id}, ${row.email}, ${uniqueKey(row.email)}, ${row.email_verified_at}, ${row.username},
-             ${uniqueKey(row.username)}, ${row.display_name}, ${row.roles}, ${row.password_hash}, ${row.created_at},
-             ${row.created_at})
-     ON CONFLICT DO NOTHING`,
-  )
-  if (inserted) return undefined
-  return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
 }
 
 /** Locks the user's sessions: other changes of them wait until this transaction ends. */

@@ -109,6 +109,12 @@ export const Conversation = v.object({
 export type Conversation = v.InferOutput<typeof Conversation>
 
 export const ParticipantsQuery = v.object({
+  query: v.optional(
+    v.pipe(
+      text(MAX_LENGTH.search),
+      v.description('Only participants with such names, as `query` of `GET /api/users`: up to 50, without `after`'),
+    ),
+  ),
   after: v.optional(Cursor),
   limit: Limit(200, 1000),
 })

@@ -2,6 +2,7 @@ import { uniqueKey } from '../../core/characters.ts'
 import type { Queries, Row } from '../../storage/database.ts'
 import { MESSAGE_COUNT, SEEN_COUNT } from '../../storage/schema/0012-unread-totals.ts'
 import { PARTICIPANT_COUNT } from '../../storage/schema/0029-participant-counts.ts'
+import { FILL_FORMER } from '../../storage/schema/0052-names.ts'
 import {
   among,
   assignments,
@@ -141,6 +142,7 @@ export async function recountConversation(tx: Queries, id: string): Promise<void
     sql`UPDATE conversations SET message_count = ${MESSAGE_COUNT}, participant_count = ${PARTICIPANT_COUNT}
           WHERE id = ${id}`,
   )
+  await tx.run(sql`${FILL_FORMER} AND t.conversation_id = ${id}`)
   await tx.run(
     sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, unread_mentions = 0 WHERE p.conversation_id = ${id}`,
   )

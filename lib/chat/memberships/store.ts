@@ -73,6 +73,19 @@ export function listParticipants(
   )
 }
 
+/** The participants among these users, in no order. By primary key. */
+export function listParticipantsAmong(
+  db: Queries,
+  conversationId: string,
+  userIds: Iterable<string>,
+): Promise<ParticipantRow[]> {
+  return db.all<ParticipantRow>(
+    sql`SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
+       FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ${conversationId} AND p.user_id ${among(db, userIds)}`,
+  )
+}
+
 /** The participations of these users in these conversations. */
 export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
   return db.all<{ conversation_id: string; user_id: string }>(

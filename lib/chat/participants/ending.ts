@@ -13,6 +13,7 @@ import {
 } from '../memberships/store.ts'
 import { findConversation, isOfSystem } from '../memberships/store-conversations.ts'
 import { forgetPair } from '../memberships/store-direct.ts'
+import { insertFormer } from '../memberships/store-former.ts'
 
 /**
  * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's
@@ -28,6 +29,7 @@ export async function endParticipation(
 ): Promise<void> {
   const { conversation_id, user_id } = participant
   await deleteParticipant(tx, conversation_id, user_id)
+  if (reason !== 'erasure') await insertFormer(tx, conversation_id, user_id)
   const about = { subject_id: user_id, conversation_id, ...(reason && { detail: { reason } }) }
   const { is_direct } = (await findConversation(tx, conversation_id))!
   if (!is_direct) tx.audit({ act: 'participant.removed', ...by, ...about })

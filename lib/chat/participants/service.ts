@@ -32,19 +32,22 @@ import { countParticipants, findMembership, listParticipants, toParticipant, upd
 import { isOfSystem } from '../memberships/store-conversations.ts'
 import { FIRST, withPresence } from '../memberships/with-presence.ts'
 import { makeNotifications, type NewNotification } from '../notifications/store-making.ts'
+import { parseQuery } from '../people/query.ts'
 import { endParticipation } from './ending.ts'
+import { findParticipants } from './find.ts'
 
 /**
- * A page of the participants of a conversation, in the order they joined.
+ * A page of the participants of a conversation, in the order they joined; with a query, those with such names.
  *
- * @throws ChatError `not_found`; `invalid_cursor`
+ * @throws ChatError `not_found`; `invalid_cursor`; `validation_failed` for a query that is too short, or with a cursor
  */
 export const list = useCase({
   takes: ['actor', 'conversation_id'],
   input: ParticipantsQuery,
-  errors: ['not_found', 'invalid_cursor'],
+  errors: ['not_found', 'invalid_cursor', 'validation_failed'],
   run: async (ctx, actor, conversationId, input): Promise<ParticipantPage> => {
     const after = input.after === undefined ? FIRST : fromCursor(input.after)
+    if (input.query !== undefined) return listCalled(ctx, actor, conversationId, { ...input, query: input.query })
     const rows = await ctx.db.snapshot(async (db) => {
       await requireMember(db, actor, conversationId)
       if (!after) throw new ChatError('invalid_cursor')
@@ -55,6 +58,26 @@ export const list = useCase({
     return { participants, ...(last && { next_after: toCursor({ at: last.joined_at, id: last.user_id }) }) }
   },
 })
+
+/** The most participants that are found by their names. */
+const MAX_CALLED = 50
+
+async function listCalled(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  input: ParticipantsQuery & { query: string },
+): Promise<ParticipantPage> {
+  const query = parseQuery(input.query)
+  if (input.after !== undefined) throw new ChatError('validation_failed', { errors: [NO_CURSOR] })
+  const rows = await ctx.db.snapshot(async (db) => {
+    await requireMember(db, actor, conversationId)
+    return findParticipants(db, conversationId, { query, limit: Math.min(input.limit, MAX_CALLED) })
+  })
+  return { participants: await withPresence(ctx, rows) }
+}
+
+const NO_CURSOR = { path: 'after', message: 'must not be there with a query' }
 
 /**
  * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates an

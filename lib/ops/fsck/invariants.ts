@@ -1,4 +1,5 @@
 import type { Dialect } from '../../storage/database.ts'
+import { FILL_FORMER, FIND_FORMER } from '../../storage/schema/0052-names.ts'
 import { isErasedAuthor, join, type Micros, name, sql } from '../../storage/sql.ts'
 import { COUNTS } from './counts.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
@@ -224,6 +225,12 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       says: 'Sessions, keys, identities, resets and known browsers belong to an existing user.',
       remedy: HARMLESS,
       find: join(ORPHANS, ' UNION ALL '),
+    },
+    {
+      name: 'participants.former',
+      says: 'Users who wrote in a conversation take part in it, or did: they have names there.',
+      find: sql`${FIND_FORMER} AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('participants.fill', 'user.erase'))`,
+      repair: FILL_FORMER,
     },
     {
       name: 'users.disabled',

@@ -30,6 +30,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: SELF,
     key: ['conversation_id'],
   },
+  former_conversations: {
+    table: 'former_participants',
+    columns: sql`conversation_id`,
+    of: SELF,
+    key: ['conversation_id'],
+  },
   read_markers: { table: 'thread_members', columns: sql`root_id, read_at`, of: SELF, key: ['root_id'] },
   reactions: { table: 'reactions', columns: sql`message_id, emoji, at`, of: SELF, key: ['message_id', 'emoji_key'] },
   pins: {
@@ -86,6 +92,7 @@ export const OTHER_TABLES: Record<string, string> = {
   threads: 'counts',
   message_chunks: 'answers of the assistant',
   answers_under_way: 'answers of the assistant',
+  user_words: 'words of the names in account.json',
   search_changes: 'the search index, made of messages',
   search_docs: 'the search index, made of messages',
   search_words: 'the search index, made of messages',

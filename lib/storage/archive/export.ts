@@ -7,8 +7,8 @@ import { isErasedAuthor, join, literal, type Micros, name, type Sql, sql, where 
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
-/** Columns of one kind of database only: the other has no such column, or renumbers its rows. */
-const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed', 'xid'], messages: ['doc'] }
+/** Columns of one kind of database only: the other has no such column, or renumbers its rows; or of an index. */
+const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed', 'xid'], messages: ['doc'], users: ['words_of'] }
 
 /**
  * Exports the database as JSON lines in one consistent state: a header, a line per row, and the counts at the end.

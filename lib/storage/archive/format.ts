@@ -24,6 +24,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['known_devices', 'token_hash'],
   ['conversations', 'id'],
   ['participants', 'conversation_id', 'user_id'],
+  ['former_participants', 'user_id', 'conversation_id'],
   ['invites', 'id'],
   ['threads', 'root_id'],
   ['thread_members', 'root_id', 'user_id'],

@@ -6,6 +6,7 @@ import { FIND_ACTIVITY } from '../schema/0019-people.ts'
 import { RECOUNT_MENTIONS } from '../schema/0022-inboxes.ts'
 import { CORRECT_SIZES } from '../schema/0027-blob-sizes.ts'
 import { RECOUNT_PARTICIPANTS } from '../schema/0029-participant-counts.ts'
+import { FILL_FORMER } from '../schema/0052-names.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { join, name, sql, statement } from '../sql.ts'
@@ -247,9 +248,9 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
           ', ',
         )}`,
       )
-    // An older archive has no such counts and no last activity, and no archive has the messages that an erasure was removing,
-    // nor the size of all blobs.
-    const all = [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES, RECOUNT_PARTICIPANTS]
+    // An older archive has no such counts, no last activity and no former participants, and no archive has the messages
+    // that an erasure was removing, nor the size of all blobs.
+    const all = [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES, RECOUNT_PARTICIPANTS, FILL_FORMER]
     for (const recount of all) await tx.run(recount)
     await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
     await tx.run(DELETE_MARK)

@@ -4,6 +4,7 @@ import { join, name, type Sql, sql } from '../sql.ts'
 /** How the rows of a table belong to a conversation, by column; threads and conversations come last. */
 const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id' | 'either'> = {
   participants: 'conversation_id',
+  former_participants: 'conversation_id',
   invites: 'conversation_id',
   events: 'conversation_id',
   answers_under_way: 'conversation_id',

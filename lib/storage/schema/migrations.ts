@@ -45,6 +45,7 @@ import { auditAbout } from './0043-audit-about.ts'
 import { layouts } from './0044-layouts.ts'
 import { arrivals } from './0046-arrivals.ts'
 import { quotes } from './0051-quotes.ts'
+import { names } from './0052-names.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -127,6 +128,7 @@ export const MIGRATIONS: readonly Migration[] = [
   layouts,
   arrivals,
   quotes,
+  names,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -15,6 +15,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'users.list': 'reads',
   'users.find': 'reads',
   'users.search': 'reads',
+  'users.get': 'reads',
   'users.actor': 'reads',
   'users.ensure': ['user.created', 'user.changed'],
   'users.actorOf': 'reads',

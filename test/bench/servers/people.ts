@@ -1,5 +1,5 @@
 import { insertSession } from '../../../lib/accounts/sessions/store.ts'
-import { insertUser } from '../../../lib/accounts/users/store.ts'
+import { insertUser } from '../../../lib/accounts/users/store-naming.ts'
 import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
 import { insertConversation, NOT_DIRECT } from '../../../lib/chat/memberships/store-conversations.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'

@@ -234,11 +234,13 @@ describeService('conversations', (service) => {
     expect((await Promise.all([step(ada), step(grace)])).sort()).toEqual(['last_owner', 'stepped down'])
   })
 
-  it('find users by the beginning of their username, and return public fields only', async () => {
+  it('find users by the beginning of their names, and return public fields only', async () => {
     const { ada, grace } = world
-    expect((await ada.users.search({ query: 'GRA' })).users).toEqual([{ id: grace.id, username: 'grace' }])
+    expect((await ada.users.search({ query: 'GRA' })).users).toEqual([
+      { id: grace.id, username: 'grace', kind: 'person' },
+    ])
     expect((await ada.users.search({ query: '%r' })).users).toEqual([])
-    expect((await ada.users.search({ query: 'grace@' })).users).toEqual([])
+    expect((await ada.users.search({ query: 'grace@example' })).users).toEqual([])
     for (const query of ['', 'g', ' g ', '  '])
       expect(await codeOf(ada.users.search({ query }))).toBe('validation_failed')
   })

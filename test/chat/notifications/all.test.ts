@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { insertUser } from '../../../lib/accounts/users/store.ts'
+import { insertUser } from '../../../lib/accounts/users/store-naming.ts'
 import { insertParticipant } from '../../../lib/chat/memberships/store.ts'
 import { type Actor, type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'

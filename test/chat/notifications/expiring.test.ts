@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { insertUser } from '../../../lib/accounts/users/store.ts'
+import { insertUser } from '../../../lib/accounts/users/store-naming.ts'
 import { pruneInboxes } from '../../../lib/chat/notifications/expiring.ts'
 import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { DAY } from '../../../lib/core/units.ts'

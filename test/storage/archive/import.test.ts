@@ -24,6 +24,7 @@ const LEFT_OUT: Record<string, string> = {
   search_changes: 'the index of the search is filled after an import',
   usage_rounds: 'sums are made anew',
   usage_sums: 'sums are made anew',
+  user_words: 'a start makes them of the names',
   tasks: 'a start makes those anew that are not done',
 }
 

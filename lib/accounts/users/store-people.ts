@@ -1,0 +1,134 @@
+import { uniqueKey } from '../../core/characters.ts'
+import type { Queries } from '../../storage/database.ts'
+import { IS_UNINDEXED } from '../../storage/schema/0052-names.ts'
+import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { PLACEHOLDER_DOMAINS } from './rules.ts'
+import type { Entries } from './rules-words.ts'
+import type { Person } from './schema.ts'
+
+/** What other users read of a user. */
+export interface PersonRow {
+  id: string
+  username: string
+  username_key: string
+  display_name: string | null
+  disabled_at: Micros | null
+  system_name: string | null
+}
+
+/** Conversations `own` that a user takes part in, among those of a row. */
+const sharedWith = (userId: string, place: Sql) =>
+  sql`JOIN participants own ON own.conversation_id = ${place} AND own.user_id = ${userId}
+      JOIN conversations c ON c.id = own.conversation_id AND c.deleted_at IS NULL`
+
+/**
+ * The users among these that take part, or did, in a conversation of the reader, by what is noted of them, and by the
+ * events of what an older program has done. By user_id of each table, then by primary keys.
+ */
+const metBy = (userId: string, ids: Sql) => sql`
+  SELECT p.user_id FROM participants p ${sharedWith(userId, sql`p.conversation_id`)} WHERE p.user_id ${ids}
+  UNION ALL
+  SELECT f.user_id FROM former_participants f ${sharedWith(userId, sql`f.conversation_id`)} WHERE f.user_id ${ids}
+  UNION ALL
+  SELECT e.user_id FROM events e ${sharedWith(userId, sql`e.conversation_id`)}
+   WHERE e.user_id ${ids} AND e.type = 'membership.changed'`
+
+/**
+ * The ones of these users that a reader may see, in no order: all, or the reader, system actors, and those met in
+ * conversations. The statement is the same whether a user exists or not.
+ */
+export function listVisible(
+  db: Queries,
+  reader: { user_id: string; seesAll: boolean },
+  ids: Iterable<string>,
+): Promise<PersonRow[]> {
+  const these = among(db, ids)
+  const isMet = reader.seesAll
+    ? sql``
+    : sql`AND (u.id = ${reader.user_id} OR u.system_name IS NOT NULL OR u.id IN (${metBy(reader.user_id, these)}))`
+  return db.all<PersonRow>(
+    sql`SELECT ${COLUMNS} FROM users u
+      WHERE u.id ${these} AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = u.id) ${isMet}`,
+  )
+}
+
+/** Which users a search finds: active ones, no parts of the host, no temporary ones. */
+const IS_FOUND = sql`u.disabled_at IS NULL AND u.system_name IS NULL
+  AND u.email_key NOT LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}`
+
+const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.disabled_at, u.system_name`
+
+/** A user of an entry of the index, which may be outdated. */
+export type EntryRow = PersonRow & { is_found: number }
+
+/** A row as other users read it. */
+export function toPerson({ id, username, display_name, disabled_at, system_name }: PersonRow): Person {
+  return {
+    id,
+    username,
+    ...(display_name && { display_name }),
+    kind: system_name === null ? 'person' : 'system',
+    ...(disabled_at !== null && { disabled: true as const }),
+  }
+}
+
+/** The user with this very username. By username_key. */
+export function listNamed(db: Queries, username: string): Promise<PersonRow[]> {
+  return db.all<PersonRow>(
+    sql`SELECT ${COLUMNS} FROM users u WHERE u.username_key = ${uniqueKey(username)} AND ${IS_FOUND}`,
+  )
+}
+
+/** Up to `limit` users whose username begins so, by name: without words, they are found as before. By username_key. */
+export function listBeginning(db: Queries, beginning: string, limit: number): Promise<PersonRow[]> {
+  const from = uniqueKey(beginning)
+  return db.all<PersonRow>(
+    sql`SELECT ${COLUMNS} FROM users u
+      WHERE u.username_key >= ${from} AND u.username_key < ${`${from}\u{10FFFF}`} AND ${IS_FOUND}
+      ORDER BY u.username_key LIMIT ${limit}`,
+  )
+}
+
+/** Up to `limit` users whose words are outdated. By the index of these. */
+export function listOutdated(db: Queries, limit: number): Promise<PersonRow[]> {
+  return db.all<PersonRow>(
+    sql`SELECT ${COLUMNS} FROM users u
+      WHERE u.id IN (SELECT id FROM users WHERE ${IS_UNINDEXED} LIMIT ${limit}) AND ${IS_FOUND}`,
+  )
+}
+
+/**
+ * The users of up to `limit` of these entries, each with whether a search finds it: by name if the entries are whole. By
+ * (word, name) of the index of words.
+ */
+export function listWithEntries(db: Queries, entries: Entries, limit: number): Promise<EntryRow[]> {
+  return db.all<EntryRow>(
+    sql`SELECT ${COLUMNS}, CASE WHEN ${IS_FOUND} THEN 1 ELSE 0 END AS is_found
+       FROM (${entryRows(entries, limit)}) w JOIN users u ON u.id = w.user_id`,
+  )
+}
+
+function entryRows({ text, isWhole }: Entries, limit: number): Sql {
+  return isWhole
+    ? sql`SELECT user_id FROM user_words WHERE word = ${text} ORDER BY name, user_id LIMIT ${limit}`
+    : sql`SELECT user_id FROM user_words WHERE word >= ${text} AND word < ${`${text}\u{10FFFF}`}
+        ORDER BY word, name, user_id LIMIT ${limit}`
+}
+
+/**
+ * Up to `limit` participations in the smallest of the caller's latest conversations, as their users. By user_id, then by
+ * primary keys.
+ */
+export function listAcquaintances(db: Queries, userId: string, limit: number): Promise<PersonRow[]> {
+  return db.all<PersonRow>(
+    sql`SELECT ${COLUMNS} FROM users u
+      WHERE u.id IN (SELECT user_id FROM (
+        SELECT theirs.user_id FROM (
+            SELECT c.id FROM (SELECT conversation_id FROM participants WHERE user_id = ${userId}
+              ORDER BY conversation_id DESC LIMIT ${limit}) own
+             JOIN conversations c ON c.id = own.conversation_id WHERE c.deleted_at IS NULL
+            ORDER BY c.participant_count) place
+          JOIN participants theirs ON theirs.conversation_id = place.id LIMIT ${limit}) near)
+        AND ${IS_FOUND}`,
+  )
+}

@@ -1,0 +1,101 @@
+import { entriesOf, isCalled, pairEntries, queryWords, type Word } from '../../accounts/users/rules-words.ts'
+import {
+  type EntryRow,
+  listAcquaintances,
+  listBeginning,
+  listNamed,
+  listOutdated,
+  listWithEntries,
+  type PersonRow,
+} from '../../accounts/users/store-people.ts'
+import type { Queries } from '../../storage/database.ts'
+import { listKnownTo } from '../presence/store.ts'
+
+/** How many users are read of a word that more begin with: their names are compared with the other words. */
+const MAX_CANDIDATES = 500
+
+/** How many participations of shared conversations are read. */
+const MAX_SHARED = 500
+
+/** How many users without words are read: those that older programs have stored, and some of them after an upgrade. */
+const MAX_OUTDATED = 500
+
+/** How many words are looked up until one is rare enough. */
+const MAX_LOOKUPS = 3
+
+/**
+ * Up to `limit` users with these names, in the order of the search. It is exact where at most 500 users have one of the
+ * words, or both of two words begin; of more, the first by name are compared.
+ */
+export async function findPeople(
+  db: Queries,
+  { user_id, query, limit }: { user_id: string; query: string; limit: number },
+): Promise<PersonRow[]> {
+  const words = queryWords(query)
+  const named = listNamed(db, query)
+  if (words.length === 0) return named
+  const [own, near, ...others] = await Promise.all([
+    named,
+    listAcquaintances(db, user_id, MAX_SHARED),
+    listCandidates(db, words, limit),
+    listWithoutWords(db, query, limit),
+  ])
+  const isFit = ({ username, display_name }: PersonRow) => isCalled(words, username, display_name)
+  const matches = [near, ...others].flat().filter(isFit)
+  const people = new Map([...matches, ...own].map((row) => [row.id, row]))
+  const shared = new Set(near.map(({ id }) => id))
+  if (near.length > 0) await addShared(db, shared, { user_id, people })
+  const rank = ({ id }: PersonRow) => (id === own[0]?.id ? 0 : shared.has(id) ? 1 : 2)
+  return [...people.values()].sort((a, b) => rank(a) - rank(b) || byName(a, b)).slice(0, limit)
+}
+
+/** More matches are not looked up one by one: those of the smallest shared conversations are known. */
+const MAX_KNOWN = 100
+
+async function addShared(
+  db: Queries,
+  shared: Set<string>,
+  { user_id, people }: { user_id: string; people: ReadonlyMap<string, PersonRow> },
+): Promise<void> {
+  const unknown = [...people.keys()].filter((id) => !shared.has(id))
+  if (unknown.length > MAX_KNOWN) return
+  for (const id of await listKnownTo(db, user_id, unknown)) shared.add(id)
+}
+
+async function listCandidates(db: Queries, words: readonly Word[], limit: number): Promise<PersonRow[]> {
+  const rows = await listEntries(db, words, { limit: limit + MAX_KNOWN, isDisabled: false })
+  return rows.filter(({ is_found }) => is_found === 1)
+}
+
+/**
+ * The users with the rarest of these words; of two frequent ones, those with both beginnings.
+ *
+ * @param limit of a single short word: each of its users is a match
+ */
+export async function listEntries(
+  db: Queries,
+  words: readonly Word[],
+  { limit, isDisabled }: { limit: number; isDisabled: boolean },
+): Promise<EntryRow[]> {
+  const only = words.length === 1 ? entriesOf(words[0]!, { isDisabled }) : undefined
+  // Each of these is a match: by name, no more are needed.
+  if (only?.isWhole) return listWithEntries(db, only, limit)
+  let first: EntryRow[] | undefined
+  for (const word of words.slice(0, MAX_LOOKUPS)) {
+    const rows = await listWithEntries(db, entriesOf(word, { isDisabled }), MAX_CANDIDATES + 1)
+    if (rows.length <= MAX_CANDIDATES) return rows
+    first ??= rows
+  }
+  const pair = pairEntries(words, { isDisabled })
+  return pair ? listWithEntries(db, pair, MAX_CANDIDATES) : first!
+}
+
+/** The users whose words are outdated; while there are many, after an upgrade, those with such usernames as well. */
+async function listWithoutWords(db: Queries, query: string, limit: number): Promise<PersonRow[]> {
+  const rows = await listOutdated(db, MAX_OUTDATED)
+  return rows.length < MAX_OUTDATED ? rows : [...rows, ...(await listBeginning(db, query, limit))]
+}
+
+function byName({ username_key: one }: PersonRow, { username_key: other }: PersonRow): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}

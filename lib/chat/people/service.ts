@@ -1,0 +1,58 @@
+import * as v from 'valibot'
+import { type People, PeopleQuery, type PersonAnswer } from '../../accounts/users/schema.ts'
+import { listVisible, type PersonRow, toPerson } from '../../accounts/users/store-people.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { Id } from '../../core/schema.ts'
+import { useCase } from '../../core/use-case.ts'
+import { findPeople } from './find.ts'
+import { parseQuery } from './query.ts'
+
+/**
+ * A user as others read it: the actor, a system actor, a user who takes part, or did, in a conversation of the actor's;
+ * for an administrator and a part of the host, any.
+ *
+ * @throws ChatError `not_found` for another user, and for none
+ */
+export const get = useCase({
+  takes: ['actor', 'user_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, userId): Promise<PersonAnswer> => {
+    const [row] = await listPeople(ctx, actor, [userId])
+    if (!row) throw new ChatError('not_found')
+    return { user: toPerson(row) }
+  },
+})
+
+/**
+ * Users with a name whose words begin as those of the query: the one with this very username, then users of conversations
+ * that the actor shares with them, then others, by username. Or users by their ids, in that order, without those that
+ * {@link get} does not return.
+ *
+ * @throws ChatError `validation_failed` for a query that is too short, and unless there is either a query or ids
+ */
+export const search = useCase({
+  takes: ['actor'],
+  input: PeopleQuery,
+  errors: ['validation_failed'],
+  run: async (ctx, actor, { query, ids, limit }): Promise<People> => {
+    if (query !== undefined && ids === undefined) {
+      const rows = await findPeople(ctx.db, { user_id: actor.user_id, query: parseQuery(query), limit })
+      return { users: rows.map(toPerson) }
+    }
+    if (ids === undefined || query !== undefined) throw new ChatError('validation_failed', { errors: [EITHER] })
+    return { users: (await listPeople(ctx, actor, ids.split(','))).map(toPerson) }
+  },
+})
+
+/** The users with these ids that the actor may see, in this order, each once. */
+async function listPeople({ db }: Pick<Context, 'db'>, actor: Actor, texts: string[]): Promise<PersonRow[]> {
+  const ids = new Set(texts.map((text) => text.trim().toLowerCase()).filter((text) => v.is(Id, text)))
+  const seesAll = actor.roles.includes('admin') || actor.system !== undefined
+  const rows = await listVisible(db, { user_id: actor.user_id, seesAll }, ids)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return [...ids].flatMap((id) => byId.get(id) ?? [])
+}
+
+const EITHER = { path: 'query', message: 'must be there, or else ids' }
