@@ -11,6 +11,7 @@ import type { PieceMemory } from './chat/attachments/piece-memory.ts'
 import type { ReadSlots } from './chat/attachments/read-slots.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { Notifier } from './chat/notifications/host.ts'
+import type { createUserUpdates } from './chat/people/updates.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
 import type { ReactionQueue } from './chat/reactions/adding.ts'
 import type { ReadUpdates } from './chat/receipts/publishing.ts'
@@ -112,6 +113,8 @@ export interface Streams {
   readonly hub: Hub
   readonly poller: Poller
   readonly presence: PresenceWatch
+  /** Changed users on their way to readers. */
+  readonly users: ReturnType<typeof createUserUpdates>
   /** Tells the participants of conversations with read receipts whose read markers have moved. */
   readonly receipts: ReadUpdates
   /** The logins with which the host recognised these callers. */

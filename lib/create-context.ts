@@ -30,6 +30,7 @@ import { createPostQueue } from './chat/messages/queue.ts'
 import { notifyAll } from './chat/notifications/all.ts'
 import { createNotifier } from './chat/notifications/host.ts'
 import { addressNotification } from './chat/notifications/service-mail.ts'
+import { createUserUpdates } from './chat/people/updates.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
 import { createReactionQueue } from './chat/reactions/adding.ts'
 import { createReadUpdates } from './chat/receipts/publishing.ts'
@@ -85,7 +86,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const filesState = files.place.state
   const lifecycle: Lifecycle = { state: 'created' }
   const live = createLive({ storage, ports, config, settings, log, clock: time.clock, metrics, load, filesState })
-  const { cluster, commits, afterEvents, hub, presence, poller } = live
+  const { cluster, commits, afterEvents, hub, presence, poller, users } = live
   const audit = createAuditLog({ operator: ports.operator, log, now })
   const notifier = createNotifier({ notify: ports.notify, config, db, metrics, log, now })
   const search = createSearch({ config, db, log, metrics, now })
@@ -125,7 +126,11 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     limiter: createLimiter({ config, db, now: time.sessionNow }),
     backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.open }),
     answers: createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile }),
-    streams: { hub, poller, presence, receipts: createReadUpdates({ config, db, hub, log }), logins: new WeakMap() },
+    streams: {
+      ...{ hub, poller, presence, users },
+      receipts: createReadUpdates({ config, db, hub, log }),
+      logins: new WeakMap(),
+    },
     accounts: createAccounts({ config, db, log, now }),
     queues: {
       posts: createPostQueue({ config, db, now, id, write }),
@@ -203,8 +208,10 @@ function createLive(
   })
   const commits = createCommits()
   commits.subscribe(hub.committed)
+  const users = createUserUpdates({ db, hub, log })
+  commits.subscribe(({ ephemeral }) => users.note(ephemeral))
   if (ports.hooks?.afterEvent) commits.subscribe(afterEvents.committed)
-  return { cluster, commits, afterEvents, hub, presence, poller }
+  return { cluster, commits, afterEvents, hub, presence, poller, users }
 }
 
 /** The files, which are opened, and loaded, when they are needed first. */

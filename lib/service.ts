@@ -180,6 +180,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
         tasks.stop(),
         streamsEnded,
         presence.close(),
+        ctx.streams.users.close(),
         ctx.streams.receipts.close(),
         ctx.search.close(),
       ])
@@ -263,7 +264,7 @@ async function endOwnStreams({ cluster }: Context): Promise<void> {
 }
 
 /** What this process does with the news of others. */
-function neighbourOf({ streams: { hub, poller, presence }, cluster }: Context): PeerHandler {
+function neighbourOf({ streams: { hub, poller, presence, users }, cluster }: Context): PeerHandler {
   return {
     countStreams: hub.size,
     unheardFor: () => Math.max(poller.age(), cluster.age()),
@@ -273,6 +274,7 @@ function neighbourOf({ streams: { hub, poller, presence }, cluster }: Context): 
       await poller.poll.current()
       await poller.poll()
       hub.receive(events)
+      users.note(events)
     },
     reconsider: presence.reconsider,
     endStalled: ({ node_id, user_id }) => void (node_id === cluster.id && presence.endStalled(user_id)),

@@ -109,8 +109,8 @@ export function createOutbox(deps: {
 function subjectOf({ conversation_id, user_id, user_ids, event }: Ephemeral): string {
   // Each event for the streams of all conversations of users counts, such as each notification.
   if (user_ids) return `${user_ids} ${JSON.stringify(event)}`
-  const payload = event.payload as { root_id?: string; user_id?: string }
-  return [event.type, conversation_id, user_id, payload.root_id, payload.user_id].join()
+  const payload = event.payload as { root_id?: string; user_id?: string; user?: { id: string } }
+  return [event.type, conversation_id, user_id, payload.root_id, payload.user_id, payload.user?.id].join()
 }
 
 /** Signals that the presence of these users has changed, each up to the maximum size. */

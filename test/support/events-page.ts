@@ -172,6 +172,10 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     when: 'A thread has a new reply: it is now first in the list.',
     example: { root_id: ROOT, last_activity_at: '2026-11-20T10:00:00.123456Z' },
   },
+  'user.updated': {
+    when: 'The names or the state of a user in one of the conversations have changed; in conversations of any size. At most six times a minute for a user: the last change is always sent.',
+    example: { user: { id: GRACE, username: 'grace', display_name: 'Grace Hopper', kind: 'person' } },
+  },
   'presence.update': {
     when:
       'A participant is now online, away or offline; also sent for an added participant. Changes are gathered for 250 ms, ' +

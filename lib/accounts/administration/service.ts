@@ -11,6 +11,7 @@ import { endMeans } from '../means/ending.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { toAccount } from '../users/accounts.ts'
+import { announceChange } from '../users/announcing.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
@@ -47,6 +48,7 @@ export const change = useCase({
       const plan = planChange(user, input, { password_hash, now: ctx.now() })
       const { after, acts } = plan
       await updateUser(tx, after, ctx.now())
+      announceChange(tx, user, after)
       if (input.password !== undefined) await notify(ctx, tx, userId, 'password_changed')
       // To the former address: the new one may be another person's.
       if (user.email !== after.email) await notify(ctx, tx, userId, 'email_changed', user)

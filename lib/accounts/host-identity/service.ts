@@ -14,6 +14,7 @@ import { HostIdentity } from '../identities/schema.ts'
 import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../identities/store.ts'
 import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
+import { announceChange } from '../users/announcing.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { placeholderUser, toProfile } from './rules.ts'
@@ -88,6 +89,7 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: 
   const profile = await profileOf(tx, identity, existing ?? placeholderUser(ctx.id(), toProfile(identity)), ctx.now())
   if (existing) {
     await updateProfile(tx, profile, ctx.now())
+    announceChange(tx, existing, { ...existing, ...profile })
     if (uniqueKey(profile.email) !== uniqueKey(existing.email))
       await endMeans(ctx, tx, { user_id: existing.id }, 'new_address', { by })
     const roles = splitRoles(profile.roles)

@@ -10,6 +10,7 @@ import { rememberDevice } from '../passwords/store-devices.ts'
 import { type MeAnswer, PasswordChange, ProfileChange } from '../sessions/schema.ts'
 import { me } from '../sessions/service.ts'
 import { checkOwnPassword } from '../sessions/service-confirmation.ts'
+import { announceChange } from '../users/announcing.ts'
 import { findUser, lockUser } from '../users/store.ts'
 import { replacePasswordHash } from '../users/store-changes.ts'
 import { updateProfile } from '../users/store-naming.ts'
@@ -73,6 +74,7 @@ export const changeProfile = useCase({
         const username = input.username?.normalize('NFC') ?? user.username
         const display_name = input.display_name ?? user.display_name
         await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
+        announceChange(tx, user, { ...user, username, display_name: display_name || null })
         const changed = Object.keys(names).filter((field) => names[field as keyof typeof names] !== undefined)
         tx.audit({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
       })

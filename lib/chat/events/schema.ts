@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Person } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
@@ -99,6 +100,7 @@ export const EphemeralEvent = v.variant('type', [
     'presence.update',
     v.object({ user_id: Id, status: v.picklist(['online', 'away', 'offline']), last_seen_at: v.optional(Instant) }),
   ),
+  event('user.updated', v.object({ user: Person })),
   event('typing.update', v.object({ conversation_id: Id, root_id: v.optional(Id), user_id: Id, expires_at: Instant })),
   event('notification.new', v.object({ notification: Notification, unread: v.pipe(v.number(), v.integer()) })),
   event(

@@ -79,12 +79,16 @@ export function createDeliverAll({ followers, metrics, send }: DeliverAllDeps) {
   }
 }
 
-/** Presence is published in each conversation that two users share; a reader gets it once. */
+/** Presence and names are published in each conversation that two users share; a reader gets them once. */
 function withoutRepeats(events: Delivered[]): Delivered[] {
   const seen = new Set<string>()
   return events.filter(({ event }) => {
-    if (event.type !== 'presence.update') return true
-    const { user_id } = event.payload
-    return !seen.has(user_id) && Boolean(seen.add(user_id))
+    const key = repeatedKey(event)
+    return key === undefined || (!seen.has(key) && Boolean(seen.add(key)))
   })
+}
+
+function repeatedKey(event: Delivered['event']): string | undefined {
+  if (event.type === 'presence.update') return event.payload.user_id
+  return event.type === 'user.updated' ? `${event.type} ${event.payload.user.id}` : undefined
 }

@@ -30,6 +30,11 @@ export interface Tx extends Writing {
   publishToInboxes(userIds: readonly string[], event: EphemeralEvent): void
   /** Tells the streams of these users, on every node, that the number of their unread notifications has changed. */
   publishCounts(userIds: readonly string[]): void
+  /**
+   * Tells the streams of users who share a conversation with this one, on every node, that its names or state have changed.
+   * The event has what is stored when it is sent.
+   */
+  publishUser(userId: string): void
   /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
   notify(notifications: Promise<MadeNotification[]>): void
   /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
@@ -147,6 +152,7 @@ function collect(queries: Writing, now: () => Micros) {
     publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
     publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
     publishCounts: (userIds) => outcome.ephemeral.push(...countUpdates(userIds)),
+    publishUser: (userId) => outcome.ephemeral.push(userUpdate(userId)),
     notify(notifications) {
       defer(notifications)
       notified.push(notifications)
@@ -175,6 +181,14 @@ function createChanges(now: () => Micros) {
 function settingsUpdate(user_id: string, conversation_id: string): Ephemeral {
   const event: EphemeralEvent = { type: 'settings.update', payload: { conversation_id, settings: NO_SETTINGS } }
   return { conversation_id: '', user_ids: [user_id], event }
+}
+
+/** The event of a changed user, which no stream gets as it is: each process completes it for its readers. */
+function userUpdate(id: string): Ephemeral {
+  return {
+    conversation_id: '',
+    event: { type: 'user.updated', payload: { user: { id, username: '', kind: 'person' } } },
+  }
 }
 
 /** The number of users of one event: a signal to other nodes has a maximum size. */

@@ -1,0 +1,102 @@
+import { listVisible, toPerson } from '../../accounts/users/store-people.ts'
+import type { Log } from '../../context.ts'
+import { causeText } from '../../core/errors.ts'
+import { createCoalescer } from '../../core/scheduling/coalesce.ts'
+import { warnOnce } from '../../core/scheduling/once.ts'
+import type { Hub } from '../../live/hub/hub.ts'
+import type { Ephemeral } from '../../live/transaction/transaction.ts'
+import type { Database } from '../../storage/database.ts'
+import { listMembershipsOfUsers } from '../memberships/store.ts'
+
+/** Changes are gathered for so long; what is stored when they are sent counts. */
+const GATHER_MS = 250
+
+/** A user is sent again after this time only: at most six times a minute. The last change is sent in any case. */
+const PAUSE_MS = 10_000
+
+/** The maximum number of users that pause: beyond it, further changes are sent at once. */
+const MAX_PAUSING = 10_000
+
+/** The number of users that are read in one statement. */
+const BATCH = 200
+
+/** Sends users whose names or state have changed, here or at another process, to the readers of their conversations. */
+export function createUserUpdates({
+  db,
+  hub,
+  log,
+  pause_ms = PAUSE_MS,
+}: {
+  db: Database
+  hub: Hub
+  log: Log
+  pause_ms?: number
+}) {
+  const changes = createCoalescer(GATHER_MS, publish)
+  const pauses = createPauses(pause_ms, changes.add)
+  const fail = warnOnce((error: unknown) => log.warn('Changed users could not be sent', { cause: causeText(error) }))
+
+  async function publish(userIds: string[]): Promise<void> {
+    try {
+      for (let start = 0; start < userIds.length && !hub.isIdle(); start += BATCH)
+        await publishSome(userIds.slice(start, start + BATCH))
+      fail.reset()
+    } catch (error) {
+      fail(error)
+      for (const userId of userIds) changes.add(userId)
+    }
+  }
+
+  async function publishSome(userIds: string[]): Promise<void> {
+    const places = new Map<string, Set<string>>()
+    for (const { user_id, conversation_id } of await listMembershipsOfUsers(db, userIds)) {
+      if (!hub.hasReaders(conversation_id)) continue
+      const ids = places.get(user_id)
+      if (ids) ids.add(conversation_id)
+      else places.set(user_id, new Set([conversation_id]))
+    }
+    for (const row of await listVisible(db, { user_id: '', seesAll: true }, places.keys()))
+      hub.publishAbout(places.get(row.id)!, { type: 'user.updated', payload: { user: toPerson(row) } })
+  }
+
+  return {
+    /** Takes the users from events of a commit, or of another process. */
+    note(events: readonly Ephemeral[]): void {
+      for (const { conversation_id, event } of events)
+        if (event.type === 'user.updated' && conversation_id === '') pauses.add(event.payload.user.id)
+    },
+    async close(): Promise<void> {
+      pauses.close()
+      await changes.close()
+    },
+  }
+}
+
+/** Passes a key on at once, and again after a pause if it was added in the pause. */
+function createPauses(ms: number, pass: (key: string) => void) {
+  const pausing = new Map<string, { timer: NodeJS.Timeout; isAdded: boolean }>()
+
+  function add(key: string): void {
+    const pause = pausing.get(key)
+    if (pause) {
+      pause.isAdded = true
+      return
+    }
+    pass(key)
+    if (pausing.size < MAX_PAUSING) pausing.set(key, { timer: setTimeout(() => end(key), ms).unref(), isAdded: false })
+  }
+
+  function end(key: string): void {
+    const { isAdded } = pausing.get(key)!
+    pausing.delete(key)
+    if (isAdded) add(key)
+  }
+
+  return {
+    add,
+    close(): void {
+      for (const { timer } of pausing.values()) clearTimeout(timer)
+      pausing.clear()
+    },
+  }
+}
