@@ -179,6 +179,7 @@ const OTHERS: Record<string, string[]> = {
       'lib/chat/events/service.ts: createDeliveryQueue ×1',
       'lib/chat/messages/queue.ts: createWriteQueue ×1',
       'lib/chat/notifications/host.ts: createHostQueue ×1',
+      'lib/chat/people/updates.ts: createCoalescer ×1',
       'lib/chat/presence/publishing.ts: createCoalescer ×1',
       'lib/chat/presence/stream-counts.ts: createCoalescer ×1',
       'lib/chat/reactions/adding.ts: createWriteQueue ×1',

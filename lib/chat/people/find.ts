@@ -33,7 +33,7 @@ export async function findPeople(
 ): Promise<PersonRow[]> {
   const words = queryWords(query)
   const named = listNamed(db, query)
-  if (words.length === 0) return named
+  if (!isLong(words)) return named
   const [own, near, ...others] = await Promise.all([
     named,
     listAcquaintances(db, user_id, MAX_SHARED),
@@ -47,6 +47,12 @@ export async function findPeople(
   if (near.length > 0) await addShared(db, shared, { user_id, people })
   const rank = ({ id }: PersonRow) => (id === own[0]?.id ? 0 : shared.has(id) ? 1 : 2)
   return [...people.values()].sort((a, b) => rank(a) - rank(b) || byName(a, b)).slice(0, limit)
+}
+
+/** Two characters that are no separators, or one of a script without spaces, of which each begins a word. */
+function isLong(words: readonly Word[]): boolean {
+  const length = words.reduce((sum, { text }) => sum + [...text].length, 0)
+  return length > 1 || words.some(({ isDense }) => isDense)
 }
 
 /** More matches are not looked up one by one: those of the smallest shared conversations are known. */

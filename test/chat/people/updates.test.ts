@@ -48,7 +48,8 @@ describeOnEachDatabase('user.updated', (openUrl) => {
     const user = { id: grace.id, username: 'grace', display_name: 'Grace Hopper', kind: 'person' }
     for (const stream of streams) {
       const seen = await stream.until('user.updated')
-      expect(seen.at(-1)).toMatchObject({ id: undefined, event: { payload: { user } } })
+      expect(seen.at(-1)!.event.payload).toEqual({ user })
+      expect(seen.at(-1)!.id).toBeUndefined()
       const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'so far' })
       const rest = await stream.until('message.new', (event) => JSON.stringify(event).includes(message_id))
       expect(rest.filter(({ event }) => event.type === 'user.updated')).toEqual([])
@@ -71,6 +72,7 @@ describeOnEachDatabase('user.updated', (openUrl) => {
 describeService('changes of a user', (service) => {
   it('are sent at once, and then the last one after a pause', async () => {
     const { db, log, ctx } = { ...innerState(service.chat), ctx: innerState(service.chat) }
+    await service.signIn('root')
     const { user } = await service.chat.users.create(OPERATOR, { username: 'ada', email: 'ada@example.org' })
     const { conversation_id } = await service.chat.conversations.create(await service.chat.users.actor(user.id), {})
     const sent: string[] = []

@@ -34,6 +34,9 @@ const BREAKS: Record<string, string> = {
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
   'threads.counts': 'UPDATE threads SET message_count = message_count + 1',
   'unread.written': 'UPDATE thread_members SET live_count = live_count + 1',
+  'participants.former': `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
+      VALUES ('gone', 'gone', 'gone', 'gone', 'gone', 'member', 1, 1);
+    INSERT INTO thread_members (root_id, user_id, read_at, marked_in) SELECT root_id, 'gone', 1, conversation_id FROM threads`,
   'unread.read': 'UPDATE thread_members SET read_count = read_count + 1',
   'unread.members': 'DELETE FROM thread_members WHERE live_count > 0',
   'unread.marks': 'UPDATE thread_members SET marked_in = NULL',
@@ -86,6 +89,7 @@ const REPAIRABLE = [
   'messages.reply_count',
   'threads.counts',
   'unread.written',
+  'participants.former',
   'unread.read',
   'conversations.messages',
   'conversations.participants',
