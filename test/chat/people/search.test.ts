@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { indexNames } from '../../../lib/accounts/users/indexing.ts'
 import { hasOutdated } from '../../../lib/accounts/users/store-naming.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, times } from '../../support/service.ts'
 
@@ -72,7 +73,7 @@ describeService('people are found', (service) => {
     await insertUser('rare.one', 'Zacharias Quell')
     await insertUser('rare.two', 'Quirin Zimt')
     await indexAll()
-    expect(await db.get('SELECT count(*) AS count FROM user_words WHERE word = ?', 'qu')).toEqual({ count: 702 })
+    expect(await db.get(sql`SELECT count(*) AS count FROM user_words WHERE word = ${'qu'}`)).toEqual({ count: 702 })
     expect((await ada.users.search({ query: 'quirin', limit: 50 })).users).toHaveLength(50)
     expect(await found('quell zacharias')).toEqual(['rare.one'])
     expect(await found('qu zi')).toEqual(['rare.two'])
@@ -97,14 +98,14 @@ describeService('people are found', (service) => {
     await service.idle()
     expect(await found('noether')).toEqual([])
     const { db } = innerState(service.chat)
-    expect(await db.all('SELECT word FROM user_words WHERE user_id = ?', id)).toEqual([])
+    expect(await db.all(sql`SELECT word FROM user_words WHERE user_id = ${id}`)).toEqual([])
   })
 
   it('that an older program has added, renamed or disabled, at once and after their words are made', async () => {
     const { db } = innerState(service.chat)
     await insertUser('older', 'Olga Older')
-    await db.run('UPDATE users SET display_name = ? WHERE id = ?', 'Amazing Hopper', ids.get('grace')!)
-    await db.run('UPDATE users SET disabled_at = 1 WHERE id = ?', ids.get('mhb')!)
+    await db.run(sql`UPDATE users SET display_name = ${'Amazing Hopper'} WHERE id = ${ids.get('grace')!}`)
+    await db.run(sql`UPDATE users SET disabled_at = 1 WHERE id = ${ids.get('mhb')!}`)
     for (const state of ['outdated', 'made']) {
       expect([state, await found('olga')]).toEqual([state, ['older']])
       expect([state, await found('amaz')]).toEqual([state, ['grace']])
@@ -112,16 +113,16 @@ describeService('people are found', (service) => {
       await indexAll()
     }
     expect(
-      await db.all('SELECT word FROM user_words WHERE user_id = ? AND word = ?', ids.get('mhb')!, '-mhb'),
+      await db.all(sql`SELECT word FROM user_words WHERE user_id = ${ids.get('mhb')!} AND word = ${'-mhb'}`),
     ).toHaveLength(1)
   })
 
   it('by username while the words of many are being made', async () => {
     const { db } = innerState(service.chat)
-    await db.run("UPDATE users SET words_of = NULL WHERE username LIKE 'many%'")
+    await db.run(sql`UPDATE users SET words_of = NULL WHERE username LIKE 'many%'`)
     expect(await found('many69')).toEqual(expect.arrayContaining(['many69', 'many690', 'many699']))
     await indexAll()
-    expect(await db.get('SELECT count(*) AS count FROM users WHERE words_of IS NULL')).toEqual({ count: 0 })
+    expect(await db.get(sql`SELECT count(*) AS count FROM users WHERE words_of IS NULL`)).toEqual({ count: 0 })
   })
 
   async function indexAll(): Promise<void> {
@@ -134,10 +135,7 @@ describeService('people are found', (service) => {
     const ctx = innerState(service.chat)
     const id = ctx.id()
     const email = `${id}@older.example`
-    await ctx.db.run(
-      `INSERT INTO users (id, email, email_key, username, username_key, display_name, roles, created_at, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, 'member', 1, 1)`,
-      ...[id, email, email, username, username, display_name],
-    )
+    await ctx.db.run(sql`INSERT INTO users (id, email, email_key, username, username_key, display_name, roles, created_at, updated_at)
+         VALUES (${id}, ${email}, ${email}, ${username}, ${username}, ${display_name}, 'member', 1, 1)`)
   }
 })

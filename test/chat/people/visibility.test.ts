@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ensureFormer } from '../../../lib/chat/memberships/filling.ts'
 import { OPERATOR } from '../../../lib/core/actor.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, times } from '../../support/service.ts'
 
@@ -61,22 +62,22 @@ describeService('users by their ids', (service) => {
     const { db, tasks } = innerState(service.chat)
     // While users are being erased, it is not checked.
     await tasks.settle()
-    await db.run('DELETE FROM former_participants WHERE user_id = ?', mary.id)
+    await db.run(sql`DELETE FROM former_participants WHERE user_id = ${mary.id}`)
     expect(await names(ada, mary.id)).toEqual(['mary'])
     const { findings } = await service.chat.ops.fsck({ repair: true })
     expect(findings).toMatchObject([{ name: 'participants.former', count: 1, repaired: true }])
-    expect(await db.all('SELECT conversation_id FROM former_participants WHERE user_id = ?', mary.id)).toEqual([
+    expect(await db.all(sql`SELECT conversation_id FROM former_participants WHERE user_id = ${mary.id}`)).toEqual([
       { conversation_id },
     ])
   })
 
   it('are those who left before the upgrade', async () => {
     const { db, tasks } = innerState(service.chat)
-    await db.run('DELETE FROM former_participants')
-    await db.run("DELETE FROM meta WHERE name = 'former_participants'")
+    await db.run(sql`DELETE FROM former_participants`)
+    await db.run(sql`DELETE FROM meta WHERE name = 'former_participants'`)
     await Promise.all(times(3, () => ensureFormer(db)))
     await tasks.settle()
-    expect(await db.all('SELECT user_id FROM former_participants')).toEqual([{ user_id: mary.id }])
+    expect(await db.all(sql`SELECT user_id FROM former_participants`)).toEqual([{ user_id: mary.id }])
   })
 
   describe('and participants by their names', () => {
@@ -103,14 +104,10 @@ describeService('users by their ids', (service) => {
         for (const n of times(2_010, (index) => index)) {
           const id = `${UNKNOWN.slice(0, -4)}${String(n).padStart(4, '0')}`
           const key = `crowd${n}`
+          await tx.run(sql`INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
+               VALUES (${id}, ${key}, ${key}, ${key}, ${key}, 'member', 1, 1)`)
           await tx.run(
-            `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
-               VALUES (?, ?, ?, ?, ?, 'member', 1, 1)`,
-            ...[id, key, key, key, key],
-          )
-          await tx.run(
-            "INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (?, ?, 'viewer', 1)",
-            ...[conversation_id, id],
+            sql`INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (${conversation_id}, ${id}, 'viewer', 1)`,
           )
         }
       })
