@@ -30,6 +30,7 @@ import * as receipts from './chat/receipts/routes.ts'
 import * as search from './chat/search/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import * as timeline from './chat/timeline/routes.ts'
+import * as marks from './chat/unread/routes.ts'
 import * as usage from './chat/usage/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
@@ -56,7 +57,7 @@ export const endpoints = {
   audit,
   tasks,
   nodes,
-  conversations,
+  conversations: { ...conversations, ...marks },
   participants,
   invites,
   threads: { ...threads, messages: timeline.replies },

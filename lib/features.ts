@@ -48,6 +48,7 @@ import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as threads from './chat/threads/service.ts'
 import * as timeline from './chat/timeline/service.ts'
+import * as marks from './chat/unread/service.ts'
 import * as usage from './chat/usage/service.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
@@ -100,6 +101,7 @@ export const USE_CASES = {
   oauth: useCasesOf(oauth),
   conversations: {
     ...useCasesOf(conversations),
+    ...useCasesOf(marks),
     ...useCasesOf(direct),
     ...useCasesOf(settings),
     ...useCasesOf(operation),

@@ -55,6 +55,8 @@ const CALLS: Record<string, unknown[]> = {
   'conversations.listAll': [],
   'conversations.describe': [ID],
   'conversations.removeAny': [ID],
+  'conversations.markRead': [ID, {}],
+  'conversations.markUnread': [ID, { message_id: ID }],
   'participants.add': [ID, { user_id: ID }],
   'participants.changeRole': [ID, ID, { role: 'member' }],
   'participants.remove': [ID, ID],

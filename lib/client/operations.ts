@@ -32,6 +32,8 @@ export const OPERATIONS = {
     direct: { method: 'POST', path: '/api/conversations/direct', input: 'body' },
     get: { method: 'GET', path: '/api/conversations/{conversation_id}', is_read: true },
     list: { method: 'GET', path: '/api/conversations', input: 'query', is_read: true },
+    markRead: { method: 'POST', path: '/api/conversations/{conversation_id}/read', input: 'body', is_optional: true },
+    markUnread: { method: 'POST', path: '/api/conversations/{conversation_id}/unread', input: 'body' },
     remove: { method: 'DELETE', path: '/api/conversations/{conversation_id}' },
     rename: { method: 'PATCH', path: '/api/conversations/{conversation_id}', input: 'body' },
     setSettings: { method: 'PATCH', path: '/api/conversations/{conversation_id}/settings', input: 'body' },

@@ -65,6 +65,7 @@ const BODIES: Record<string, (world: World) => object> = {
   conversationsDirect: (world) => ({ user_id: world.user_id }),
   conversationsRename: () => ({ title: 'Renamed' }),
   conversationsSetSettings: () => ({ level: 'all' }),
+  conversationsMarkUnread: ({ root_id }) => ({ message_id: root_id }),
   participantsAdd: (world) => ({ user_id: world.stranger }),
   participantsChangeRole: () => ({ role: 'viewer' }),
   invitesCreate: () => ({}),

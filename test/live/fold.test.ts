@@ -178,6 +178,8 @@ const SILENT: Record<string, string> = {
   invitesRevoke: 'only its maker learns of an invite',
   threadsMarkRead: 'unread.update, to the reader alone; read.update is not kept',
   threadsMarkUnread: 'unread.update, to the reader alone; read.update is not kept',
+  conversationsMarkRead: 'conversation.unread, to the reader alone; read.update is not kept',
+  conversationsMarkUnread: 'conversation.unread, to the reader alone; read.update is not kept',
   conversationsSetSettings: 'settings.update, to the streams of that user alone',
   presenceSendHeartbeat: 'presence is not kept',
   presenceSetTyping: 'typing is not kept',

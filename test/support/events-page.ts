@@ -227,12 +227,31 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     when:
       'The reader of this stream marked a thread as read, here or on another device. Other users do not get it. Count new ' +
       'messages by `message.new`.',
-    example: { conversation_id: CONVERSATION, root_id: ROOT, unread: 0 },
+    example: {
+      conversation_id: CONVERSATION,
+      root_id: ROOT,
+      unread: 0,
+      unread_replies: 0,
+      conversation_unread: 3,
+      as_of: '2026-11-20T10:00:00.123456Z',
+    },
+  },
+  'conversation.unread': {
+    when:
+      'The reader of this stream marked a whole conversation as read, its threads, or its threads as unread, here or on ' +
+      'another device. Other users do not get it. `change` is what was marked: read the counts of its threads again.',
+    example: {
+      conversation_id: CONVERSATION,
+      change: 'all_read',
+      at: '2026-11-20T10:00:00.123456Z',
+      unread: 0,
+      as_of: '2026-11-20T10:00:00.123456Z',
+    },
   },
   'read.update': {
     when:
-      'The read marker of a participant in a thread has moved, here or on another device: at most once a second for a person ' +
-      'and thread, the latest counts. Only where the policy `receipts` is `on`, in conversations with at most 200 ' +
+      'The read marker of a participant in a thread, or with `scope` in the whole conversation, has moved, here or on ' +
+      'another device: at most once a second for a person and thread, the latest counts. Only where the policy `receipts` is `on`, in conversations with at most 200 ' +
       'participants, and only about and to those who share what they read.',
     example: { conversation_id: CONVERSATION, root_id: ROOT, user_id: GRACE, read_at: '2026-11-20T10:00:00.123456Z' },
   },

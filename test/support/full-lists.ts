@@ -2,9 +2,10 @@ import { composeReactionLists } from '../../lib/chat/messages/store-reactions.ts
 import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
-import { RECOUNT } from '../../lib/storage/schema/0012-unread-totals.ts'
+import { RECOUNT_MESSAGES } from '../../lib/storage/schema/0012-unread-totals.ts'
 import { RECOUNT_PARTICIPANTS } from '../../lib/storage/schema/0029-participant-counts.ts'
 import { FIRST_DOC, statement } from '../../lib/storage/sql.ts'
+import { RECOUNT_SEEN } from '../../lib/storage/unread-set.ts'
 import { innerState, times } from './service.ts'
 
 /** The names of the items in each filled list. */
@@ -274,7 +275,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       }),
     ])
     await composeReactionLists(tx, [messages[1]!])
-    for (const sql of [...RECOUNT, RECOUNT_PARTICIPANTS]) await tx.run(sql)
+    for (const recount of [RECOUNT_MESSAGES, RECOUNT_SEEN, RECOUNT_PARTICIPANTS]) await tx.run(recount)
   })
   return {
     owner_id: ownerId,

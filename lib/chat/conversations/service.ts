@@ -171,7 +171,8 @@ export const list = useCase({
           ...toFields(row),
           role: row.role,
           participant_count: row.participant_count,
-          unread: isCounted || row.unread === 0 ? row.unread : await sumUnread(db, { user_id, ...row }, row.id),
+          unread:
+            isCounted || row.unread === 0 ? row.unread : await sumUnread(db, { user_id, conversation_id: row.id }),
           ...(partner && { with: partner }),
           ...toOwnFields(row, settingsContext(ctx)),
           last_activity_at: toInstant(row.active_at),

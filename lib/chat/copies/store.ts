@@ -1,6 +1,6 @@
 import { uniqueKey } from '../../core/characters.ts'
 import type { Queries, Row } from '../../storage/database.ts'
-import { MESSAGE_COUNT, SEEN_COUNT } from '../../storage/schema/0012-unread-totals.ts'
+import { MESSAGE_COUNT } from '../../storage/schema/0012-unread-totals.ts'
 import { PARTICIPANT_COUNT } from '../../storage/schema/0029-participant-counts.ts'
 import { FILL_FORMER } from '../../storage/schema/0052-names.ts'
 import {
@@ -14,6 +14,7 @@ import {
   name,
   sql,
 } from '../../storage/sql.ts'
+import { SEEN_COUNT } from '../../storage/unread-set.ts'
 
 /** A conversation as an import finds it. By primary key. */
 export function findPlace(db: Queries, id: string): Promise<{ deleted_at: Micros | null } | undefined> {

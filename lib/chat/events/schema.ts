@@ -93,6 +93,14 @@ export const PersistedEvent = v.variant('type', [
 ])
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
 
+const Count = v.pipe(v.number(), v.integer())
+
+/** When what follows is not in a number. */
+const AsOf = v.pipe(
+  Instant,
+  v.description('The arrival of the newest message that is counted: add those that arrived later'),
+)
+
 /** Ephemeral events: sent once to the open streams. */
 export const EphemeralEvent = v.variant('type', [
   event('thread.activity', v.object({ root_id: Id, last_activity_at: Instant })),
@@ -108,7 +116,30 @@ export const EphemeralEvent = v.variant('type', [
     v.object({ ids: v.optional(v.array(Id)), up_to: v.optional(Id), unread: v.pipe(v.number(), v.integer()) }),
   ),
   event('notifications.count', v.object({ unread: v.pipe(v.number(), v.integer()) })),
-  event('unread.update', v.object({ conversation_id: Id, root_id: Id, unread: v.pipe(v.number(), v.integer()) })),
+  event(
+    'unread.update',
+    v.object({
+      conversation_id: Id,
+      root_id: Id,
+      unread: Count,
+      unread_replies: Count,
+      conversation_unread: v.pipe(Count, v.description('`unread` of the conversation')),
+      as_of: AsOf,
+    }),
+  ),
+  event(
+    'conversation.unread',
+    v.object({
+      conversation_id: Id,
+      change: v.picklist(['roots_read', 'all_read', 'roots_unread']),
+      at: v.pipe(
+        Instant,
+        v.description('The arrival up to which messages were read, or from which on they are unread'),
+      ),
+      unread: v.pipe(Count, v.description('`unread` of the conversation')),
+      as_of: AsOf,
+    }),
+  ),
   event(
     'read.update',
     v.object({
@@ -117,6 +148,14 @@ export const EphemeralEvent = v.variant('type', [
       user_id: Id,
       read_at: v.optional(
         v.pipe(Instant, v.description('The arrival of the message at which the marker is; missing without a marker')),
+      ),
+      scope: v.optional(
+        v.pipe(
+          v.picklist(['roots', 'all']),
+          v.description(
+            'For a mark of the whole conversation, whose latest thread is `root_id`: up to `read_at` the user has read the first messages of threads, or all messages',
+          ),
+        ),
       ),
     }),
   ),

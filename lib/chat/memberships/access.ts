@@ -6,17 +6,16 @@ import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { CLOSED, canPost } from './rules.ts'
-import { findMembership } from './store.ts'
+import { findMembership, type ReadFloors } from './store.ts'
 import { findConversation, isPlace } from './store-conversations.ts'
 import { isClosed, isDirect } from './store-direct.ts'
 import { lockConversation, lockMembershipRow, lockPlace, type Where } from './store-locks.ts'
 
 export type { Where } from './store-locks.ts'
 
-/** The role of a participant, and the time at which the participant joined. */
-export interface Membership {
+/** The role of a participant, when the participant joined, and how far the participant has read. */
+export interface Membership extends ReadFloors {
   role: ParticipantRole
-  joined_at: Micros
 }
 
 /** A membership whose conversation the transaction has locked; `clock` is the conversation's last instant. */
@@ -33,14 +32,21 @@ export interface LockedMembership extends Membership {
 }
 
 /** A membership in a conversation that the transaction changes at the instant `at`: unique and increasing in it. */
-export interface LockedForChange extends Membership {
+export interface LockedForChange extends Pick<Membership, 'role' | 'joined_at'> {
   conversation_id: string
   at: Micros
   is_direct: number
 }
 
 /** A system actor participates in no conversation, and has an owner's rights in all. */
-const EVERYWHERE: Membership = { role: 'owner', joined_at: 0 }
+const EVERYWHERE: Membership = {
+  role: 'owner',
+  joined_at: 0,
+  replies_read_to: 0,
+  roots_read_to: 0,
+  replies_read_at: 0,
+  roots_read_at: 0,
+}
 
 /**
  * The actor's membership in a conversation, for reading. Every read of a conversation calls this first.

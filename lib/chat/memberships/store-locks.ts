@@ -1,6 +1,8 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
+import { READ_FLOORS } from '../../storage/unread-set.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import type { ReadFloors } from './store.ts'
 
 /** The id of a conversation, or of a message or thread in it. */
 export type Where = { conversation_id: string } | { message_id: string } | { root_id: string }
@@ -22,17 +24,18 @@ const ID_OF = { conversation_id: sql`c.id`, message_id: sql`m.id`, root_id: sql`
 export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
   const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
   const lock = tx.dialect === 'postgresql' ? sql`FOR UPDATE OF c FOR SHARE OF p` : sql``
-  return tx.get<{
-    conversation_id: string
-    role: ParticipantRole
-    joined_at: Micros
-    clock: Micros
-    is_direct: number
-    policy: string | null
-    receipts: number
-    unread_mentions: number
-  }>(
-    sql`SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock, c.is_direct, c.policy, p.receipts,
+  return tx.get<
+    ReadFloors & {
+      conversation_id: string
+      role: ParticipantRole
+      clock: Micros
+      is_direct: number
+      policy: string | null
+      receipts: number
+      unread_mentions: number
+    }
+  >(
+    sql`SELECT c.id AS conversation_id, p.role, ${READ_FLOORS}, c.clock, c.is_direct, c.policy, p.receipts,
           p.unread_mentions
        ${FROM_WHERE[by]} JOIN participants p ON p.conversation_id = c.id
       WHERE ${ID_OF[by]} = ${id} AND p.user_id = ${userId} AND c.deleted_at IS NULL ${lock}`,

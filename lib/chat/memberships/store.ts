@@ -2,6 +2,7 @@ import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, type Micros, sql } from '../../storage/sql.ts'
+import { READ_FLOORS } from '../../storage/unread-set.ts'
 import type { Participant, ParticipantRole, Presence } from '../conversations/schema.ts'
 
 /** A row of a participant, with the names of the user. */
@@ -26,10 +27,21 @@ export function toParticipant(row: ParticipantRow, presence: Presence): Particip
   }
 }
 
-/** The role of a user in a conversation, and the time at which the user joined. By primary key. */
+/** How far a participant has read a conversation. Messages from before `joined_at` never count as unread. */
+export interface ReadFloors {
+  joined_at: Micros
+  /** Up to this arrival all replies are read, and all roots, unless they were marked unread later. */
+  replies_read_to: Micros
+  roots_read_to: Micros
+  /** When the last marks were set that ended all exceptions. */
+  replies_read_at: Micros
+  roots_read_at: Micros
+}
+
+/** The role of a user in a conversation, and how far the user has read it. By primary key. */
 export function findMembership(db: Queries, conversationId: string, userId: string) {
-  return db.get<{ role: ParticipantRole; joined_at: Micros }>(
-    sql`SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+  return db.get<ReadFloors & { role: ParticipantRole }>(
+    sql`SELECT p.role, ${READ_FLOORS} FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.conversation_id = ${conversationId} AND p.user_id = ${userId} AND c.deleted_at IS NULL`,
   )
 }

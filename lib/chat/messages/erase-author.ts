@@ -154,12 +154,7 @@ async function count(
   if (live.length === 0) return
   if (messages === 'keep') return reassignLive(tx, root_id, user_id, live.length)
   tx.countMessages(conversation_id, -live.length)
-  await countOut(
-    tx,
-    { root_id, conversation_id },
-    user_id,
-    live.map((message) => message.created_at),
-  )
+  await countOut(tx, { root_id, conversation_id }, user_id, live)
   tx.advanceClock(conversation_id, at)
   for (const message of live) tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
 }

@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
-import { greatest, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { ROOT_IS_UNREAD, SEEN_TO } from '../../storage/unread-set.ts'
 import type { MessageRow } from './store.ts'
 
 /** The `user_id` in the counts of messages without an author. */
@@ -13,7 +14,7 @@ const NO_AUTHOR = ''
  */
 export async function recount(
   tx: Queries,
-  message: Pick<MessageRow, 'conversation_id' | 'root_id' | 'posted_by' | 'created_at'>,
+  message: Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'posted_by' | 'created_at'>,
   by: -1 | 1,
 ): Promise<void> {
   const author = message.posted_by ?? NO_AUTHOR
@@ -28,22 +29,23 @@ export async function recount(
     sql`UPDATE thread_members SET read_count = read_count + ${by} WHERE root_id = ${message.root_id}
           AND read_at >= ${message.created_at} AND user_id <> ${author}`,
   )
-  await shiftSeen(tx, message, { author, arrivals: [message.created_at], by })
+  await shiftSeen(tx, message, { author, messages: [message], by })
 }
 
 /**
  * Subtracts messages that are erased with their author from the counts: those of the thread, of the author, and of all
  * other readers whose mark is at or after one of them.
  *
- * @param arrivals the times of the messages that were not deleted before
+ * @param messages those that were not deleted before
  */
 export async function countOut(
   tx: Queries,
   thread: { root_id: string; conversation_id: string },
   author: string,
-  arrivals: Micros[],
+  messages: readonly Arrived[],
 ): Promise<void> {
   const { root_id: rootId } = thread
+  const arrivals = messages.map(({ created_at }) => created_at)
   const { live_count } = await addLive(tx, rootId, author, -arrivals.length)
   await tx.run(
     sql`UPDATE threads SET message_count = message_count - ${arrivals.length},
@@ -56,8 +58,11 @@ export async function countOut(
                                            ELSE ${arrivalsUpTo(tx, arrivals, sql`thread_members.read_at`)} END
       WHERE root_id = ${rootId} AND read_at >= ${earliest} AND user_id <> ${author}`,
   )
-  await shiftSeen(tx, thread, { author, arrivals, by: -1 })
+  await shiftSeen(tx, thread, { author, messages, by: -1 })
 }
+
+/** A message of a thread, by its id and its arrival. */
+type Arrived = Pick<MessageRow, 'id' | 'created_at'>
 
 /**
  * Changes the number of seen messages of each participant: a message counts as seen for its author, for participants who
@@ -66,18 +71,22 @@ export async function countOut(
 async function shiftSeen(
   tx: Queries,
   { conversation_id, root_id }: { conversation_id: string; root_id: string },
-  { author, arrivals, by }: { author: string; arrivals: Micros[]; by: -1 | 1 },
+  { author, messages, by }: { author: string; messages: readonly Arrived[]; by: -1 | 1 },
 ): Promise<void> {
-  const { earliest, latest } = boundsOf(arrivals)
+  const replies = messages.filter(({ id }) => id !== root_id).map(({ created_at }) => created_at)
+  const ofRoot = sql`CASE WHEN ${ROOT_IS_UNREAD} THEN 0 ELSE 1 END`
+  const ofReplies = sql`CASE WHEN ${SEEN_TO} >= ${boundsOf(replies).latest} THEN ${replies.length}
+       ELSE ${arrivalsUpTo(tx, replies, SEEN_TO)} END`
   await tx.run(
-    sql`UPDATE participants
-        SET seen_count = seen_count + ${by} * CASE WHEN p.user_id = ${author} OR p.seen_to >= ${latest}
-              THEN ${arrivals.length} ELSE ${arrivalsUpTo(tx, arrivals, sql`p.seen_to`)} END
-       FROM (SELECT q.user_id, ${greatest(tx.dialect)}(q.joined_at, coalesce(r.read_at, 0)) AS seen_to
-               FROM participants q LEFT JOIN thread_members r ON r.root_id = ${root_id} AND r.user_id = q.user_id
-              WHERE q.conversation_id = ${conversation_id}) AS p
-      WHERE participants.conversation_id = ${conversation_id} AND participants.user_id = p.user_id
-        AND (p.seen_to >= ${earliest} OR p.user_id = ${author})`,
+    sql`UPDATE participants SET seen_count = seen_count + ${by} * seen.total
+       FROM (SELECT p.user_id, CASE WHEN p.user_id = ${author} THEN ${messages.length}
+                    ELSE ${replies.length > 0 ? ofReplies : sql`0`}
+                       + ${replies.length < messages.length ? ofRoot : sql`0`} END AS total
+               FROM participants p JOIN threads t ON t.root_id = ${root_id}
+               LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+              WHERE p.conversation_id = ${conversation_id}) AS seen
+      WHERE participants.conversation_id = ${conversation_id} AND participants.user_id = seen.user_id
+        AND seen.total > 0`,
   )
 }
 
@@ -92,8 +101,8 @@ function arrivalsUpTo({ dialect }: Queries, arrivals: Micros[], instant: Sql): S
 
 function boundsOf(arrivals: Micros[]): { earliest: Micros; latest: Micros } {
   return {
-    earliest: arrivals.reduce((earliest, at) => Math.min(earliest, at)),
-    latest: arrivals.reduce((latest, at) => Math.max(latest, at)),
+    earliest: arrivals.reduce((earliest, at) => Math.min(earliest, at), Number.MAX_SAFE_INTEGER),
+    latest: arrivals.reduce((latest, at) => Math.max(latest, at), 0),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { each, type Micros, sql } from '../../storage/sql.ts'
+import { IS_READ } from '../../storage/unread-set.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 
 /** A message that mentions all participants. */
@@ -33,14 +34,15 @@ export interface ToNotify extends ParticipantSettings {
  */
 export function listToNotify(
   db: Queries,
-  { id, conversation_id, root_id, posted_by, created_at }: MessageToAll,
+  { id, conversation_id, root_id, posted_by }: MessageToAll,
   { after, at, limit }: { after: string; at: Micros; limit: number },
 ): Promise<ToNotify[]> {
   return db.all<ToNotify>(
     sql`SELECT p.user_id, p.level, p.muted_until, p.archived,
-            CASE WHEN r.read_at >= ${created_at} AND r.read_at >= p.joined_at THEN 1 ELSE 0 END AS has_read
-       FROM participants p LEFT JOIN thread_members r ON r.root_id = ${root_id} AND r.user_id = p.user_id
-      WHERE p.conversation_id = ${conversation_id} AND p.user_id > ${after} AND p.user_id <> ${posted_by ?? ''}
+            CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.id = ${id} AND ${IS_READ}) THEN 1 ELSE 0 END AS has_read
+       FROM participants p CROSS JOIN threads t
+       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+      WHERE t.root_id = ${root_id} AND p.conversation_id = ${conversation_id} AND p.user_id > ${after} AND p.user_id <> ${posted_by ?? ''}
         AND p.joined_at <= ${at} AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = ${id}
             AND n.user_id = p.user_id)
       ORDER BY p.user_id

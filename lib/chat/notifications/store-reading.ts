@@ -32,25 +32,62 @@ export async function readInThread(
   upTo: Micros,
   now: Micros,
 ): Promise<string[]> {
-  const { user_id, conversation_id, is_direct, unread_mentions } = reader
-  const isUnread = sql`n.user_id = ${user_id} AND n.read_at IS NULL AND m.root_id = ${rootId}
-         AND m.created_at <= ${upTo}`
-  const read = (ids: Sql) =>
-    tx.all<ReadRow>(
-      sql`UPDATE notifications SET read_at = ${now} WHERE user_id = ${user_id} AND id IN (${ids})
-            RETURNING id, kind, hidden`,
-    )
+  const rows = await readOfMessages(tx, reader, sql`m.root_id = ${rootId} AND m.created_at <= ${upTo}`, now)
+  return countAll(tx, reader, rows)
+}
+
+/**
+ * Marks the notifications of a conversation as read whose messages, or roots, arrived up to an instant, and that of being
+ * added to it, in a transaction that has locked the conversation. As {@link readInThread}.
+ *
+ * @returns their ids
+ */
+export async function readInConversation(
+  tx: Queries,
+  reader: NotifiedReader,
+  { scope, at }: { scope: 'roots' | 'all'; at: Micros },
+  now: Micros,
+): Promise<string[]> {
+  const { user_id, conversation_id } = reader
+  const inScope = scope === 'roots' ? sql`AND m.parent_id IS NULL` : sql``
+  const messages = sql`m.conversation_id = ${conversation_id} AND m.created_at <= ${at} ${inScope}`
+  const rows = await readOfMessages(tx, reader, messages, now)
+  const added = await read(
+    tx,
+    user_id,
+    sql`SELECT id FROM notifications
+      WHERE user_id = ${user_id} AND conversation_id = ${conversation_id} AND kind = 'added' AND read_at IS NULL`,
+    now,
+  )
+  return countAll(tx, reader, [...rows, ...added])
+}
+
+/** Marks notifications as read whose message `m` meets a condition. */
+async function readOfMessages(tx: Queries, reader: NotifiedReader, messages: Sql, now: Micros): Promise<ReadRow[]> {
+  const { user_id, is_direct, unread_mentions } = reader
+  const isUnread = sql`n.user_id = ${user_id} AND n.read_at IS NULL AND ${messages}`
   const rows = await read(
+    tx,
+    user_id,
     sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.id
       WHERE ${isUnread} ${unread_mentions > 0 ? sql`` : sql`AND n.hidden > 0`}`,
+    now,
   )
-  if (is_direct === 1)
-    rows.push(
-      ...(await read(
-        sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.message_id
-          WHERE ${isUnread} AND n.kind = 'direct' AND n.root_id = m.root_id`,
-      )),
-    )
+  if (is_direct === 0) return rows
+  const direct = sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.message_id
+    WHERE ${isUnread} AND n.kind = 'direct' AND n.root_id = m.root_id`
+  return [...rows, ...(await read(tx, user_id, direct, now))]
+}
+
+function read(tx: Queries, userId: string, ids: Sql, now: Micros): Promise<ReadRow[]> {
+  return tx.all<ReadRow>(
+    sql`UPDATE notifications SET read_at = ${now} WHERE user_id = ${userId} AND id IN (${ids})
+          RETURNING id, kind, hidden`,
+  )
+}
+
+/** Counts notifications as read. @returns the ids of those that were shown */
+async function countAll(tx: Queries, { user_id, conversation_id }: NotifiedReader, rows: ReadRow[]): Promise<string[]> {
   await countRead(
     tx,
     user_id,

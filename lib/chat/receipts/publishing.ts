@@ -8,7 +8,14 @@ import type { Hub } from '../../live/hub/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import { type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { listSmall } from '../presence/store.ts'
-import { listMoved, listUnshared, type MovedMarker } from './store-publishing.ts'
+import {
+  type ConversationMarkerKey,
+  listMoved,
+  listMovedIn,
+  listUnshared,
+  type MarkerKey,
+  type MovedMarker,
+} from './store-publishing.ts'
 
 /** Markers are gathered for so long; the last place of each counts. */
 const GATHER_MS = 1_000
@@ -46,7 +53,17 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
   async function sendBatch(keys: string[]): Promise<void> {
     // All read at one moment: users who no longer share receipts get nothing that moved later.
     const { markers, small, unshared } = await db.snapshot(async (queries) => {
-      const found = await listMoved(queries, keys.map(fromKey))
+      const moved = keys.map(fromKey)
+      const found = [
+        ...(await listMoved(
+          queries,
+          moved.flatMap((key) => ('root_id' in key ? key : [])),
+        )),
+        ...(await listMovedIn(
+          queries,
+          moved.flatMap((key) => ('scope' in key ? key : [])),
+        )),
+      ]
       const markers = found.filter((marker) => toPolicy(marker).receipts === 'on')
       const ids = new Set(markers.map(({ conversation_id }) => conversation_id))
       if (ids.size === 0) return { markers: [], small: new Set<string>(), unshared: [] }
@@ -63,21 +80,33 @@ export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: 
 
   return {
     /** A marker has moved, and that is durable. Costs nothing where others do not see it. */
-    moved({ is_direct = 0, policy = null, receipts = 0 }: Place, rootId: string, userId: string): void {
-      if (!config.receipts.enabled || receipts === 0 || toPolicy({ is_direct, policy }).receipts === 'off') return
-      moves.add(`${rootId} ${userId}`)
+    moved(place: Place, rootId: string, userId: string): void {
+      if (isShared(config, place)) moves.add(`${rootId} ${userId}`)
+    },
+    /** As `moved`, a marker of the whole conversation. */
+    movedIn(place: Place & { conversation_id: string }, userId: string, scope: 'roots' | 'all'): void {
+      if (isShared(config, place)) moves.add(`${place.conversation_id} ${userId} ${scope}`)
     },
     flush: moves.flush,
     close: moves.close,
   }
 }
 
-function fromKey(key: string) {
-  const [root_id, user_id] = key.split(' ') as [string, string]
-  return { root_id, user_id }
+/** Whether others see a marker. */
+function isShared({ receipts: { enabled } }: Pick<Config, 'receipts'>, place: Place): boolean {
+  const { is_direct = 0, policy = null, receipts = 0 } = place
+  return enabled && receipts === 1 && toPolicy({ is_direct, policy }).receipts === 'on'
 }
 
-function toEvent({ conversation_id, root_id, user_id, read_at }: MovedMarker) {
+function fromKey(key: string): MarkerKey | ConversationMarkerKey {
+  const [id, user_id, scope] = key.split(' ') as [string, string, string?]
+  return scope === undefined ? { root_id: id, user_id } : { conversation_id: id, user_id, scope }
+}
+
+function toEvent({ conversation_id, root_id, user_id, read_at, scope }: MovedMarker) {
   const at = read_at > 0 ? { read_at: toInstant(read_at) } : {}
-  return { type: 'read.update' as const, payload: { conversation_id, root_id, user_id, ...at } }
+  return {
+    type: 'read.update' as const,
+    payload: { conversation_id, root_id, user_id, ...at, ...(scope && { scope }) },
+  }
 }

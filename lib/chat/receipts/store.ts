@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, sql } from '../../storage/sql.ts'
+import { IS_READ, MARKER } from '../../storage/unread-set.ts'
 
 /** A read marker in a thread. */
 export interface ReaderRow {
@@ -8,15 +9,15 @@ export interface ReaderRow {
 }
 
 /**
- * The markers of users who share receipts, there and everywhere. A marker from before the user joined (again) is void.
- * SQLite would look each user up by the primary key, and read its row: for a range it takes the index of the users who
- * do not share.
+ * The participants who share receipts, there and everywhere, with their markers of a thread. A marker from before the user
+ * joined (again) is void. SQLite would look each user up by the primary key, and read its row: for a range it takes the
+ * index of the users who do not share.
  */
-const shown = ({ dialect }: Queries, conversationId: string, rootId: string) => sql`FROM thread_members r
-    JOIN participants p ON p.conversation_id = ${conversationId} AND p.user_id = r.user_id
-   WHERE r.root_id = ${rootId} AND r.read_at > 0 AND r.read_at >= p.joined_at AND p.receipts = 1
+const shown = ({ dialect }: Queries, conversationId: string, rootId: string) => sql`FROM participants p
+    CROSS JOIN threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+   WHERE p.conversation_id = ${conversationId} AND t.root_id = ${rootId} AND p.receipts = 1
      AND NOT EXISTS (SELECT 1 FROM users u
-                      WHERE u.id ${dialect === 'sqlite' ? sql`BETWEEN r.user_id AND r.user_id` : sql`= r.user_id`}
+                      WHERE u.id ${dialect === 'sqlite' ? sql`BETWEEN p.user_id AND p.user_id` : sql`= p.user_id`}
                           AND u.receipts = 0)`
 
 /** Whether a participant shares what they read: in a conversation, and everywhere. By primary keys. */
@@ -34,19 +35,21 @@ export async function findSharing(
 
 /** A message whose readers are searched. */
 export interface ReadMessage {
+  id: string
   conversation_id: string
   root_id: string
   posted_by: string | null
-  created_at: Micros
 }
 
-const read = (db: Queries, { conversation_id, root_id, created_at, posted_by }: ReadMessage) =>
-  sql`${shown(db, conversation_id, root_id)} AND r.read_at >= ${created_at} AND r.user_id <> ${posted_by ?? ''}`
+const read = (db: Queries, { id, conversation_id, root_id, posted_by }: ReadMessage) =>
+  sql`${shown(db, conversation_id, root_id)} AND p.user_id <> ${posted_by ?? ''}
+     AND EXISTS (SELECT 1 FROM messages m WHERE m.id = ${id} AND ${IS_READ})`
 
 /** Up to `limit` readers of a message after one, by their ids: a marker may move between two pages. By primary keys. */
 export function listReaders(db: Queries, message: ReadMessage, after: string, limit: number): Promise<ReaderRow[]> {
   return db.all<ReaderRow>(
-    sql`SELECT r.user_id, r.read_at ${read(db, message)} AND r.user_id > ${after} ORDER BY r.user_id LIMIT ${limit}`,
+    sql`SELECT p.user_id, ${MARKER} AS read_at ${read(db, message)} AND p.user_id > ${after}
+      ORDER BY p.user_id LIMIT ${limit}`,
   )
 }
 
@@ -58,7 +61,7 @@ export async function countReaders(db: Queries, message: ReadMessage): Promise<n
 /** Up to `limit` markers in a thread, latest first. By primary keys. */
 export function listMarkers(db: Queries, conversationId: string, rootId: string, limit: number): Promise<ReaderRow[]> {
   return db.all<ReaderRow>(
-    sql`SELECT r.user_id, r.read_at ${shown(db, conversationId, rootId)}
-      ORDER BY r.read_at DESC, r.user_id LIMIT ${limit}`,
+    sql`SELECT user_id, read_at FROM (SELECT p.user_id, ${MARKER} AS read_at ${shown(db, conversationId, rootId)}) AS markers
+      WHERE read_at > 0 ORDER BY read_at DESC, user_id LIMIT ${limit}`,
   )
 }

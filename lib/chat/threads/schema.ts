@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
 import { Message, PATHS } from '../messages/schema.ts'
 
-/** A thread in a list; `unread` depends on the reader, and is not in events. */
+/** A thread in a list; `unread` and `unread_replies` depend on the reader, and are not in events. */
 export const ThreadSummary = v.object({
   root_id: Id,
   root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root, or the names of its files')),
@@ -15,6 +15,7 @@ export const ThreadSummary = v.object({
   message_count: v.pipe(v.number(), v.integer(), v.description('Messages that are not deleted')),
   participant_count: v.pipe(v.number(), v.integer(), v.description('Number of authors in it')),
   unread: v.optional(v.pipe(v.number(), v.integer())),
+  unread_replies: v.optional(v.pipe(v.number(), v.integer(), v.description('Of `unread`, without the first message'))),
 })
 export type ThreadSummary = v.InferOutput<typeof ThreadSummary>
 

@@ -14,7 +14,9 @@ import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
-import { countUnread, findUnreadTotal, listUnread, moveMark, moveMarkBack, type ThreadReader } from '../unread/store.ts'
+import { countUnread, findUnreadTotal, listUnread, type ThreadReader } from '../unread/store.ts'
+import { findNewest } from '../unread/store-floors.ts'
+import { moveMark, moveMarkBack } from '../unread/store-marks.ts'
 import {
   ReadMark,
   type ThreadPage,
@@ -38,18 +40,19 @@ export const list = useCase({
   errors: ['not_found'],
   run: (ctx, actor, conversationId, input): Promise<ThreadPage> => {
     return ctx.db.snapshot(async (db) => {
-      const { joined_at } = await requireMember(db, actor, conversationId)
+      await requireMember(db, actor, conversationId)
       const before = beforeOf(input)
       const rows = await listThreads(db, conversationId, before, input.limit + 1)
       const page = rows.slice(0, input.limit)
-      const reader = { user_id: actor.user_id, joined_at }
-      const unread = await countUnread(
-        db,
-        reader,
-        page.map((row) => row.root_id),
-      )
+      const reader = { user_id: actor.user_id, conversation_id: conversationId }
+      const ids = page.map((row) => row.root_id)
+      // A system actor reads nothing.
+      const counts = actor.system === undefined ? await countUnread(db, reader, ids) : undefined
       return {
-        threads: page.map((row) => ({ ...toSummary(row), unread: unread.get(row.root_id) ?? 0 })),
+        threads: page.map((row) => {
+          const { unread, unread_replies } = counts?.get(row.root_id) ?? {}
+          return { ...toSummary(row), ...(unread !== undefined && { unread, unread_replies }) }
+        }),
         ...(rows.length > input.limit && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
         stream_position: await findPosition(db, conversationId),
       }
@@ -107,10 +110,10 @@ export const unread = useCase({
   run: (ctx, actor, conversationId, input): Promise<UnreadThreads> => {
     refuseSystem(actor)
     return ctx.db.snapshot(async (db) => {
-      const { joined_at } = await requireMember(db, actor, conversationId)
-      const reader = { user_id: actor.user_id, joined_at }
-      const total = await findUnreadTotal(db, reader, conversationId)
-      const rows = total > 0 ? await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1) : []
+      const membership = await requireMember(db, actor, conversationId)
+      const reader = { ...membership, user_id: actor.user_id, conversation_id: conversationId }
+      const total = await findUnreadTotal(db, reader)
+      const rows = total > 0 ? await listUnread(db, reader, beforeOf(input), input.limit + 1) : []
       const page = rows.slice(0, input.limit)
       const hasMore = page.length < rows.length
       return {
@@ -149,12 +152,18 @@ export const markUnread = useCase({
   input: UnreadMark,
   errors: ['not_found'],
   run: async (ctx, actor, rootId, input): Promise<void> => {
-    await mark(ctx, actor, rootId, input, moveMarkBack)
+    await mark(ctx, actor, rootId, input, unreadFrom(ctx, input.message_id === rootId))
   },
 })
 
 /** Moves the marker of a reader. @returns false if it stays where it is */
-type Move = (tx: Tx, reader: ThreadReader & NotifiedReader, rootId: string, at: Micros) => Promise<boolean>
+type Move = (tx: Tx, reader: LockedReader, rootId: string, at: Micros) => Promise<boolean>
+
+/** A reader whose conversation is locked; `clock` is its last instant. */
+interface LockedReader extends ThreadReader, NotifiedReader {
+  conversation_id: string
+  clock: Micros
+}
 
 /** Moves a marker forward, and reads the notifications up to it. */
 function readUpTo(ctx: Context): Move {
@@ -164,18 +173,30 @@ function readUpTo(ctx: Context): Move {
   }
 }
 
+/** Moves a marker back, at an instant of the conversation. */
+function unreadFrom(ctx: Context, is_root: boolean): Move {
+  return async (tx, reader, rootId, at) => {
+    const marked_at = Math.max(ctx.now(), reader.clock + 1)
+    const isMoved = await moveMarkBack(tx, reader, rootId, { at, is_root, marked_at })
+    if (isMoved) tx.advanceClock(reader.conversation_id, marked_at)
+    return isMoved
+  }
+}
+
 /** Moves the actor's marker to the arrival of a message by `move`, and publishes what is unread then. */
 async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark, move: Move): Promise<void> {
   refuseSystem(actor)
   const moved = await ctx.write(async (tx) => {
     const place = await lockMembership(tx, actor, { root_id: rootId })
-    const { conversation_id, joined_at, is_direct, unread_mentions = 0 } = place
+    const { conversation_id, unread_mentions = 0 } = place
     const at = await findArrival(tx, rootId, input)
     if (at === undefined) throw new ChatError('not_found')
-    const reader = { user_id: actor.user_id, joined_at, conversation_id, is_direct, unread_mentions }
+    const reader = { ...place, user_id: actor.user_id, unread_mentions }
     if (!(await move(tx, reader, rootId, at))) return undefined
-    const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
-    const payload = { conversation_id, root_id: rootId, unread }
+    const { unread, unread_replies } = (await countUnread(tx, reader, [rootId])).get(rootId)!
+    const conversation_unread = await findUnreadTotal(tx, reader)
+    const as_of = toInstant((await findNewest(tx, conversation_id))!)
+    const payload = { conversation_id, root_id: rootId, unread, unread_replies, conversation_unread, as_of }
     tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
     return place
   })

@@ -17,6 +17,7 @@ import { listNewer, listOlder } from './store.ts'
 /** The caller of a read: a participant, or a system actor, who has no unread messages. */
 export interface Caller extends Membership {
   actor: Actor
+  conversation_id: string
 }
 
 /** What a page has whatever list it is of; that of a thread has the root, too. */
@@ -56,8 +57,8 @@ export async function readPage(db: Queries, caller: Caller, list: List, input: R
   }
 }
 
-const toReader = ({ actor, joined_at }: Caller): ThreadReader | undefined =>
-  actor.system === undefined ? { user_id: actor.user_id, joined_at } : undefined
+const toReader = (caller: Caller): ThreadReader | undefined =>
+  caller.actor.system === undefined ? { ...caller, user_id: caller.actor.user_id } : undefined
 
 /** Reads the first of these messages, as many as fit into a page beside the root: at least one. */
 async function loadMessages(

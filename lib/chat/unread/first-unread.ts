@@ -22,12 +22,12 @@ const THREADS_AT_FIRST = 64
 
 /** The arrival of the earliest message of a list that a reader has not read. */
 export async function findFirstUnread(db: Queries, reader: ThreadReader, list: List): Promise<Micros | undefined> {
-  const { view, id, from } = list
+  const { view, id } = list
   if (view === 'thread') {
-    const unread = (await countUnread(db, reader, [id])).get(id) ?? 0
-    return unread > 0 ? findFirstInThread(db, reader, id, from) : undefined
+    const { unread_replies = 0 } = (await countUnread(db, reader, [id])).get(id) ?? {}
+    return unread_replies > 0 ? findFirstInThread(db, reader, id) : undefined
   }
-  const total = await findUnreadTotal(db, reader, id)
+  const total = await findUnreadTotal(db, reader)
   if (total === 0) return undefined
   return (total > MANY ? await findAmongFirst(db, reader, list) : undefined) ?? findFromEnd(db, reader, list, total)
 }
@@ -50,14 +50,14 @@ async function findAmongFirst(db: Queries, reader: ThreadReader, { view, id }: L
 async function findFromEnd(
   db: Queries,
   reader: ThreadReader,
-  { view, id }: List,
+  { view }: List,
   total: number,
 ): Promise<Micros | undefined> {
   let first: Micros | undefined
   for (let [left, before, size] = [total, Number.MAX_SAFE_INTEGER, THREADS_AT_FIRST]; left > 0; size *= 2) {
-    const since = await findActivity(db, reader, { id, before, size })
+    const since = await findActivity(db, reader, { before, size })
     if (since === undefined) break
-    const { unread, at } = await findUnreadWindow(db, reader, { id, before, since, isOfRoots: view === 'roots' })
+    const { unread, at } = await findUnreadWindow(db, reader, { before, since, isOfRoots: view === 'roots' })
     left -= unread
     before = since
     if (at !== null) first = Math.min(first ?? at, at)

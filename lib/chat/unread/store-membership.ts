@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { among, isErasedAuthor, join, type Micros, sql } from '../../storage/sql.ts'
+import { IS_UNREAD } from '../../storage/unread-set.ts'
 import type { MessageRow } from '../messages/store.ts'
 import type { View } from '../timeline/schema.ts'
 import type { ThreadReader } from './store.ts'
@@ -10,17 +11,20 @@ type Candidate = Pick<MessageRow, 'id' | 'root_id' | 'posted_by' | 'created_at' 
 /** The ids of those among messages of one conversation that a reader has not read. By primary keys. */
 export async function listUnreadAmong(
   db: Queries,
-  { user_id, joined_at }: ThreadReader,
+  { user_id, conversation_id, joined_at }: ThreadReader,
   messages: readonly Candidate[],
 ): Promise<Set<string>> {
   const news = messages.filter((m) => m.created_at > joined_at && m.posted_by !== user_id && m.deleted_at === null)
   if (news.length === 0) return new Set()
-  const marks = await db.all<{ root_id: string; read_at: Micros }>(
-    sql`SELECT root_id, read_at FROM thread_members
-      WHERE root_id ${among(db, new Set(news.map((m) => m.root_id)))} AND user_id = ${user_id}`,
+  const ids = news.map(({ id }) => id)
+  const rows = await db.all<{ id: string }>(
+    sql`SELECT m.id FROM participants p CROSS JOIN messages m
+        JOIN threads t ON t.root_id = m.root_id
+        LEFT JOIN thread_members r ON r.root_id = m.root_id AND r.user_id = p.user_id
+       WHERE p.conversation_id = ${conversation_id} AND p.user_id = ${user_id} AND m.id ${among(db, ids)}
+         AND ${IS_UNREAD}`,
   )
-  const readTo = new Map(marks.map(({ root_id, read_at }) => [root_id, read_at]))
-  return new Set(news.filter((m) => m.created_at > (readTo.get(m.root_id) ?? 0)).map((m) => m.id))
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Up to `limit` messages of a conversation that arrived after an instant, earliest first. By the indexes by arrival. */

@@ -75,6 +75,7 @@ function fold(
     case 'message.restored':
     case 'message.done':
     case 'unread.update':
+    case 'conversation.unread':
       if (event.type === 'notification.new' && event.payload.notification.kind === 'direct') return data
       return find(subjectOf(event, 'conversation_id')!) ? 'stale' : data
     default:

@@ -133,6 +133,8 @@ function fold(data: Data, event: ConversationStreamEvent, options: ReadersOption
   const isHere = (conversation_id: string) => !message || message.conversation_id === conversation_id
   switch (event.type) {
     case 'read.update':
+      // How far that reaches in each thread is not in it.
+      if (event.payload.scope) return isHere(event.payload.conversation_id) && !data.is_off ? 'stale' : data
       return message?.root_id === event.payload.root_id && !data.is_off
         ? withMarker(data, event.payload, message, options)
         : data

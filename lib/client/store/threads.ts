@@ -57,6 +57,7 @@ function foldThreads(
       return toFront(data, undefined, { ...summary, unread: summary.root_author === user_id ? 0 : 1 })
     }
     case 'unread.update':
+    case 'conversation.unread':
     case 'membership.changed':
       return event.payload.conversation_id === conversation_id ? 'stale' : data
     default:

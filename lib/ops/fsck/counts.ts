@@ -1,7 +1,8 @@
-import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../../storage/schema/0012-unread-totals.ts'
+import { MESSAGE_COUNT, RECOUNT_MESSAGES } from '../../storage/schema/0012-unread-totals.ts'
 import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inboxes.ts'
 import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
+import { RECOUNT_SEEN, SEEN_COUNT } from '../../storage/unread-set.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 const LIVE = sql`SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)`
@@ -87,7 +88,7 @@ export const COUNTS: Invariant[] = [
     name: 'conversations.messages',
     says: 'A conversation has the correct count of messages.',
     find: sql`SELECT conversations.id FROM conversations WHERE deleted_at IS NULL AND message_count <> ${MESSAGE_COUNT}`,
-    repair: RECOUNT[0],
+    repair: RECOUNT_MESSAGES,
   },
   {
     name: 'conversations.participants',
@@ -104,11 +105,11 @@ export const COUNTS: Invariant[] = [
               WHERE coalesce(active_at, 0) < ${LATEST(sql`conversations.id`)}`,
   },
   {
-    name: 'unread.seen',
+    name: 'unread-counted',
     says: 'The number of messages that a participant has seen in a conversation is correct.',
     find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
             WHERE c.deleted_at IS NULL AND p.seen_count <> ${SEEN_COUNT}`,
-    repair: RECOUNT[1],
+    repair: RECOUNT_SEEN,
   },
   {
     name: 'unread-mentions-counted',

@@ -26,7 +26,7 @@ export const OWN_ROWS: Record<string, OwnRows> = {
   keys: { table: 'api_keys', columns: sql`id, name, created_at, expires_at, last_used_at`, of: SELF, key: ['id'] },
   conversations: {
     table: 'participants',
-    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, receipts`,
+    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, receipts, replies_read_to, roots_read_to`,
     of: SELF,
     key: ['conversation_id'],
   },

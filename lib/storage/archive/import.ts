@@ -1,7 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import type { Database, Filling, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
-import { RECOUNT } from '../schema/0012-unread-totals.ts'
+import { RECOUNT_MESSAGES } from '../schema/0012-unread-totals.ts'
 import { FIND_ACTIVITY } from '../schema/0019-people.ts'
 import { RECOUNT_MENTIONS } from '../schema/0022-inboxes.ts'
 import { CORRECT_SIZES } from '../schema/0027-blob-sizes.ts'
@@ -11,6 +11,7 @@ import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { join, name, sql, statement } from '../sql.ts'
 import { findForeignValue } from '../stored-values.ts'
+import { RECOUNT_SEEN } from '../unread-set.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { NOT_WHOLE, readArchive } from './read.ts'
 
@@ -250,7 +251,15 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
       )
     // An older archive has no such counts, no last activity and no former participants, and no archive has the messages
     // that an erasure was removing, nor the size of all blobs.
-    const all = [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS, CORRECT_SIZES, RECOUNT_PARTICIPANTS, FILL_FORMER]
+    const all = [
+      RECOUNT_MESSAGES,
+      RECOUNT_SEEN,
+      FIND_ACTIVITY,
+      RECOUNT_MENTIONS,
+      CORRECT_SIZES,
+      RECOUNT_PARTICIPANTS,
+      FILL_FORMER,
+    ]
     for (const recount of all) await tx.run(recount)
     await tx.run(sql`UPDATE meta SET value = ${newId()} WHERE name = 'epoch'`)
     await tx.run(DELETE_MARK)

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../sql.ts'
+import { sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
 
 /** How many messages of others a participant `p` has not read in a conversation, thread by thread. */
@@ -14,14 +14,11 @@ const UNREAD = sql`(SELECT coalesce(sum(
 /** The messages of a conversation, from the counts of its threads. */
 export const MESSAGE_COUNT = sql`(SELECT coalesce(sum(t.message_count), 0) FROM threads t WHERE t.conversation_id = conversations.id)`
 
-/** The seen messages of a participant `p`, from the counts of the conversation and its threads. */
-export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) - ${UNREAD})`
+/** The seen messages of a participant `p`, when there were markers of threads only. */
+const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) - ${UNREAD})`
 
-/** Recomputes both counts of all conversations: a statement each, in this order. */
-export const RECOUNT: readonly [messages: Sql, seen: Sql] = [
-  sql`UPDATE conversations SET message_count = ${MESSAGE_COUNT}`,
-  sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`,
-]
+/** Recomputes the count of all conversations. */
+export const RECOUNT_MESSAGES = sql`UPDATE conversations SET message_count = ${MESSAGE_COUNT}`
 
 /**
  * What is unread in a conversation is a subtraction of two counts: `message_count`, its messages that are not deleted, and
@@ -33,6 +30,7 @@ export const unreadTotals: Migration = {
   statements: () => [
     'ALTER TABLE conversations ADD COLUMN message_count BIGINT NOT NULL DEFAULT 0',
     'ALTER TABLE participants ADD COLUMN seen_count BIGINT NOT NULL DEFAULT 0',
-    ...RECOUNT.map(({ text }) => text),
+    RECOUNT_MESSAGES.text,
+    sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`.text,
   ],
 }

@@ -44,6 +44,7 @@ import { usageSums } from './0042-usage-sums.ts'
 import { auditAbout } from './0043-audit-about.ts'
 import { layouts } from './0044-layouts.ts'
 import { arrivals } from './0046-arrivals.ts'
+import { readFloors } from './0048-read-floors.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
 
@@ -127,6 +128,7 @@ export const MIGRATIONS: readonly Migration[] = [
   auditAbout,
   layouts,
   arrivals,
+  readFloors,
   quotes,
   names,
 ]

@@ -82,6 +82,8 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'conversations.direct': 'a direct conversation changes nothing that the other person has',
   'conversations.settings': 'reads',
   'conversations.setSettings': 'own',
+  'conversations.markRead': 'own',
+  'conversations.markUnread': 'own',
   'conversations.listAll': 'reads',
   'conversations.describe': 'reads',
   'participants.list': 'reads',

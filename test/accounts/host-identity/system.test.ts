@@ -83,6 +83,10 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'hello' })
     expect(await codeOf(threads.unread(orders, conversation_id))).toBe('forbidden')
     expect(await codeOf(threads.markRead(orders, root_id, {}))).toBe('forbidden')
+    expect(await codeOf(conversations.markRead(orders, conversation_id, {}))).toBe('forbidden')
+    expect(await codeOf(conversations.markUnread(orders, conversation_id, { message_id: root_id }))).toBe('forbidden')
+    const [listed] = (await threads.list(orders, conversation_id)).threads
+    expect(listed).not.toHaveProperty('unread')
     expect(await codeOf(keys.create(orders, { name: 'bot' }))).toBe('forbidden')
     const { token = '' } = await grace.invites.create(conversation_id, {})
     expect(await codeOf(invites.accept(orders, {}, { token }))).toBe('forbidden')

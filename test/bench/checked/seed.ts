@@ -5,8 +5,9 @@ import { newId } from '../../../lib/core/ids.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import type { Database } from '../../../lib/storage/database.ts'
 import { onRows } from '../../../lib/storage/on-rows.ts'
-import { RECOUNT } from '../../../lib/storage/schema/0012-unread-totals.ts'
+import { RECOUNT_MESSAGES } from '../../../lib/storage/schema/0012-unread-totals.ts'
 import { literal, sql } from '../../../lib/storage/sql.ts'
+import { RECOUNT_SEEN } from '../../../lib/storage/unread-set.ts'
 import { createPeople, numbers, withChat } from '../servers/people.ts'
 import { startBareService } from '../servers/service.ts'
 
@@ -97,7 +98,7 @@ export async function seedChecked(command: string[], database: string, messages:
         tx,
         fillings.map(({ id, clock, last_seq }) => ({ id, clock, last_seq })),
       )
-      for (const recount of RECOUNT) await tx.run(recount)
+      for (const recount of [RECOUNT_MESSAGES, RECOUNT_SEEN]) await tx.run(recount)
     })
     await chat.search.rebuild(OPERATOR, { from_scratch: true })
   })

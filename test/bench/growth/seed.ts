@@ -1,8 +1,9 @@
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
-import { RECOUNT } from '../../../lib/storage/schema/0012-unread-totals.ts'
+import { RECOUNT_MESSAGES } from '../../../lib/storage/schema/0012-unread-totals.ts'
 import { sql, statement } from '../../../lib/storage/sql.ts'
+import { RECOUNT_SEEN } from '../../../lib/storage/unread-set.ts'
 import { createPeople, numbers, type Person } from '../servers/people.ts'
 import { urlOf } from '../servers/service.ts'
 
@@ -45,7 +46,7 @@ export async function seedHistory(file: string, messages: number): Promise<Histo
     for (const [n, { conversation_id }] of places.entries())
       await db.write((tx) => fill(tx, { n, conversation_id, threads, author: author.user_id, reader: reader.user_id }))
     await db.write(async (tx) => {
-      for (const sql of RECOUNT) await tx.run(sql)
+      for (const recount of [RECOUNT_MESSAGES, RECOUNT_SEEN]) await tx.run(recount)
     })
   } finally {
     await chat.close()

@@ -9,39 +9,60 @@ import { times } from '../../support/service.ts'
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
 
-/** The model: every message in the order of arrival, and the read markers of each user. */
+/** The model: every message in the order of arrival, and for each participant the set of the contract. */
 interface Model {
-  messages: { id: string; root: string; author: number; deletedBy?: number }[]
-  /** The number of messages when a user joined; missing for users who are not participants. */
-  joined: Map<number, number>
-  /** The number of messages up to which a thread was read, by user and root. */
-  marks: Map<string, number>
+  messages: ModelMessage[]
+  /** The readers: those who are participants. */
+  readers: Map<number, ModelReader>
 }
 
+interface ModelMessage {
+  id: string
+  root: string
+  author: number
+  deletedBy?: number
+}
+
+interface ModelReader {
+  /** The number of messages when the user joined. */
+  joined: number
+  /** The ids of unread messages of others. */
+  unread: Set<string>
+}
+
+const NEW_READER = (joined: number): ModelReader => ({ joined, unread: new Set() })
+
+const PICKED = [
+  'reply',
+  'delete',
+  'restore',
+  'read',
+  'readTo',
+  'unreadFrom',
+  'readRootsTo',
+  'readAllTo',
+  'unreadRootsFrom',
+] as const
+
 type Step =
-  | { do: 'root' | 'join' | 'leave'; by: number }
-  | { do: 'reply' | 'delete' | 'restore' | 'read' | 'readTo' | 'unreadFrom'; by: number; pick: number }
+  | { do: 'root' | 'join' | 'leave' | 'readRoots' | 'readAll'; by: number }
+  | { do: (typeof PICKED)[number]; by: number; pick: number }
 
 const person = fc.nat(PEOPLE - 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constantFrom('root' as const, 'join' as const, 'leave' as const), by: person }),
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constantFrom('reply', 'delete', 'restore', 'read', 'readTo', 'unreadFrom'),
-      by: person,
-      pick: fc.nat(1000),
-    }),
-  },
+  fc.record({ do: fc.constantFrom('root', 'join', 'leave', 'readRoots', 'readAll'), by: person }),
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom(...PICKED), by: person, pick: fc.nat(1000) }) },
 )
 
-function recount(model: Model, reader: number): Map<string, number> {
-  const counts = new Map<string, number>()
-  model.messages.forEach((message, index) => {
-    const seen = Math.max(model.joined.get(reader)!, model.marks.get(`${reader}/${message.root}`) ?? 0)
-    if (message.author === reader || message.deletedBy !== undefined || index < seen) return
-    counts.set(message.root, (counts.get(message.root) ?? 0) + 1)
-  })
+/** The unread messages of each thread that has any, and of its replies alone. */
+function recount(model: Model, reader: number): Map<string, { unread: number; unread_replies: number }> {
+  const counts = new Map<string, { unread: number; unread_replies: number }>()
+  const { unread } = model.readers.get(reader)!
+  for (const { id, root, deletedBy } of model.messages) {
+    if (!unread.has(id) || deletedBy !== undefined) continue
+    const before = counts.get(root) ?? { unread: 0, unread_replies: 0 }
+    counts.set(root, { unread: before.unread + 1, unread_replies: before.unread_replies + (id === root ? 0 : 1) })
+  }
   return counts
 }
 
@@ -56,11 +77,12 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
         const { conversation_id } = await next().conversations.create(people[0]!)
-        const model: Model = { messages: [], joined: new Map([[0, 0]]), marks: new Map() }
+        const model: Model = { messages: [], readers: new Map([[0, NEW_READER(0)]]) }
         for (const each of steps) {
           await apply(next(), people, conversation_id, model, each)
-          for (const reader of model.joined.keys()) {
-            const expected = recount(model, reader)
+          for (const reader of model.readers.keys()) {
+            const counts = recount(model, reader)
+            const expected = new Map([...counts].map(([root, { unread }]) => [root, unread]))
             const { threads, total } = await next().threads.unread(people[reader]!, conversation_id)
             expect(new Map(threads.map((thread) => [thread.root_id, thread.unread]))).toEqual(expected)
             expect(total).toBe([...expected.values()].reduce((sum, count) => sum + count, 0))
@@ -68,14 +90,28 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
             expect(conversations.find(({ id }) => id === conversation_id)).toMatchObject({ unread: total })
           }
         }
+        for (const [reader, { unread }] of model.readers)
+          for (const view of ['roots', 'all'] as const) {
+            const { messages, first_unread_id } = await next().messages.list(people[reader]!, conversation_id, {
+              view,
+              limit: 200,
+            })
+            const expected = model.messages.flatMap(({ id, root, deletedBy }) =>
+              unread.has(id) && deletedBy === undefined && (view === 'all' || id === root) ? id : [],
+            )
+            expect(messages.flatMap((message) => (message.unread ? message.id : []))).toEqual(expected)
+            expect(first_unread_id).toBe(expected[0])
+          }
         const listed = await next().threads.list(people[0]!, conversation_id, { limit: 200 })
         const expected = recount(model, 0)
         for (const thread of listed.threads) {
+          const { unread = 0, unread_replies = 0 } = expected.get(thread.root_id) ?? {}
           const live = model.messages.filter(
             (message) => message.root === thread.root_id && message.deletedBy === undefined,
           )
           expect(thread).toMatchObject({
-            unread: expected.get(thread.root_id) ?? 0,
+            unread,
+            unread_replies,
             message_count: live.length,
             participant_count: new Set(live.map((message) => message.author)).size,
           })
@@ -109,45 +145,103 @@ async function createPeople(chat: Chat): Promise<Actor[]> {
 /** Performs a step on the service and on the model, if it is possible. */
 async function apply(chat: Chat, people: Actor[], conversationId: string, model: Model, each: Step): Promise<void> {
   const actor = people[each.by]!
-  const isIn = model.joined.has(each.by)
-  if (each.do === 'join' && !isIn) {
+  const reader = model.readers.get(each.by)
+  if (each.do === 'join' && !reader) {
     await chat.participants.add(people[0]!, conversationId, { user_id: actor.user_id })
-    model.joined.set(each.by, model.messages.length)
+    model.readers.set(each.by, NEW_READER(model.messages.length))
   }
-  if (each.do === 'leave' && isIn && each.by !== 0) {
+  if (!reader) return
+  if (each.do === 'leave' && each.by !== 0) {
     await chat.participants.remove(actor, conversationId, actor.user_id)
-    model.joined.delete(each.by)
+    model.readers.delete(each.by)
   }
-  if (each.do === 'root' && isIn) {
+  if (each.do === 'root') {
     const { message_id: id } = await chat.messages.postRoot(actor, conversationId, { content: 'root' })
-    model.messages.push({ id, root: id, author: each.by })
+    post(model, { id, root: id, author: each.by })
   }
-  if (!('pick' in each) || !isIn || model.messages.length === 0) return
+  if (each.do === 'readRoots' || each.do === 'readAll') {
+    const all = each.do === 'readAll'
+    await chat.conversations.markRead(actor, conversationId, all ? { all } : {})
+    take(model, reader, ({ id, root }) => all || id === root)
+  }
+  if (!('pick' in each) || model.messages.length === 0) return
   const message = model.messages[each.pick % model.messages.length]!
-  if (each.do === 'reply' && message.deletedBy === undefined) {
+  await (each.do === 'reply' || each.do === 'delete' || each.do === 'restore'
+    ? change(chat, actor, model, each, message)
+    : mark(chat, actor, conversationId, { model, reader, by: each.by }, each.do, message))
+}
+
+/** Replies to a message, deletes or restores it. */
+async function change(chat: Chat, actor: Actor, model: Model, each: Step, message: ModelMessage): Promise<void> {
+  const isDeleted = message.deletedBy !== undefined
+  if (each.do === 'reply' && !isDeleted) {
     const { message_id: id } = await chat.messages.reply(actor, message.id, { content: 'reply' })
-    model.messages.push({ id, root: message.root, author: each.by })
+    post(model, { id, root: message.root, author: each.by })
   }
-  if (each.do === 'delete' && message.deletedBy === undefined && (message.author === each.by || each.by === 0)) {
+  if (each.do === 'delete' && !isDeleted && (message.author === each.by || each.by === 0)) {
     await chat.messages.remove(actor, message.id)
     message.deletedBy = each.by
   }
-  if (each.do === 'restore' && message.deletedBy !== undefined && (message.deletedBy === each.by || each.by === 0)) {
+  if (each.do === 'restore' && isDeleted && (message.deletedBy === each.by || each.by === 0)) {
     await chat.messages.restore(actor, message.id)
     delete message.deletedBy
   }
-  if (each.do === 'read' || each.do === 'readTo') {
-    const inThread = model.messages
-      .map((other, index) => ({ other, index }))
-      .filter(({ other }) => other.root === message.root)
-    const to = each.do === 'read' ? inThread.at(-1)!.index : model.messages.indexOf(message)
-    await chat.threads.markRead(actor, message.root, each.do === 'read' ? {} : { message_id: message.id })
-    const key = `${each.by}/${message.root}`
-    model.marks.set(key, Math.max(model.marks.get(key) ?? 0, to + 1))
+}
+
+/** Marks a thread, or the conversation, by a message. */
+async function mark(
+  chat: Chat,
+  actor: Actor,
+  conversationId: string,
+  { model, reader, by }: { model: Model; reader: ModelReader; by: number },
+  how: Step['do'],
+  { id: message_id, root }: ModelMessage,
+): Promise<void> {
+  const indexOf = (id: string) => model.messages.findIndex((message) => message.id === id)
+  const [at, rootAt] = [indexOf(message_id), indexOf(root)]
+  const isRoot = (message: ModelMessage) => message.id === message.root
+  if (how === 'read') {
+    await chat.threads.markRead(actor, root, {})
+    take(model, reader, (message) => message.root === root)
   }
-  if (each.do === 'unreadFrom') {
-    await chat.threads.markUnread(actor, message.root, { message_id: message.id })
-    const key = `${each.by}/${message.root}`
-    model.marks.set(key, Math.min(model.marks.get(key) ?? 0, model.messages.indexOf(message)))
+  if (how === 'readTo') {
+    await chat.threads.markRead(actor, root, { message_id })
+    take(model, reader, (message, index) => message.root === root && index <= at)
   }
+  if (how === 'unreadFrom') {
+    await chat.threads.markUnread(actor, root, { message_id })
+    putBack(model, reader, by, (message, index) => message.root === root && index >= at)
+  }
+  if (how === 'readRootsTo') {
+    await chat.conversations.markRead(actor, conversationId, { message_id })
+    take(model, reader, (message, index) => isRoot(message) && index <= rootAt)
+  }
+  if (how === 'readAllTo') {
+    await chat.conversations.markRead(actor, conversationId, { message_id, all: true })
+    take(model, reader, (_, index) => index <= at)
+  }
+  if (how === 'unreadRootsFrom') {
+    await chat.conversations.markUnread(actor, conversationId, { message_id })
+    putBack(model, reader, by, (message, index) => isRoot(message) && index >= rootAt)
+  }
+}
+
+/** A message arrives. */
+function post(model: Model, message: ModelMessage): void {
+  model.messages.push(message)
+  for (const [user, { unread }] of model.readers) if (user !== message.author) unread.add(message.id)
+}
+
+type Meant = (message: ModelMessage, index: number) => boolean
+
+function take(model: Model, { unread }: ModelReader, isMeant: Meant): void {
+  for (const { id } of model.messages.filter(isMeant)) unread.delete(id)
+}
+
+/** Only messages of others since joining are added. */
+function putBack(model: Model, { joined, unread }: ModelReader, by: number, isMeant: Meant): void {
+  for (const { id } of model.messages.filter(
+    (message, index) => isMeant(message, index) && message.author !== by && index >= joined,
+  ))
+    unread.add(id)
 }

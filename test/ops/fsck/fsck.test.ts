@@ -42,7 +42,7 @@ const BREAKS: Record<string, string> = {
   'unread.marks': 'UPDATE thread_members SET marked_in = NULL',
   'conversations.messages': 'UPDATE conversations SET message_count = message_count + 1',
   'conversations.participants': 'UPDATE conversations SET participant_count = participant_count + 1',
-  'unread.seen': 'UPDATE participants SET seen_count = seen_count - 1',
+  'unread-counted': 'UPDATE participants SET seen_count = seen_count - 1',
   'chunks.contiguous': 'UPDATE message_chunks SET idx = idx + 100',
   'answers.content': "UPDATE messages SET content = 'another' WHERE role = 'assistant'",
   'answers.under_way': "UPDATE messages SET status = 'streaming' WHERE role = 'assistant'",
@@ -94,7 +94,7 @@ const REPAIRABLE = [
   'conversations.messages',
   'conversations.participants',
   'conversations.active',
-  'unread.seen',
+  'unread-counted',
   'unread-mentions-counted',
   'reactions-of-live-rows',
   'reactions-listed',
@@ -238,7 +238,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     while (!(await context.db.get(statement(waits))));
     finish.resolve()
     await writing
-    expect(await repairing).toEqual(['conversations.messages', 'unread.seen'])
+    expect(await repairing).toEqual(['conversations.messages', 'unread-counted'])
     expect(await names()).toEqual([])
   })
 

@@ -1,0 +1,29 @@
+import { route } from '../../endpoint.ts'
+import * as service from './service.ts'
+
+export const markRead = route({
+  method: 'POST',
+  path: '/api/conversations/{conversation_id}/read',
+  tag: 'Conversations',
+  summary: 'Mark the threads of a conversation, or everything in it, as read',
+  description:
+    'The first messages of all threads that arrived up to the message, or to the newest one; of a reply, up to the first message of its thread. With `all: true` all messages that arrived up to it. What arrived later stays unread. The notifications of what is read are read, too.',
+  access: 'session',
+  example: { all: true },
+  body_optional: true,
+  status: 204,
+  run: service.markRead,
+})
+
+export const markUnread = route({
+  method: 'POST',
+  path: '/api/conversations/{conversation_id}/unread',
+  tag: 'Conversations',
+  summary: 'Mark the threads of a conversation as unread from a message on',
+  description:
+    "The first messages of all threads that arrived with that message or later are unread again, except the caller's own and those from before the caller joined; a reply stands for the first message of its thread. Other users notice nothing.",
+  access: 'session',
+  example: { message_id: '01980a3c-9000-7a10-8b20-0c4f1d2e3a45' },
+  status: 204,
+  run: service.markUnread,
+})

@@ -1,0 +1,16 @@
+import * as v from 'valibot'
+import { Id } from '../../core/schema.ts'
+
+/** Up to which message a conversation is read. */
+export const ConversationReadMark = v.object({
+  message_id: v.optional(v.pipe(Id, v.description('Missing: the newest message'))),
+  all: v.optional(
+    v.pipe(v.boolean(), v.description('true: all messages that arrived up to it, not only the roots of threads')),
+    false,
+  ),
+})
+export type ConversationReadMark = v.InferOutput<typeof ConversationReadMark>
+
+/** The first root that is unread; a reply stands for its root. */
+export const ConversationUnreadMark = v.object({ message_id: Id })
+export type ConversationUnreadMark = v.InferOutput<typeof ConversationUnreadMark>

@@ -1,0 +1,87 @@
+import { type Sql, sql } from './sql.ts'
+
+/**
+ * The unread messages of a participant as parts of SQL: of a row `p` of participants, `t` of threads, and `r`, the row of
+ * the participant among the members of the thread, if there is one.
+ */
+
+/** A participant who reads. */
+export interface Reader {
+  user_id: string
+  conversation_id: string
+}
+
+/** A reader as a row `p` beside threads `t` of the conversation, which the condition names, with the row `r` of the member. */
+export const threadsOf = ({ user_id, conversation_id }: Reader, condition: Sql): Sql =>
+  sql`FROM participants p CROSS JOIN threads t
+      LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+     WHERE p.conversation_id = ${conversation_id} AND p.user_id = ${user_id} AND ${condition}`
+
+/** How far the participant has read the conversation. */
+export const READ_FLOORS = sql`p.joined_at, p.replies_read_to, p.roots_read_to, p.replies_read_at, p.roots_read_at`
+
+/** The arrival up to which the participant has read the replies of the thread: at least the time of joining. */
+export const SEEN_TO = sql`CASE
+    WHEN p.replies_read_to > p.joined_at AND p.replies_read_to > coalesce(r.read_at, 0)
+         AND coalesce(r.reopened_at, 0) <= p.replies_read_at THEN p.replies_read_to
+    WHEN r.read_at > p.joined_at THEN r.read_at
+    ELSE p.joined_at END`
+
+/** Whether the root of the thread is unread, if another user wrote it. */
+export const ROOT_IS_UNREAD = sql`(t.created_at > p.joined_at AND (coalesce(r.root_unread_at, 0) > p.roots_read_at
+    OR (t.created_at > p.roots_read_to AND coalesce(r.read_at, 0) < t.created_at)))`
+
+/** Whether a message `m` of the thread is unread. */
+export const IS_UNREAD = sql`(coalesce(m.posted_by, '') <> p.user_id
+    AND CASE WHEN m.parent_id IS NULL THEN ${ROOT_IS_UNREAD} ELSE m.created_at > ${SEEN_TO} END)`
+
+/**
+ * The arrival of the last message of the thread that the participant has read by a marker, of the thread or of the
+ * conversation; 0 without one.
+ */
+export const MARKER = sql`CASE
+    WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= t.last_activity_at THEN t.last_activity_at
+    WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} = r.read_at THEN r.read_at
+    WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= t.created_at THEN
+      (SELECT max(m.created_at) FROM messages m WHERE m.root_id = t.root_id AND m.created_at <= ${SEEN_TO})
+    WHEN t.created_at > p.joined_at AND NOT ${ROOT_IS_UNREAD} THEN t.created_at
+    ELSE 0 END`
+
+/** Whether a marker of the participant has read a message `m` of the thread. */
+export const IS_READ = sql`CASE WHEN m.parent_id IS NULL AND t.created_at > p.joined_at THEN NOT ${ROOT_IS_UNREAD}
+    ELSE ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= m.created_at END`
+
+/** The number of messages of others that are not deleted. */
+export const OTHERS = sql`t.message_count - coalesce(r.live_count, 0)`
+
+/** 1 if the root of the thread is a message of another user that is not deleted. */
+const ROOT_COUNTS = sql`(SELECT count(*) FROM messages m
+    WHERE m.id = t.root_id AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> p.user_id)`
+
+// With a marker of the thread, or in a thread that began later, the number is a subtraction of counters; otherwise the
+// messages are counted.
+const AFTER = sql`CASE WHEN ${SEEN_TO} < t.created_at THEN ${OTHERS}
+    WHEN ${SEEN_TO} = r.read_at THEN ${OTHERS} - r.read_count
+    WHEN ${SEEN_TO} >= t.last_activity_at THEN 0
+    ELSE (SELECT count(*) FROM messages m
+           WHERE m.root_id = t.root_id AND m.created_at > ${SEEN_TO} AND m.deleted_at IS NULL
+             AND coalesce(m.posted_by, '') <> p.user_id)
+  END`
+
+/** The number of unread messages of the thread. It contains those that are being removed with their author. */
+export const STORED_UNREAD = sql`(${AFTER} + CASE
+    WHEN ${SEEN_TO} < t.created_at AND NOT ${ROOT_IS_UNREAD} THEN -${ROOT_COUNTS}
+    WHEN ${SEEN_TO} >= t.created_at AND ${ROOT_IS_UNREAD} THEN ${ROOT_COUNTS}
+    ELSE 0 END)`
+
+/** As {@link STORED_UNREAD}, of the replies alone. */
+export const STORED_UNREAD_REPLIES = sql`(${AFTER} - CASE WHEN ${SEEN_TO} < t.created_at THEN ${ROOT_COUNTS} ELSE 0 END)`
+
+/** The messages of a conversation that a participant `p` has seen, from the counts of the conversation and its threads. */
+export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) -
+  (SELECT coalesce(sum(${STORED_UNREAD}), 0)
+     FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+    WHERE t.conversation_id = p.conversation_id AND t.last_activity_at > p.joined_at))`
+
+/** Recomputes the seen messages of all participants. */
+export const RECOUNT_SEEN = sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`
