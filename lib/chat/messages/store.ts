@@ -201,7 +201,7 @@ export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<M
   return withQuotes(db, all)
 }
 
-/** Of a message `m`, and of `gone`, the erasure of its author. */
+/** Whether readers get the text of a message `m`; `gone` is the erasure of its author. */
 const IS_LIVE = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'`
 
 /** These messages, in no order, with the beginnings of their texts. By primary key. */
