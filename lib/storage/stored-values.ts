@@ -61,7 +61,7 @@ export const LABELS: Record<string, readonly string[]> = { attachments: ['name',
 /** Columns of JSON, an object or a list, which the service parses, or puts into an answer as it is stored. */
 export const JSON_COLUMNS: Record<string, readonly string[]> = {
   conversations: ['metadata', 'policy'],
-  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list'],
+  messages: ['usage', 'metadata', 'reaction_list', 'attachment_list', 'mention_origins'],
   events: ['detail'],
   audit_log: ['detail', 'names'],
 }

@@ -50,6 +50,7 @@ const ERASED = {
   mention_all: null,
   mentioned: null,
   quote_id: null,
+  mention_origins: null,
   pinned_at: null,
   pinned_by: null,
 }

@@ -57,9 +57,10 @@ function gather(posts: MayMention[]): Map<string, Wanted> {
   for (const { wanted, ...place } of posts) {
     const known = places.get(keyOf(place)) ?? { ...placeOf(place), keys: new Set(), ids: new Set(), all: false }
     places.set(keyOf(place), known)
-    if ('names' in wanted)
-      for (const { ends } of wanted.names.places) for (const key of ends.keys()) known.keys.add(key)
-    else for (const id of wanted.user_ids) known.ids.add(id)
+    if ('names' in wanted) {
+      for (const { ends } of wanted.names.places)
+        for (const key of ends.keys()) if (!wanted.kept?.idOf.has(key)) known.keys.add(key)
+    } else for (const id of wanted.user_ids) known.ids.add(id)
     known.all ||= wanted.all
   }
   return places

@@ -95,6 +95,8 @@ export interface Named {
   /** In the order of the text, each once. */
   user_ids: string[]
   all: boolean
+  /** The keys of their names. */
+  names: Record<string, string>
 }
 
 /**
@@ -103,25 +105,36 @@ export interface Named {
  *
  * @param idOf the users with these keys
  * @param author the author, who is not mentioned
+ * @param earlier the users that are mentioned in any case: they count
  */
-export function chooseNamed(written: WrittenNames, idOf: ReadonlyMap<string, string>, author?: string): Named {
-  const user_ids = new Set<string>()
+export function chooseNamed(
+  written: WrittenNames,
+  idOf: ReadonlyMap<string, string>,
+  author?: string,
+  earlier: readonly string[] = [],
+): Named {
+  const user_ids = new Set(earlier)
+  const names: Record<string, string> = Object.create(null)
   let all = false
   for (const { key } of choosePlaces(written, idOf)) {
+    const id = idOf.get(key)
     if (key === ALL) all = true
-    else if (idOf.get(key) !== author && user_ids.size < MAX_PERSONS) user_ids.add(idOf.get(key)!)
+    else if (id !== undefined && id !== author && (user_ids.has(id) || user_ids.size < MAX_PERSONS)) {
+      user_ids.add(id)
+      names[key] = id
+    }
   }
-  return { user_ids: [...user_ids], all }
+  return { user_ids: [...user_ids], all, names }
 }
 
 /** A name of a text that is a user's. */
-interface ChosenName extends Omit<NamePlace, 'ends'> {
+export interface ChosenName extends Omit<NamePlace, 'ends'> {
   key: string
   end: number
 }
 
-/** The longest name at each `@` that is not inside of a name before it. */
-function choosePlaces({ text, places }: WrittenNames, idOf: ReadonlyMap<string, string>): ChosenName[] {
+/** Outside of code and quoted lines, the longest name at each `@` that is not inside of a name before it. */
+export function choosePlaces({ text, places }: WrittenNames, idOf: ReadonlyMap<string, string>): ChosenName[] {
   const chosen: ChosenName[] = []
   for (const { at, ends, isExcluded } of places) {
     const key = [...ends.keys()].find((name) => name === ALL || idOf.has(name))

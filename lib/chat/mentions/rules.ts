@@ -4,28 +4,40 @@ import type { ParticipantRole } from '../conversations/schema.ts'
 import { canModerate } from '../memberships/rules.ts'
 import { type ParticipantSettings, type PolicyColumns, toPolicy } from '../memberships/rules-settings.ts'
 import { ALL, chooseNamed, findNames, type WrittenNames } from './rules-find.ts'
+import { type KeptMentions, type MentionOrigins, withoutTexts } from './rules-kept.ts'
 import type { MentionsInput } from './schema.ts'
 
 /** What a message may mention, before the participants are known. */
 export type WantedMentions =
   | { user_ids: string[]; all: boolean }
-  /** Found in a text. */
-  | { names: WrittenNames; all: boolean }
+  /** Found in a text; of an edited one with what it keeps. */
+  | { names: WrittenNames; all: boolean; kept?: KeptMentions | undefined }
 
-/** What a post asks for; `undefined` for one that mentions no user: then nothing is looked up. */
-export function mentionsWanted({
-  content,
-  mentions,
-}: {
+/** A text, and the mentions that are named beside it. */
+export interface MentioningText {
   content: string
   mentions?: MentionsInput | undefined
-}): WantedMentions | undefined {
+}
+
+/** What a post or an edit asks for; `undefined` if it mentions no user: then nothing is looked up. */
+export function mentionsWanted(
+  { content, mentions }: MentioningText,
+  kept?: KeptMentions | undefined,
+): WantedMentions | undefined {
   if (mentions) {
     const { user_ids = [], all = false } = mentions
     return user_ids.length > 0 || all ? { user_ids, all } : undefined
   }
-  const names = findNames(content)
-  return names.places.length > 0 ? { names, all: names.places.some(({ ends }) => ends.has(ALL)) } : undefined
+  const written = findNames(content)
+  const names = kept ? withoutTexts(written, kept.texts) : written
+  if (names.places.length === 0 && !kept?.all && !kept?.user_ids.length) return undefined
+  const all = !kept?.meansAll && names.places.some(({ ends }) => ends.has(ALL))
+  return { names, all, kept }
+}
+
+/** The origins of a message without mentions; `null` if its text may have none. */
+export function originsWithout({ content }: MentioningText): MentionOrigins | null {
+  return content.includes('@') ? {} : null
 }
 
 /** The participants among the users that a message may mention. */
@@ -48,6 +60,7 @@ export interface Writer extends PolicyColumns {
 export interface Mentioned {
   user_ids: string[]
   all: boolean
+  origins: MentionOrigins | null
 }
 
 /**
@@ -61,12 +74,24 @@ export function decideMentions(
   writer: Writer,
   limits: Pick<Config['limits'], 'mention_all'>,
 ): Mentioned {
-  const named = 'names' in mentions ? chooseNamed(mentions.names, participants.idOf, writer.user_id) : mentions
-  const isFound = 'names' in mentions
-  const all = named.all && mayMentionAll(writer, participants.participants, { isFound, most: limits.mention_all })
-  if (isFound) return { user_ids: named.user_ids.sort(), all }
-  const ids = new Set(named.user_ids.filter((id) => participants.participating.has(id) && id !== writer.user_id))
-  return { user_ids: [...ids].sort(), all }
+  const mayAll = (isFound: boolean) =>
+    mayMentionAll(writer, participants.participants, { isFound, most: limits.mention_all })
+  if ('names' in mentions) {
+    const { names: written, kept } = mentions
+    const idOf = kept ? new Map([...participants.idOf, ...kept.idOf]) : participants.idOf
+    const { user_ids, all: isNamed, names } = chooseNamed(written, idOf, writer.user_id, kept?.user_ids)
+    const all = kept?.all || (isNamed && (kept?.meansAll || mayAll(true)))
+    const origins: MentionOrigins = {
+      ...(Object.keys(names).length > 0 && { names }),
+      ...(kept && kept.user_ids.length > 0 && { user_ids: [...kept.user_ids] }),
+      ...(kept?.all && { all: true as const }),
+    }
+    return { user_ids: user_ids.sort(), all, origins }
+  }
+  const all = mentions.all && mayAll(false)
+  const ids = new Set(mentions.user_ids.filter((id) => participants.participating.has(id) && id !== writer.user_id))
+  const user_ids = [...ids].sort()
+  return { user_ids, all, origins: { user_ids, ...(all && { all: true as const }) } }
 }
 
 function mayMentionAll(

@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { among, type Sql, sql } from '../../storage/sql.ts'
+import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { Mentioned } from './rules.ts'
 
@@ -103,19 +103,42 @@ export function findParticipant(
   )
 }
 
-/** The columns of a message with its mentions; both are empty when it has none. */
-export function toColumns({ user_ids, all }: Mentioned): { mention_all: number | null; mentioned: string | null } {
-  if (all) return { mention_all: 1, mentioned: user_ids.join() || null }
-  return user_ids.length > 0 ? { mention_all: 0, mentioned: user_ids.join() } : { mention_all: null, mentioned: null }
+/** The columns of a message with its mentions. */
+export interface MentionColumns {
+  mention_all: number | null
+  mentioned: string | null
+  mention_origins: string | null
 }
 
-/** Replaces the mentions of a message. */
-export async function replaceMentions(tx: Queries, messageId: string, mentioned: Mentioned): Promise<void> {
-  const columns = toColumns(mentioned)
+/** The columns of a message with its mentions; they are empty when it has none. */
+export function toColumns({ user_ids, all, origins }: Mentioned): MentionColumns {
+  const mention_origins = origins && JSON.stringify(origins)
+  if (all) return { mention_all: 1, mentioned: user_ids.join() || null, mention_origins }
+  if (user_ids.length > 0) return { mention_all: 0, mentioned: user_ids.join(), mention_origins }
+  return { mention_all: null, mentioned: null, mention_origins }
+}
+
+/** Replaces the mentions of a message that was edited at an instant. */
+export async function replaceMentions(
+  tx: Queries,
+  messageId: string,
+  { origins, ...mentioned }: Mentioned,
+  edited_at: Micros,
+): Promise<void> {
+  const columns = toColumns({ ...mentioned, origins: origins && { ...origins, edited_at } })
   await tx.run(
-    sql`UPDATE messages SET mention_all = ${columns.mention_all}, mentioned = ${columns.mentioned}
+    sql`UPDATE messages SET mention_all = ${columns.mention_all}, mentioned = ${columns.mentioned},
+            mention_origins = ${columns.mention_origins}
           WHERE id = ${messageId}`,
   )
+}
+
+/** What the mentions of a message come from, as JSON. By primary key. */
+export async function findOrigins(tx: Queries, messageId: string): Promise<string | null> {
+  const row = await tx.get<{ mention_origins: string | null }>(
+    sql`SELECT mention_origins FROM messages WHERE id = ${messageId}`,
+  )
+  return row?.mention_origins ?? null
 }
 
 /** A message that mentions a user, and its conversation. */
@@ -154,7 +177,8 @@ export async function listMentioning(
 export async function forgetMentioned(tx: Queries, userId: string, messageIds: string[]): Promise<string[]> {
   const rows = await tx.all<{ id: string; deleted_at: number | null }>(
     sql`UPDATE messages
-        SET mentioned = nullif(trim(replace(',' || mentioned || ',', CAST(${`,${userId},`} AS TEXT), ','), ','), '')
+        SET mentioned = nullif(trim(replace(',' || mentioned || ',', CAST(${`,${userId},`} AS TEXT), ','), ','), ''),
+            mention_origins = replace(mention_origins, CAST(${userId} AS TEXT), '')
       WHERE id ${among(tx, messageIds)} RETURNING id, deleted_at`,
   )
   return rows.flatMap(({ id, deleted_at }) => (deleted_at === null ? id : []))

@@ -17,6 +17,7 @@ import {
   type LockOptions,
   listParents,
   lockTargets,
+  type NewMessage,
   type NewThread,
   type Parent,
   type ReplyCount,
@@ -56,12 +57,12 @@ export interface PostPlace {
  */
 export function createBatch(ctx: PostContext) {
   const threads: NewThread[] = []
-  const messages: MessageRow[] = []
+  const messages: NewMessage[] = []
   const seen = new Map<string, Seen>()
   const counts = createCounts()
   const advance = createClocks(ctx.now)
 
-  function addRoot(post: DecidedPost, target: LockedTarget): MessageRow {
+  function addRoot(post: DecidedPost, target: LockedTarget): NewMessage {
     const { conversation_id } = target
     const [at, id] = [advance(target), ctx.id()]
     threads.push({ root_id: id, conversation_id, at })
@@ -70,7 +71,7 @@ export function createBatch(ctx: PostContext) {
     return newMessage(post, at, place)
   }
 
-  function addReply(post: DecidedPost, target: LockedTarget, parentId: string, parent: Parent): MessageRow {
+  function addReply(post: DecidedPost, target: LockedTarget, parentId: string, parent: Parent): NewMessage {
     if (parent.deleted_at) throw new ChatError('message_deleted')
     const depth = parent.depth + 1
     if (depth > ctx.config.limits.max_depth) throw new ChatError('thread_too_deep')
@@ -108,7 +109,7 @@ export function createBatch(ctx: PostContext) {
     add(
       post: DecidedPost,
       { target, parent }: PostPlace,
-      columns: readonly (Partial<MessageRow> | undefined)[],
+      columns: readonly (Partial<NewMessage> | undefined)[],
     ): Posted {
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
@@ -172,7 +173,7 @@ function entry<Each>(entries: Map<string, Each>, key: string, initial: Each): Ea
 
 type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_id' | 'path' | 'depth'>
 
-function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, position: Position): MessageRow {
+function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, position: Position): NewMessage {
   const isAsked = role === 'assistant'
   return {
     id: position.id,
@@ -197,5 +198,6 @@ function newMessage({ actor, role, input }: DecidedPost, created_at: Micros, pos
     mention_all: null,
     mentioned: null,
     quote_id: null,
+    mention_origins: null,
   }
 }

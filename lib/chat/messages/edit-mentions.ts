@@ -4,8 +4,15 @@ import type { LockedForChange } from '../memberships/access.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { findPolicy } from '../memberships/store-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
-import { decideMentions, type KnownParticipants, type Mentioned, mentionsWanted } from '../mentions/rules.ts'
-import { listAllParticipants, replaceMentions } from '../mentions/store.ts'
+import {
+  decideMentions,
+  type KnownParticipants,
+  type Mentioned,
+  mentionsWanted,
+  originsWithout,
+} from '../mentions/rules.ts'
+import { keptMentions } from '../mentions/rules-kept.ts'
+import { findOrigins, listAllParticipants, replaceMentions } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
@@ -14,12 +21,16 @@ import { makeNotifications } from '../notifications/store-making.ts'
 import type { Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
 
-const NO_MENTIONS: Mentioned = { user_ids: [], all: false }
+const NO_MENTIONS = { user_ids: [], all: false }
 const NOT_KNOWN: KnownParticipants = { idOf: new Map(), participating: new Map(), participants: 0 }
 
+/** The users that a message mentions, without what they come from. */
+type MentionedUsers = Omit<Mentioned, 'origins'>
+
 /**
- * Decides again which users an edited message mentions: added persons are notified, once for a message; removed ones
- * lose an unread notification. The text of an answer mentions no user.
+ * Decides again which users an edited message mentions. Names of the old text keep their meaning, and so do mentions that the
+ * author named by id, unless the edit names others so. Added persons are notified, once for a message; removed ones lose an
+ * unread notification. The text of an answer mentions no user.
  */
 export async function editMentions(
   ctx: Pick<Context, 'config' | 'id'>,
@@ -30,11 +41,13 @@ export async function editMentions(
 ): Promise<void> {
   if (message.role === 'assistant' && !input.mentions) return
   const before = mentionedBy(message)
-  const { known, after } = await decide(ctx, tx, message, place, input)
+  const stored = before === NO_MENTIONS && !message.content.includes('@') ? null : await findOrigins(tx, message.id)
+  const { known, after } = await decide(ctx, tx, message, place, { ...input, stored })
   const added = after.user_ids.filter((id) => !before.user_ids.includes(id))
   const removed = before.user_ids.filter((id) => !after.user_ids.includes(id))
-  if (added.length + removed.length === 0 && before.all === after.all) return
-  await replaceMentions(tx, message.id, after)
+  const isSame = added.length + removed.length === 0 && before.all === after.all
+  if (!isSame || stored !== null || after.origins !== null) await replaceMentions(tx, message.id, after, place.at)
+  if (isSame) return
 
   const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
   tx.publishCounts(changed)
@@ -51,7 +64,12 @@ async function changeNotifications(
   tx: Tx,
   message: MessageRow,
   { is_direct }: LockedForChange,
-  { before, after, added, removed }: { before: Mentioned; after: Mentioned; added: string[]; removed: string[] },
+  {
+    before,
+    after,
+    added,
+    removed,
+  }: { before: MentionedUsers; after: MentionedUsers; added: string[]; removed: string[] },
 ): Promise<string[]> {
   for (const from of ['mention_all', 'reply'] as const) await changeKind(tx, message.id, added, { from, to: 'mention' })
   const parent = message.parent_id === null ? undefined : await findMessage(tx, message.parent_id)
@@ -72,19 +90,21 @@ async function changeNotifications(
   return changed
 }
 
-function mentionedBy({ mention_all, mentioned }: MessageRow): Mentioned {
+function mentionedBy({ mention_all, mentioned }: MessageRow): MentionedUsers {
   return mention_all === null ? NO_MENTIONS : { user_ids: mentioned?.split(',') ?? [], all: mention_all === 1 }
 }
 
 async function decide(
   ctx: Pick<Context, 'config'>,
   tx: Tx,
-  { conversation_id, posted_by }: MessageRow,
+  message: MessageRow,
   { role }: LockedForChange,
-  input: Pick<Edit, 'content' | 'mentions'>,
+  { stored, ...input }: Pick<Edit, 'content' | 'mentions'> & { stored: string | null },
 ): Promise<{ known: KnownParticipants; after: Mentioned }> {
-  const wanted = mentionsWanted(input)
-  if (!wanted) return { known: NOT_KNOWN, after: NO_MENTIONS }
+  const { conversation_id, posted_by } = message
+  const kept = input.mentions ? undefined : keptMentions(message, stored)
+  const wanted = mentionsWanted(input, kept)
+  if (!wanted) return { known: NOT_KNOWN, after: { ...NO_MENTIONS, origins: originsWithout(input) } }
   const participants = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
   const policy = await findPolicy(tx, conversation_id)
   const after = decideMentions(wanted, participants, { user_id: posted_by!, role, ...policy }, ctx.config.limits)

@@ -1,6 +1,12 @@
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
-import { decideMentions, type KnownParticipants, type Mentioned, mentionsWanted } from '../mentions/rules.ts'
+import {
+  decideMentions,
+  type KnownParticipants,
+  type Mentioned,
+  mentionsWanted,
+  originsWithout,
+} from '../mentions/rules.ts'
 import { listAllParticipants, toColumns } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
@@ -26,8 +32,12 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
     },
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */
-    decide({ actor: { user_id } }, { target: { n, role, is_direct, policy } }) {
-      if (!wanted[n]) return undefined
+    decide({ actor: { user_id }, input }, { target: { n, role, is_direct, policy } }) {
+      if (!wanted[n]) {
+        // The names in a text that was not to be searched stay text in an edit.
+        const origins = input.mentions && originsWithout(input)
+        return origins ? { mention_origins: JSON.stringify(origins) } : undefined
+      }
       const writer = { user_id, role, is_direct, policy }
       const mentioned = decideMentions(wanted[n], known.get(n)!, writer, ctx.config.limits)
       decided.set(n, mentioned)

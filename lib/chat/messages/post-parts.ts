@@ -4,14 +4,14 @@ import type { NewPost, PostContext, PostPlace } from './batch.ts'
 import { createMentioning } from './mentioning.ts'
 import { createQuoting } from './quoting.ts'
 import type { MessageRow } from './store.ts'
-import type { Target } from './store-posts.ts'
+import type { NewMessage, Target } from './store-posts.ts'
 
 /** What a feature adds to the posts of a transaction. Its functions are called in this order, once or for each post. */
 export interface PostPart {
   /** Reads and locks what is needed to decide. */
   load(tx: Tx, targets: Target[]): Promise<void>
   /** Decides on a post whose author may post. @returns columns of its row @throws ChatError to refuse the post */
-  decide(post: NewPost, place: PostPlace): Partial<MessageRow> | undefined
+  decide(post: NewPost, place: PostPlace): Partial<NewMessage> | undefined
   /** Takes a post that was not refused. */
   add(row: MessageRow, post: NewPost, place: PostPlace): void
   /** Stores what was taken. The messages are stored before. */

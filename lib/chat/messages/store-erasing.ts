@@ -28,8 +28,8 @@ export async function redact(tx: Queries, messages: MessageTrace[], at: Micros):
   const these = oneOf(tx, messages)
   await tx.run(
     sql`UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, metadata = NULL, delete_reason = NULL,
-            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, quote_id = NULL,
-            pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
+            reaction_list = NULL, attachment_list = NULL, mention_all = NULL, mentioned = NULL, mention_origins = NULL,
+            quote_id = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
       WHERE id ${these}`,
   )
   await tx.run(sql`DELETE FROM message_revisions WHERE message_id ${these}`)

@@ -152,6 +152,12 @@ const INSERT_THREADS = onRows<NewThread>(
      SELECT root_id, conversation_id, at, at, 1, 1 FROM ${given}`,
 )
 
+/** A message to be stored. */
+export interface NewMessage extends MessageRow {
+  /** What its mentions come from, as JSON; read for an edit alone. */
+  mention_origins: string | null
+}
+
 const INSERT_MESSAGES = onRows(
   {
     id: 'text',
@@ -170,12 +176,14 @@ const INSERT_MESSAGES = onRows(
     mention_all: 'bigint',
     mentioned: 'text',
     quote_id: 'text',
-  } as const satisfies Partial<Columns<MessageRow>>,
+    mention_origins: 'text',
+  } as const satisfies Partial<Columns<NewMessage>>,
   (given, dialect) =>
     sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
-          created_at, prompt, metadata, mention_all, mentioned, quote_id${dialect === 'sqlite' ? sql`, doc` : sql``})
+          created_at, prompt, metadata, mention_all, mentioned, quote_id,
+          mention_origins${dialect === 'sqlite' ? sql`, doc` : sql``})
      SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt,
-         metadata, mention_all, mentioned, quote_id${dialect === 'sqlite' ? sql`, ${NEXT_DOC}` : sql``}
+         metadata, mention_all, mentioned, quote_id, mention_origins${dialect === 'sqlite' ? sql`, ${NEXT_DOC}` : sql``}
        FROM ${given}`,
 )
 
@@ -243,7 +251,7 @@ const COUNT_SEEN = onRows<Seen>(
 /** All changes by a batch of posts; changes of the same row are combined. */
 export interface Additions {
   threads: NewThread[]
-  messages: MessageRow[]
+  messages: NewMessage[]
   replies: ReplyCount[]
   contributions: Contribution[]
   activities: Activity[]

@@ -106,13 +106,14 @@ export async function listErased(db: Queries): Promise<Set<string>> {
 /** A message without its texts, if its author is being erased. */
 export function withoutErased(table: string, row: Row, erased: Set<string>): Row {
   if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
-  // An archive of an older schema has no quotes.
+  // An archive of an older schema has neither quotes nor origins of mentions.
   const texts = {
     content: '',
     prompt: null,
     delete_reason: null,
     metadata: null,
     ...('quote_id' in row && { quote_id: null }),
+    ...('mention_origins' in row && { mention_origins: null }),
   }
   return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }
 }

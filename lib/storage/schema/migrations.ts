@@ -45,6 +45,7 @@ import { auditAbout } from './0043-audit-about.ts'
 import { layouts } from './0044-layouts.ts'
 import { arrivals } from './0046-arrivals.ts'
 import { readFloors } from './0048-read-floors.ts'
+import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
 
@@ -129,6 +130,7 @@ export const MIGRATIONS: readonly Migration[] = [
   layouts,
   arrivals,
   readFloors,
+  mentionOrigins,
   quotes,
   names,
 ]

@@ -343,7 +343,7 @@ describeOnEachDatabase('a conversation', (openUrl, dialect) => {
           : await db.all<{ name: string }>(
               sql`SELECT column_name AS name FROM information_schema.columns WHERE table_name = ${table} AND table_schema = current_schema()`,
             )
-      const names = columns.map(({ name }) => name).filter((name) => /(_id|_by|_key|^mentioned)$/.test(name))
+      const names = columns.map(({ name }) => name).filter((name) => /(_id|_by|_key|^mention(ed|_origins))$/.test(name))
       const others = names.filter((name) => !NO_USER.test(name) && name !== 'emoji_key')
       expect(others.sort(), table).toEqual(Object.keys(USER_COLUMNS[table] ?? {}).sort())
     }

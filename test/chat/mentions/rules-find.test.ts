@@ -23,6 +23,15 @@ describe('the persons that a text mentions', () => {
     expect(chooseNamed(written, idOf, 'me').user_ids).toEqual(names)
   })
 
+  it('counts the users that are mentioned in any case', () => {
+    const names = Array.from({ length: 50 }, (_, n) => `u${n}`)
+    const idOf = new Map(names.map((name) => [name, name]))
+    const written = findNames(names.map((name) => `@${name}`).join(' '))
+    const { user_ids, names: keys } = chooseNamed(written, idOf, undefined, ['grace', 'u49'])
+    expect(user_ids).toEqual(['grace', 'u49', ...names.slice(0, 48)])
+    expect(Object.keys(keys)).toEqual([...names.slice(0, 48), 'u49'])
+  })
+
   it.each<[what: string, text: string, usernames: string[], found: string[]]>([
     ['one at the beginning', '@ada hello', ['ada'], ['ada']],
     ['one at the end', 'hello @ada', ['ada'], ['ada']],

@@ -334,7 +334,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     ])
     for (const each of [first, third]) await ada.messages.edit(each, { content: 'me too, @Grace Hopper' })
     expect((await shown()).map(([kind]) => kind)).toEqual(['mention', 'mention', 'mention'])
-    await ada.messages.edit(second, { content: 'two' })
+    await ada.messages.edit(second, { content: 'two', mentions: {} })
     await ada.messages.remove(third)
     await ada.messages.edit(first, { content: 'one' })
     expect([await shown(), await mentions()]).toEqual([[['direct', second, 2]], 0])
