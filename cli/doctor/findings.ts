@@ -78,6 +78,7 @@ export const FINDINGS = [
   'mail.failed',
   'sign_ins.counted',
   'sign_ins.locked',
+  'users.reserved_name',
   'database.missing',
   'database.no_file',
   'database.in_memory',

@@ -31,6 +31,7 @@ import { checkSettings } from './settings.ts'
 import { checkSignIns } from './sign-ins.ts'
 import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
+import { checkUsernames } from './usernames.ts'
 
 /**
  * Checks everything that a running service depends on. It changes nothing, except for the tests of the event stream and of
@@ -106,6 +107,7 @@ async function checkDatabase(
       ...findings,
       judgeStep(clock),
       ...(await checkSignIns(storage.db, clock.now)),
+      ...(await checkUsernames(storage.db)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db, clock.now)),
       ...(await checkSearch(config, storage.db)),

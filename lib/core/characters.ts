@@ -127,6 +127,14 @@ export function isLocalPath(text: string): boolean {
   return LOCAL_PATH.test(text)
 }
 
+/** The keys of names that address several users: no new user has one. */
+export const RESERVED_NAMES: readonly string[] = ['all', 'everyone', 'here', 'channel']
+
+/** Whether a name addresses several users, in any spelling that has its key. */
+export function isReservedName(name: string): boolean {
+  return RESERVED_NAMES.includes(uniqueKey(name))
+}
+
 /** Removes invisible characters and characters that change the text direction. */
 export function withoutUnseen(text: string): string {
   return text.replaceAll(new RegExp(HIDDEN, 'gu'), '')

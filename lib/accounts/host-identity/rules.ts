@@ -1,12 +1,13 @@
 import { joinRoles } from '../../core/actor.ts'
+import { isReservedName } from '../../core/characters.ts'
 import type { HostIdentity } from '../identities/schema.ts'
 import { defaultUsername, PLACEHOLDER_DOMAINS } from '../users/rules.ts'
 
-/** The fields of a user that the host sets, as they are stored. */
+/** The fields of a user that the host sets, as they are stored. A reserved username counts as missing. */
 export function toProfile({ username, email, display_name, roles }: HostIdentity) {
   const definedRoles = roles?.filter((role) => role !== undefined)
   return {
-    ...(username !== undefined && { username: username.normalize('NFC') }),
+    ...(username !== undefined && !isReservedName(username) && { username: username.normalize('NFC') }),
     ...(email !== undefined && { email: email.trim() }),
     ...(display_name !== undefined && { display_name }),
     ...(definedRoles && { roles: joinRoles(definedRoles) || 'member' }),

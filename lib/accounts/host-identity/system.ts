@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
+import { isReservedName } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -20,7 +21,7 @@ const Named = v.object({
 /**
  * A system actor of the host: a user without a sign-in, the same for a name at every call and on every node.
  *
- * @throws ChatError `validation_failed` for a name that is none; `account_disabled`
+ * @throws ChatError `validation_failed` for a name that is none, and for a reserved one of no actor yet; `account_disabled`
  */
 export async function systemActor(ctx: Context, given: string): Promise<Actor> {
   const { name } = parseInput(Named, { name: given })
@@ -28,6 +29,10 @@ export async function systemActor(ctx: Context, given: string): Promise<Actor> {
     const user = await findSystemUser(ctx.db, name)
     if (user?.disabled_at) throw new ChatError('account_disabled')
     if (user) return { user_id: user.id, roles: ['member'], system: name }
+    if (isReservedName(name)) {
+      const message = 'is reserved, as it addresses several users'
+      throw new ChatError('validation_failed', { errors: [{ path: 'name', message }] })
+    }
     try {
       await ctx.write((tx) => create(ctx, tx, name))
     } catch (error) {

@@ -1,4 +1,4 @@
-import { isVisible, withoutUnseen } from '../../core/characters.ts'
+import { isReservedName, isVisible, withoutUnseen } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 
 /** The content of the browser's cookie: the binding of all its attempts, and the state of the last one. */
@@ -30,7 +30,7 @@ export function usernameFrom(wishes: readonly (string | undefined)[]): string {
       .replace(/[\uD800-\uDBFF]$/, '')
       .trim(),
   )
-  return names.find((name) => isVisible(name)) ?? 'user'
+  return names.find((name) => isVisible(name) && !isReservedName(name)) ?? 'user'
 }
 
 /** The `n`-th variant of a username, from 1. */

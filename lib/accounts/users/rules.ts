@@ -1,10 +1,15 @@
 import { type Actor, splitRoles } from '../../core/actor.ts'
+import { isReservedName } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 
-/** The default username: the part of the address before the @, also of an @ in a compatibility form. */
+/**
+ * The default username: the part of the address before the @, also of an @ in a compatibility form. A reserved name gets a
+ * number.
+ */
 export function defaultUsername(email: string): string {
-  return email.trim().slice(0, MAX_LENGTH.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
+  const name = email.trim().slice(0, MAX_LENGTH.email).normalize('NFKC').split('@')[0]!.slice(0, 64)
+  return isReservedName(name) ? `${name}-1` : name
 }
 
 /** Domains of the placeholder addresses of users of hosts, system actors and probes (RFC 2606). */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { isEmail, isLabel, isUsername, PATTERNS } from '../../core/characters.ts'
+import { isEmail, isLabel, isReservedName, isUsername, PATTERNS, RESERVED_NAMES } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
 
@@ -31,6 +31,15 @@ export const Username = v.pipe(
   v.metadata({ pattern: PATTERNS.username }),
   v.description(
     'Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces',
+  ),
+)
+
+/** The username that a user gets: not one that addresses several users. */
+export const NewUsername = v.pipe(
+  Username,
+  v.check((name) => !isReservedName(name), 'is reserved, as it addresses several users'),
+  v.description(
+    `Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces; not ${RESERVED_NAMES.map((name) => `\`${name}\``).join(', ')}`,
   ),
 )
 
@@ -88,7 +97,7 @@ export const AccountAnswer = v.object({ user: Account })
 export type AccountAnswer = v.InferOutput<typeof AccountAnswer>
 
 export const UserInput = v.object({
-  username: Username,
+  username: NewUsername,
   email: Email,
   email_verified: v.optional(
     v.pipe(v.boolean(), v.description('false: the address must still be verified, for example by a mailed link')),
@@ -102,7 +111,7 @@ export type UserInput = v.InferOutput<typeof UserInput>
 
 /** An administrator's change of an account; missing fields keep their value. */
 export const AccountChanges = v.object({
-  username: v.optional(Username),
+  username: v.optional(NewUsername),
   email: v.optional(
     v.pipe(Email, v.description('A new address is unverified unless `email_verified` is true as well')),
   ),

@@ -1,4 +1,4 @@
-import { uniqueKey } from '../../core/characters.ts'
+import { RESERVED_NAMES, uniqueKey } from '../../core/characters.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, sql } from '../../storage/sql.ts'
 
@@ -26,6 +26,14 @@ async function listUsersDisplayed(db: Queries, name: string, limit: number): Pro
     sql`SELECT id FROM users WHERE ${DISPLAY_NAME_KEY[db.dialect]} ${among(db, new Set(keys))} ORDER BY id
           LIMIT ${limit}`,
   )
+}
+
+/** The usernames that only users of earlier versions have: new users cannot. By the key of usernames. */
+export async function listReservedNames(db: Queries): Promise<string[]> {
+  const rows = await db.all<{ username: string }>(
+    sql`SELECT username FROM users WHERE username_key ${among(db, new Set(RESERVED_NAMES))} ORDER BY username_key`,
+  )
+  return rows.map(({ username }) => username)
 }
 
 const asciiLower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())

@@ -1,6 +1,7 @@
 import { PLACEHOLDER_DOMAINS } from '../../accounts/users/rules.ts'
 import { findUser, findUserByUsername } from '../../accounts/users/store.ts'
 import { insertUser, nameSystemUser, updateUser } from '../../accounts/users/store-naming.ts'
+import { isReservedName } from '../../core/characters.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -75,7 +76,7 @@ export async function insertPlaceholder(tx: Tx, { id, username, display_name, ki
   for (let n = 1; n <= MAX_NAMES; n++) {
     const end = n === 1 ? '' : `-${n}`
     const name = `${username.slice(0, MAX_LENGTH.username - end.length)}${end}`
-    if (await findUserByUsername(tx, name)) continue
+    if (isReservedName(name) || (await findUserByUsername(tx, name))) continue
     const row = {
       id,
       email: `${id}@${kind === 'system' ? PLACEHOLDER_DOMAINS.system : PLACEHOLDER_DOMAINS.host}`,

@@ -14,6 +14,8 @@ describe('a username', () => {
     [['A\u030Ada'], '\u00C5da'],
     [['x'.repeat(100)], 'x'.repeat(56)],
     [[`${'x'.repeat(55)}\u{1F600}`], 'x'.repeat(55)],
+    [['All', 'ａｌｌ@example.org', 'here', 'Ada'], 'Ada'],
+    [['Everyone'], 'user'],
     [[], 'user'],
   ])('from %j is %j', (wishes, name) => {
     expect(usernameFrom(wishes)).toBe(name)
