@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { checkUsernames } from '../../../cli/doctor/usernames.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { setUpService } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person, startService } from '../../support/service.ts'
@@ -51,14 +52,14 @@ describeOnEachDatabase('a name that addresses several users', (openUrl) => {
     for (const name of ['all', 'everyone', 'here', 'channel'])
       expect(await codeOf(service.chat.system(name))).toBe('validation_failed')
     const { user_id } = await service.chat.system('orders')
-    await innerState(service).db.run("UPDATE users SET system_name = 'here' WHERE id = ?", user_id)
+    await innerState(service).db.run(sql`UPDATE users SET system_name = 'here' WHERE id = ${user_id}`)
     expect((await service.chat.system('here')).user_id).toBe(user_id)
   })
 
   it('stays that of a user of an earlier version, whom doctor lists and @all does not mention', async () => {
     const { db } = innerState(service)
     expect(await checkUsernames(db)).toEqual([])
-    await db.run("UPDATE users SET username = 'All', username_key = 'all' WHERE id = ?", grace.id)
+    await db.run(sql`UPDATE users SET username = 'All', username_key = 'all' WHERE id = ${grace.id}`)
     expect(await checkUsernames(db)).toMatchObject([{ code: 'users.reserved_name', severity: 'warning' }])
     expect((await checkUsernames(db))[0]!.message).toContain(': All.')
     const { conversation_id } = await ada.conversations.create({ title: 'Engines' })

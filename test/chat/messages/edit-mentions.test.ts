@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { innerState, type Person } from '../../support/service.ts'
 
@@ -125,9 +126,9 @@ describeService('the mentions of an edited message', (service) => {
   it('are looked up again in a text that a process of an earlier version stored or edited', async () => {
     const { db } = innerState(service)
     const older = await post(`@${named('grace')} and @${named('bob')}`)
-    await db.run('UPDATE messages SET mention_origins = NULL WHERE id = ?', older)
+    await db.run(sql`UPDATE messages SET mention_origins = NULL WHERE id = ${older}`)
     const edited = await post(`@${named('grace')}`)
-    await db.run('UPDATE messages SET edited_at = created_at + 1 WHERE id = ?', edited)
+    await db.run(sql`UPDATE messages SET edited_at = created_at + 1 WHERE id = ${edited}`)
     await rename(grace, 'hopper')
     await rename(bob, 'grace')
     expect(await edit(older, `@${named('grace')} and @${named('bob')}!`)).toEqual({ user_ids: [bob.id] })
@@ -152,7 +153,7 @@ describeService('the mentions of an edited message', (service) => {
     await ada.users.erase(eve.id)
     await innerState(service).tasks.settle()
     const stored = await innerState(service).db.all<{ mention_origins: string }>(
-      'SELECT mention_origins FROM messages WHERE mention_origins IS NOT NULL',
+      sql`SELECT mention_origins FROM messages WHERE mention_origins IS NOT NULL`,
     )
     expect(stored.filter(({ mention_origins }) => mention_origins.includes(eve.id))).toEqual([])
     await rename(bob, 'eve')
@@ -166,13 +167,13 @@ describeService('the mentions of an edited message', (service) => {
     const { message_id } = await eve.messages.postRoot(conversation_id, { content: `@${named('grace')}` })
     await ada.users.erase(eve.id, { messages: 'erase' })
     await innerState(service).tasks.settle()
-    const [row] = await innerState(service).db.all('SELECT mention_origins FROM messages WHERE id = ?', message_id)
+    const [row] = await innerState(service).db.all(sql`SELECT mention_origins FROM messages WHERE id = ${message_id}`)
     expect(row).toEqual({ mention_origins: null })
   })
 
   it('cost a post without names no entry', async () => {
     const id = await post('plain')
-    const [row] = await innerState(service).db.all('SELECT mention_origins FROM messages WHERE id = ?', id)
+    const [row] = await innerState(service).db.all(sql`SELECT mention_origins FROM messages WHERE id = ${id}`)
     expect(row).toEqual({ mention_origins: null })
   })
 })
