@@ -39,6 +39,7 @@ import { useReadable } from './readable.ts'
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
 export { type FoundMessages, useSearch } from './search.ts'
 export { type FileUploads, useUpload } from './uploads.ts'
+export { useConversation, useReplies, type WindowActions, type WindowPostOptions } from './windows.ts'
 
 /** What lists have besides their snapshot. */
 export interface ListActions {

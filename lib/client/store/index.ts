@@ -5,7 +5,6 @@ import type {
   PostedMessage,
 } from '../../api/client-entities.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
-import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
 import type { Readable } from './cell.ts'
@@ -27,6 +26,7 @@ import type {
   ThreadsView,
   ThreadView,
 } from './types.ts'
+import { type ConversationOptions, createWindows, type MessageWindow } from './windows.ts'
 
 export type { Readable } from './cell.ts'
 export type { Connection } from './feed.ts'
@@ -34,6 +34,7 @@ export type { Loading } from './resource.ts'
 export type {
   ConversationSettingsView,
   ConversationsView,
+  MessagesView,
   NewPost,
   Partner,
   PendingPost,
@@ -42,7 +43,9 @@ export type {
   StoreMessage,
   ThreadsView,
   ThreadView,
+  TimelineStoreMessage,
 } from './types.ts'
+export type { ConversationOptions, MessageWindow } from './windows.ts'
 
 /** The time between two readings of a list because of events that do not contain the change. */
 const REFRESH_MS = 500
@@ -86,6 +89,10 @@ export interface ChatStore {
   settings(conversation_id: string): Reloadable<ConversationSettingsView>
   threads(conversation_id: string): ReadableList<ThreadsView>
   thread(root_id: string): ReadableList<ThreadView>
+  /** The messages of a conversation by arrival: the first ones of threads, or all. */
+  conversation(conversation_id: string, options?: ConversationOptions): MessageWindow
+  /** The replies of a thread by arrival, of all depths. */
+  replies(root_id: string): MessageWindow
   /**
    * Posts a reply, or a new thread, and shows it at once. It is sent with an `Idempotency-Key`, after earlier posts of its
    * conversation. A failed post stays in the view until it is retried or discarded; if the service was not reached, it is
@@ -137,7 +144,8 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   refuseUnknown('createChatStore', options, STORE_OPTIONS)
   const { refresh_ms = REFRESH_MS } = options
   const outbox = createOutbox(client, showPost, (message) => {
-    const event: ConversationStreamEvent = { type: 'message.new', payload: { message } }
+    const event = { type: 'message.new', payload: { message } } as const
+    windows.apply(event)
     threads.peek(message.root_id)?.update((data) => {
       const next = foldThread(data, message.root_id, event, userId())
       return next === 'stale' ? data : next
@@ -156,10 +164,13 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
     return threadsPlan(client, id, userId, pending)
   })
   const threads = resources((id) => threadPlan(client, id, userId, () => outbox.list((post) => post.root_id === id)))
+  const windows = createWindows(base, outbox.list)
   const active = conversations.get('')
   const parts = new Map<unknown, unknown>()
 
-  function showPost({ conversation_id, root_id, parent_id }: PendingPost): void {
+  function showPost(post: PendingPost): void {
+    const { conversation_id, root_id, parent_id } = post
+    windows.update(post)
     if (parent_id === undefined) lists.peek(conversation_id)?.update()
     else if (root_id !== undefined) threads.peek(root_id)?.update()
   }
@@ -173,7 +184,10 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
     settings: resources((id) => settingsPlan(client, id)).get,
     threads: lists.get,
     thread: threads.get,
-    post: outbox.post,
+    conversation: windows.conversation,
+    replies: windows.replies,
+    // Sent when the end is read: else that could have the message beside the post.
+    post: (post) => outbox.post(post, windows.showEnd(post)),
     retry: outbox.retry,
     discard: outbox.discard,
     ...callsOf(client),

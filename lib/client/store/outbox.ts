@@ -22,8 +22,11 @@ const NEW_POST: NamesOf<NewPost> = {
 /** The posts that are not stored yet. Those of a conversation are sent one after another. */
 export interface Outbox {
   list(belongs: (post: PendingPost) => boolean): readonly PendingPost[]
-  /** @returns the stored post, or `undefined` after a failure: the post is then kept */
-  post(post: NewPost): Promise<PostedMessage | undefined>
+  /**
+   * @param ready is awaited before the post is sent, not before it is shown
+   * @returns the stored post, or `undefined` after a failure: the post is then kept
+   */
+  post(post: NewPost, ready?: Promise<void>): Promise<PostedMessage | undefined>
   retry(key: string): Promise<PostedMessage | undefined>
   discard(key: string): void
   clear(): void
@@ -63,9 +66,12 @@ export function createOutbox(
     onChange(post)
   }
 
-  function enqueue(post: PendingPost): Promise<PostedMessage | undefined> {
+  function enqueue(post: PendingPost, ready?: Promise<void>): Promise<PostedMessage | undefined> {
     keep(post)
-    return queue(post.conversation_id, () => send(post))
+    return queue(post.conversation_id, async () => {
+      await ready
+      return send(post)
+    })
   }
 
   async function retry(key: string): Promise<PostedMessage | undefined> {
@@ -75,10 +81,10 @@ export function createOutbox(
 
   return {
     list: (belongs) => [...posts.values()].filter((post) => isShown(post) && belongs(post)),
-    async post(post) {
+    async post(post, ready) {
       refuseUnknown('store.post', post, NEW_POST)
       if (posts.size >= MAX_PENDING) throw new RangeError(`${MAX_PENDING} posts wait already: retry or discard them`)
-      return enqueue(toPending(post))
+      return enqueue(toPending(post), ready)
     },
     retry,
     discard(key) {
@@ -117,18 +123,18 @@ function createSender(
   /** The ids of messages whose response came before their event. */
   const answered = new Set<string>()
 
-  async function attempt(post: PendingPost): Promise<PostedMessage> {
+  function attempt(post: PendingPost): Promise<PostedMessage> {
     inFlight.add(post)
-    try {
-      return await sendTo(client, post).catch((error) => {
-        // Only its response was lost, it seems: the same key brings it, or stores the post if the message was another.
-        if (arrived.has(post) && isTransient(error)) return sendTo(client, post)
-        throw error
-      })
-    } finally {
-      inFlight.delete(post)
-      arrived.delete(post)
-    }
+    return sendTo(client, post).catch((error) => {
+      // Only its response was lost, it seems: the same key brings it, or stores the post if the message was another.
+      if (arrived.has(post) && isTransient(error)) return sendTo(client, post)
+      throw error
+    })
+  }
+
+  function settle(post: PendingPost): void {
+    inFlight.delete(post)
+    arrived.delete(post)
   }
 
   async function send(post: PendingPost): Promise<PostedMessage | undefined> {
@@ -139,11 +145,14 @@ function createSender(
       const posted = await attempt(post)
       answered.add(posted.message.id)
       if (answered.size > MAX_PENDING) answered.delete([...answered][0]!)
-      if (!isHere()) return posted
-      posts.delete(post.key)
-      onStored(post, posted.message)
+      const wasHere = isHere()
+      if (wasHere) posts.delete(post.key)
+      // In one turn with the deletion: an event in between would show both, the post and its message.
+      settle(post)
+      if (wasHere) onStored(post, posted.message)
       return posted
     } catch (error) {
+      settle(post)
       if (isHere()) keep({ ...post, status: 'failed', error })
       return undefined
     }

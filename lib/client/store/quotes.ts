@@ -20,7 +20,7 @@ export function changedMessage({ type, payload }: ConversationStreamEvent): Mess
 }
 
 /** The messages with their quotes of a changed message; the same list if none quotes it. */
-export function withQuotesOf(messages: readonly Message[], changed: Message): readonly Message[] {
+export function withQuotesOf<Each extends Message>(messages: readonly Each[], changed: Message): readonly Each[] {
   const quotes = ({ quote }: Message) => quote?.message_id === changed.id
   if (!messages.some(quotes)) return messages
   const quote = toQuote(changed)

@@ -1,7 +1,7 @@
 import type { Attachment } from '../../api/attachments.ts'
 import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
 import type { Message } from '../../api/messages.ts'
-import type { ThreadSummary } from '../../api/threads.ts'
+import type { ThreadSummary, TimelineMessage } from '../../api/threads.ts'
 import type { ChatClient } from '../types.ts'
 import type { Loading } from './resource.ts'
 
@@ -62,6 +62,24 @@ export interface ThreadView extends Loading {
 
 /** A message; `pending` while it is only here, `detached` while the messages before it are not read. */
 export type StoreMessage = Message & { pending?: PendingPost; detached?: true }
+
+/** A message of a list by arrival; `pending` while it is only here. */
+export type TimelineStoreMessage = TimelineMessage & { pending?: PendingPost }
+
+/** Part of the messages of a conversation or a thread by arrival, newest last: it has no gap. */
+export interface MessagesView extends Loading {
+  messages: readonly TimelineStoreMessage[]
+  /** The first message of the thread, in `replies()`. */
+  root?: TimelineMessage
+  /** Whether `loadOlder` finds more. */
+  has_older: boolean
+  /** Whether `loadNewer` finds more. While it does, a message that arrives is not shown. */
+  has_newer: boolean
+  /** The messages that have arrived since, while `has_newer`. */
+  newer_count: number
+  /** The first message of the whole list that the user has not read. */
+  first_unread_id?: string
+}
 
 /** A post on its way: `failed` with the error, until it is retried or discarded. */
 export interface PendingPost {

@@ -1,0 +1,62 @@
+import { useMemo } from 'react'
+import type { Attachment, PostedMessage } from '../../api/client-entities.ts'
+import type { ConversationOptions, MessagesView, MessageWindow } from '../store/index.ts'
+import { useChatStore } from './context.ts'
+import { useReadable } from './readable.ts'
+
+/** What a post in a conversation has besides its text. */
+export interface WindowPostOptions {
+  /** The message of a thread that is answered. Default: the root, in a thread. */
+  parent_id?: string
+  /** With `assistant`, the assistant answers. */
+  role?: 'user' | 'assistant'
+  /** Files that were uploaded before; with one, the text may be empty. */
+  attachments?: Attachment[]
+  /** A message of the conversation that it quotes. */
+  quote_id?: string
+}
+
+/** What a user does with messages by arrival. */
+export interface WindowActions extends Pick<MessageWindow, 'loadOlder' | 'loadNewer' | 'jumpTo' | 'reload'> {
+  /**
+   * Posts, and shows the post at once, at the end.
+   *
+   * @returns the stored post, or `undefined` after a failure: then the message stays, with `pending.status: 'failed'`
+   */
+  post: (content: string, options?: WindowPostOptions) => Promise<PostedMessage | undefined>
+  /** Sends a failed post again. @param key `message.pending.key` */
+  retry: (key: string) => Promise<PostedMessage | undefined>
+  /** Removes a failed post. @param key `message.pending.key` */
+  discard: (key: string) => void
+}
+
+/** The messages of a conversation by arrival, newest last: the first ones of threads, or all. */
+export function useConversation(
+  conversation_id: string,
+  { view = 'roots' }: ConversationOptions = {},
+): MessagesView & WindowActions {
+  const store = useChatStore()
+  return useWindow(store.conversation(conversation_id, { view }), (content, options) =>
+    store.post({ ...options, conversation_id, content }),
+  )
+}
+
+/** The replies of a thread by arrival, newest last, with its `root`. */
+export function useReplies(root_id: string): MessagesView & WindowActions {
+  const store = useChatStore()
+  const replies = store.replies(root_id)
+  return useWindow(replies, async (content, { parent_id = root_id, ...more } = {}) => {
+    const { root } = replies.getSnapshot()
+    if (!root) throw new Error('The thread is not read yet: reply when its status is "ready"')
+    return store.post({ ...more, conversation_id: root.conversation_id, root_id, parent_id, content })
+  })
+}
+
+function useWindow(part: MessageWindow, post: WindowActions['post']): MessagesView & WindowActions {
+  const { retry, discard } = useChatStore()
+  const view = useReadable(part)
+  return useMemo(() => {
+    const { loadOlder, loadNewer, jumpTo, reload } = part
+    return { ...view, loadOlder, loadNewer, jumpTo, reload, post, retry, discard }
+  }, [view, part, retry, discard])
+}

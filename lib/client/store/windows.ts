@@ -1,0 +1,126 @@
+import { refuseUnknown } from '../../core/known-names.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+import type { StoreBase } from './base.ts'
+import type { Readable } from './cell.ts'
+import type { Resource } from './resource.ts'
+import type { MessagesView, PendingPost } from './types.ts'
+import { foldWindow, type ReadWindowPage, type WindowData, type WindowMove, windowPlan } from './window.ts'
+
+/** Messages by arrival around a place. It is read at its end first, and moves in both directions. */
+export interface MessageWindow extends Readable<MessagesView> {
+  /** Reads the messages before the window. */
+  loadOlder: () => Promise<void>
+  /** Reads the messages behind the window. */
+  loadNewer: () => Promise<void>
+  /** Shows another part of the list: around a message, around the first unread one, or its end. */
+  jumpTo: (place: string | 'newest' | 'unread') => Promise<void>
+  /** Reads again what it has. */
+  reload: () => Promise<void>
+}
+
+/** Which messages of a conversation are shown: the first ones of threads, or all. */
+export interface ConversationOptions {
+  view?: 'roots' | 'all'
+}
+
+/** The windows of a store. */
+export function createWindows(
+  { client, feed, resources }: StoreBase,
+  listPending: (belongs: (post: PendingPost) => boolean) => readonly PendingPost[],
+) {
+  const moves = new Map<string, WindowMove[]>()
+  const parts = new WeakMap<Resource<WindowData, MessagesView>, MessageWindow>()
+  const windows = resources<WindowData, MessagesView>((key) => {
+    const [view, id] = partsOf(key)
+    const has = hasOf(view, id)
+    return windowPlan({
+      client,
+      read: readOf(view, id),
+      has,
+      userId: feed.userId,
+      pending: () => listPending((post) => has(placeOf(post))),
+      takeMoves() {
+        const taken = moves.get(key) ?? []
+        moves.delete(key)
+        return taken
+      },
+    })
+  })
+
+  const readOf = (view: string, id: string): ReadWindowPage =>
+    view === 'replies'
+      ? (place) => client.threads.messages(id, place)
+      : (place) => client.messages.list(id, { ...place, view: view as 'roots' })
+
+  function move(key: string, next: WindowMove): Promise<void> {
+    moves.set(key, [...(moves.get(key) ?? []), next])
+    return windows.get(key).loadMore()
+  }
+
+  function get(key: string): MessageWindow {
+    const resource = windows.get(key)
+    const known = parts.get(resource)
+    if (known) return known
+    const { getSnapshot, getServerSnapshot, subscribe, reload } = resource
+    const part: MessageWindow = {
+      getSnapshot,
+      getServerSnapshot,
+      subscribe,
+      reload,
+      loadOlder: () => move(key, 'older'),
+      loadNewer: () => move(key, 'newer'),
+      jumpTo: (place) => move(key, place === 'newest' ? place : { around: place }),
+    }
+    parts.set(resource, part)
+    return part
+  }
+
+  const keysOf = ({ conversation_id, root_id, parent_id }: Place) =>
+    parent_id === undefined
+      ? [`roots ${conversation_id}`, `all ${conversation_id}`]
+      : [`all ${conversation_id}`, `replies ${root_id}`]
+
+  return {
+    conversation(id: string, options: ConversationOptions = {}) {
+      refuseUnknown('store.conversation', options, { view: 0 })
+      return get(`${options.view ?? 'roots'} ${id}`)
+    },
+    replies: (root_id: string) => get(`replies ${root_id}`),
+    /** Shows the end of the windows that a post of the user belongs to. */
+    async showEnd(post: Place): Promise<void> {
+      const away = keysOf(post).filter((key) => windows.peek(key)?.getSnapshot().has_newer)
+      await Promise.all(away.map((key) => move(key, 'newest')))
+    },
+    update(post: PendingPost) {
+      for (const key of keysOf(post)) windows.peek(key)?.update()
+    },
+    apply(event: ConversationStreamEvent & { type: 'message.new' }) {
+      for (const key of keysOf(event.payload.message))
+        windows.peek(key)?.update((data) => {
+          const next = foldWindow(data, hasOf(...partsOf(key)), event, feed.userId())
+          return next === 'stale' ? data : next
+        })
+    },
+  }
+}
+
+const partsOf = (key: string) => key.split(' ') as [view: string, id: string]
+
+/** Where a message or a post is. */
+interface Place {
+  conversation_id: string
+  root_id?: string | undefined
+  parent_id?: string | undefined
+}
+
+const placeOf = ({ key, conversation_id, root_id = '', parent_id }: PendingPost) => ({
+  id: key,
+  conversation_id,
+  root_id,
+  ...(parent_id !== undefined && { parent_id }),
+})
+
+function hasOf(view: string, id: string): (place: Place) => boolean {
+  if (view === 'replies') return ({ root_id, parent_id }) => root_id === id && parent_id !== undefined
+  return ({ conversation_id, parent_id }) => conversation_id === id && (view === 'all' || parent_id === undefined)
+}

@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { expect, it, vi } from 'vitest'
+import type { AdminClient } from '../../../lib/client/admin.ts'
+import type { MessagesView } from '../../../lib/client/store/index.ts'
+import { isReady, startThread, startWorld, textsOf, waitForView } from './world.ts'
+
+type World = Awaited<ReturnType<typeof startWorld>> & { conversation_id: string; elsewhere: AdminClient }
+
+/** A conversation of Grace, with Ada and as many roots. */
+async function startRoom(count: number): Promise<World> {
+  const world = await startWorld()
+  const { conversation_id } = await world.grace.conversations.create({ title: 'Engines' })
+  await world.grace.participants.add(conversation_id, { user_id: world.actor('ada').user_id })
+  for (let n = 0; n < count; n++)
+    await world.chat.messages.postRoot(world.actor('grace'), conversation_id, { content: `${n}` })
+  // Ada on another device: what she does there does not pass the network of the store.
+  return { ...world, conversation_id, elsewhere: world.client('ada') }
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `${from + index}`)
+
+it('shows the newest messages by one request, and what is before and behind them', async () => {
+  const { store, network, conversation_id, grace } = await startRoom(120)
+  const part = store.conversation(conversation_id)
+  expect(part.getSnapshot()).toEqual({
+    status: 'loading',
+    messages: [],
+    has_older: false,
+    has_newer: false,
+    newer_count: 0,
+  })
+  const stop = part.subscribe(() => {})
+  const newest = await waitForView(part, isReady)
+  expect(textsOf(newest.messages)).toEqual(range(70, 120))
+  expect(newest).toMatchObject({ has_older: true, has_newer: false })
+  expect(network.calls.filter((call) => call.endsWith('/messages'))).toHaveLength(1)
+  await part.loadOlder()
+  expect(textsOf(part.getSnapshot().messages)).toEqual(range(20, 120))
+
+  await part.jumpTo('unread')
+  const first = part.getSnapshot()
+  expect(first.messages[0]!.id).toBe(first.first_unread_id)
+  expect(textsOf(first.messages)).toEqual(range(0, 25))
+  expect(first).toMatchObject({ has_older: false, has_newer: true, newer_count: 0 })
+  await grace.messages.postRoot(conversation_id, { content: '120' })
+  const counted = await waitForView(part, ({ newer_count }) => newer_count === 1)
+  expect(textsOf(counted.messages)).toEqual(range(0, 25))
+  await Promise.all([part.loadNewer(), part.loadNewer()])
+  expect(textsOf(part.getSnapshot().messages)).toEqual(range(0, 121))
+  expect(part.getSnapshot()).toMatchObject({ has_newer: false, newer_count: 0 })
+  stop()
+})
+
+it('moves to its end with a post of the user, which is shown at once and never vanishes', async () => {
+  const { store, conversation_id } = await startRoom(120)
+  const part = store.conversation(conversation_id)
+  const views: MessagesView[] = []
+  const stop = part.subscribe(() => views.push(part.getSnapshot()))
+  await waitForView(part, isReady)
+  await part.jumpTo('unread')
+  const posted = store.post({ conversation_id, content: 'Mine' })
+  await posted
+  const view = await waitForView(
+    part,
+    ({ messages }) => messages.at(-1)!.content === 'Mine' && !messages.at(-1)!.pending,
+  )
+  expect(view).toMatchObject({ has_newer: false })
+  expect(view.messages.at(-1)!.unread).toBeUndefined()
+  const from = views.findIndex(({ messages }) => messages.at(-1)?.content === 'Mine')
+  expect(
+    views.slice(from).every(({ messages }) => textsOf(messages).filter((text) => text === 'Mine').length === 1),
+  ).toBe(true)
+  stop()
+})
+
+it('has the replies of a thread with its root, and their own posts in place', async () => {
+  const { store, grace, root_id, reply, ada } = await startThread()
+  const part = store.replies(root_id)
+  const stop = part.subscribe(() => {})
+  const empty = await waitForView(part, isReady)
+  expect(empty).toMatchObject({ messages: [], root: { id: root_id, content: 'Does it run?' } })
+  await grace.messages.reply(root_id, { content: 'It runs.' })
+  await waitForView(part, ({ messages }) => messages.length === 1 && messages[0]!.unread === true)
+  const posted = store.post({ ...reply, content: 'Indeed.' })
+  const user_id = (await ada.auth.me()).user.id
+  expect(part.getSnapshot().messages.at(-1)).toMatchObject({ content: 'Indeed.', author_user_id: user_id, depth: 1 })
+  await posted
+  await grace.messages.edit(root_id, { content: 'Does it still run?' })
+  await waitForView(part, ({ root }) => root?.content === 'Does it still run?')
+  await ada.threads.markRead(root_id)
+  const { first_unread_id } = await waitForView(part, ({ messages }) => messages.every(({ unread }) => !unread))
+  expect(first_unread_id).toBeUndefined()
+  stop()
+})
+
+it('keeps at most a thousand messages, and drops those at its other end', async () => {
+  const { store, conversation_id, chat, actor } = await startRoom(1_080)
+  const part = store.conversation(conversation_id)
+  const stop = part.subscribe(() => {})
+  await waitForView(part, isReady)
+  for (let page = 0; page < 20; page++) await part.loadOlder()
+  expect(textsOf(part.getSnapshot().messages)).toEqual(range(30, 1_030))
+  expect(part.getSnapshot().has_newer).toBe(true)
+  await part.loadNewer()
+  expect(textsOf(part.getSnapshot().messages)).toEqual(range(80, 1_080))
+  await chat.messages.postRoot(actor('grace'), conversation_id, { content: '1080' })
+  await waitForView(part, ({ messages }) => messages.at(-1)!.content === '1080')
+  expect(part.getSnapshot().messages).toHaveLength(1_000)
+  await part.loadOlder()
+  expect(textsOf(part.getSnapshot().messages)).toEqual(range(31, 1_031))
+  stop()
+})
+
+/** What happens in the room, to the connection, and in the window. */
+const ACTIONS: Record<string, (world: World, pick: number) => unknown> = {
+  post: ({ grace, conversation_id }, pick) => grace.messages.postRoot(conversation_id, { content: `post ${pick}` }),
+  postOwn: ({ store, conversation_id }, pick) => void store.post({ conversation_id, content: `own ${pick}` }),
+  postElsewhere: ({ elsewhere, conversation_id }, pick) =>
+    elsewhere.messages.postRoot(conversation_id, { content: `else ${pick}` }),
+  edit: async (world, pick) => world.grace.messages.edit(await idAt(world, pick), { content: `edit ${pick}` }),
+  remove: async (world, pick) => world.grace.messages.remove(await idAt(world, pick)),
+  restore: async (world, pick) => world.grace.messages.restore(await idAt(world, pick)),
+  reply: async (world, pick) => world.grace.messages.reply(await idAt(world, pick), { content: `reply ${pick}` }),
+  markRead: async (world, pick) => world.elsewhere.threads.markRead(await idAt(world, pick)),
+  older: ({ store, conversation_id }) => void store.conversation(conversation_id).loadOlder(),
+  newer: ({ store, conversation_id }) => void store.conversation(conversation_id).loadNewer(),
+  jump: async (world, pick) => {
+    const part = world.store.conversation(world.conversation_id)
+    void part.jumpTo(pick % 3 === 0 ? 'newest' : pick % 3 === 1 ? 'unread' : await idAt(world, pick))
+  },
+  cut: ({ network }) => network.cut(),
+  lose: ({ network }) => {
+    network.forget()
+    network.cut()
+  },
+  offline: ({ network }) => {
+    network.isOffline = true
+    network.cut()
+  },
+  online: ({ network }) => {
+    network.isOffline = false
+  },
+  pass: () => new Promise(setImmediate),
+}
+
+async function listAll({ grace, conversation_id }: World, as = grace) {
+  const { messages, next_before } = await as.messages.list(conversation_id, { limit: 200 })
+  expect(next_before).toBeUndefined()
+  return messages
+}
+
+async function idAt(world: World, pick: number): Promise<string> {
+  const messages = await listAll(world)
+  return messages[pick % messages.length]!.id
+}
+
+/** Waits until the window shows a part of the list as the API reads it. */
+async function settle(world: World): Promise<void> {
+  world.network.isOffline = false
+  await vi.waitFor(
+    async () => {
+      const part = world.store.conversation(world.conversation_id)
+      const { status, messages, has_older, has_newer } = part.getSnapshot()
+      const all = await listAll(world, world.elsewhere)
+      const from = all.findIndex(({ id }) => id === messages[0]?.id)
+      expect(status).toBe('ready')
+      expect(messages).toEqual(all.slice(from, from + messages.length))
+      expect([has_older, has_newer]).toEqual([from > 0, from + messages.length < all.length])
+    },
+    { timeout: 20_000, interval: 10 },
+  )
+}
+
+/** The ids of messages of others: the user's own may be ahead of the stream, as their responses have them. */
+const othersOf = (messages: MessagesView['messages'], user_id: string) =>
+  messages.flatMap(({ id, author_user_id, pending }) => (pending || author_user_id === user_id ? [] : id))
+
+const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), pick: fc.nat(1000) })
+
+it('has no gap after any history of posts, moves and lost connections, and shows what the API reads', {
+  timeout: 120_000,
+}, async () => {
+  const property = fc.asyncProperty(fc.array(step, { size: 'max', maxLength: 25 }), async (steps) => {
+    const world = await startRoom(70)
+    const part = world.store.conversation(world.conversation_id)
+    const { user_id } = world.actor('ada')
+    const shown: string[][] = []
+    const stop = part.subscribe(() => shown.push(othersOf(part.getSnapshot().messages, user_id)))
+    for (const { action, pick } of steps)
+      try {
+        await ACTIONS[action]!(world, pick)
+      } catch (error) {
+        if (!(error as { code?: string }).code) throw error
+      }
+    await settle(world)
+    const ids = othersOf(await listAll(world), user_id)
+    for (const view of shown) {
+      const from = view.length === 0 ? 0 : ids.indexOf(view[0]!)
+      expect(view).toEqual(ids.slice(from, from + view.length))
+    }
+    stop()
+    world.store.close()
+  })
+  await fc.assert(property, { numRuns: Number(process.env.STORE_RUNS ?? 8), endOnFailure: true })
+})
