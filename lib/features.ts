@@ -47,6 +47,7 @@ import * as receipts from './chat/receipts/service.ts'
 import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as threads from './chat/threads/service.ts'
+import * as threadTitles from './chat/threads/service-title.ts'
 import * as timeline from './chat/timeline/service.ts'
 import * as marks from './chat/unread/service.ts'
 import * as usage from './chat/usage/service.ts'
@@ -108,7 +109,7 @@ export const USE_CASES = {
   },
   participants: useCasesOf(participants),
   invites: useCasesOf(invites),
-  threads: { ...useCasesOf(threads), messages: timeline.replies },
+  threads: { ...useCasesOf(threads), ...useCasesOf(threadTitles), messages: timeline.replies },
   messages: { ...useCasesOf(messages), ...useCasesOf(changes), list: timeline.list },
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   pins: useCasesOf(pins),

@@ -5,10 +5,7 @@ import type { Assistant } from './assistant/provider.ts'
 import type { Actor, Role } from './core/actor.ts'
 import type { NamesOf } from './core/known-names.ts'
 
-/**
- * All fields of log lines; an unlisted field does not compile. A line of the audit log also has the fields of its
- * `detail`.
- */
+/** All fields of log lines; others do not compile. A line of the audit log also has the fields of its `detail`. */
 export type LogField =
   // A request.
   | 'request_id'
@@ -188,6 +185,8 @@ export interface MessageBefore {
   /** `assistant`: the content is a question to the assistant. */
   role: 'user' | 'assistant' | 'system'
   content: string
+  /** The title of the thread that it begins. */
+  title?: string
   metadata?: Record<string, unknown>
   /** The files that it gets; missing for an edit that leaves them as they are. */
   attachments?: Attachment[]

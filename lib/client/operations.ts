@@ -134,6 +134,7 @@ export const OPERATIONS = {
     markRead: { method: 'POST', path: '/api/threads/{root_id}/read', input: 'body', is_optional: true },
     markUnread: { method: 'POST', path: '/api/threads/{root_id}/unread', input: 'body' },
     messages: { method: 'GET', path: '/api/threads/{root_id}/messages', input: 'query', is_read: true },
+    setTitle: { method: 'PATCH', path: '/api/threads/{root_id}', input: 'body' },
     tree: { method: 'GET', path: '/api/threads/{root_id}/tree', input: 'query', is_read: true },
     unread: { method: 'GET', path: '/api/conversations/{conversation_id}/unread', input: 'query', is_read: true },
   },

@@ -150,6 +150,11 @@ export function isErasedAuthor(author: Sql): Sql {
          AND gone.messages = 'erase')`
 }
 
+/** The title of the thread that a message of the table `m` begins; NULL for a reply. By primary key. */
+export function rootTitle(m: Sql): Sql {
+  return sql`CASE WHEN ${m}.parent_id IS NULL THEN (SELECT t.title FROM threads t WHERE t.root_id = ${m}.id) END`
+}
+
 /** Where the numbers of messages in the search index begin: those of older messages, which get theirs later, are below. */
 export const FIRST_DOC = 2 ** 40
 

@@ -36,6 +36,7 @@ export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
     type: {
       values: [
         'thread.new',
+        'thread.updated',
         'message.new',
         'message.edited',
         'message.deleted',

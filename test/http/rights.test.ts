@@ -72,6 +72,7 @@ const BODIES: Record<string, (world: World) => object> = {
   invitesAccept: (world) => ({ token: world.token }),
   attachmentsCreate: () => ({ name: 'file.txt', size: 3 }),
   messagesPostRoot: () => ({ content: 'hello' }),
+  threadsSetTitle: (world) => ({ title: `title ${world.serial}` }),
   threadsMarkUnread: ({ root_id }) => ({ message_id: root_id }),
   messagesReply: () => ({ content: 'hello' }),
   messagesEdit: () => ({ content: 'edited' }),

@@ -145,6 +145,8 @@ const ACTIONS: Record<string, Act> = {
     world.chat.reactions.remove(by, pickOf(world, pick), EMOJI[pick % EMOJI.length]!, { all: pick % 3 === 0 }),
   pinsAdd: (world, by, pick) => world.chat.pins.add(by, pickOf(world, pick)),
   pinsRemove: (world, by, pick) => world.chat.pins.remove(by, pickOf(world, pick)),
+  threadsSetTitle: (world, by, pick) =>
+    world.chat.threads.setTitle(by, pickOf(world, pick), { title: `title ${pick}` }),
   conversationsRename: ({ chat, conversation_id }, by, pick) =>
     chat.conversations.rename(by, conversation_id, { title: `title ${pick}` }),
   participantsAdd: ({ chat, conversation_id, people }, by, pick) =>

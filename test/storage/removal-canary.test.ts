@@ -37,13 +37,15 @@ describeOnEachDatabase('deleted data', (openUrl) => {
       for (const content of [WORD, long(WORD)]) {
         const { message_id } = await chat.messages.postRoot(actor, id, {
           content,
+          title: `${WORD} heading`,
           metadata: { note: WORD },
           idempotency_key: `${id}${content.length}`,
         })
         for (const n of times(3, (i) => i))
           await chat.messages.edit(actor, message_id, { content: `${content} ${n}`, reason: `${WORD} reason` })
       }
-      await chat.messages.postRoot(actor, id, { content: `${WORD} question`, role: 'assistant' })
+      const question = await chat.messages.postRoot(actor, id, { content: `${WORD} question`, role: 'assistant' })
+      await chat.threads.setTitle(actor, question.root_id, { title: `${WORD} asked` })
     }
     await innerState(chat).answers.idle()
     expect(await tracesOf(chat, url, WORD)).not.toEqual([])

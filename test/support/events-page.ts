@@ -51,6 +51,10 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       },
     },
   },
+  'thread.updated': {
+    when: 'The title of a thread was set, changed or removed. It is no activity.',
+    example: { conversation_id: CONVERSATION, root_id: ROOT, title: 'Does it run?' },
+  },
   'message.new': {
     when: 'A message was posted, as the root of a thread or as a reply.',
     example: { message: MESSAGE },

@@ -9,7 +9,7 @@ import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts
 import { listConversationFields, toFields } from '../memberships/store-conversations.ts'
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
 import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
-import { listSummaries, toSummary } from '../threads/store.ts'
+import { listSummaries, listThreadTitles, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
 import { listNotErased } from './store.ts'
 
@@ -35,6 +35,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
   const by = await loadBy('id', rows, 'user_id', isBySomeone, (ids) => listNotErased(db, ids))
   const deltas = await loadDeltas(db, rows)
   const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
+  const titles = await loadBy('root_id', rows, 'message_id', isAboutTitle, (ids) => listThreadTitles(db, ids))
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
     listConversationFields(db, ids),
   )
@@ -57,6 +58,10 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       case 'thread.new': {
         const thread = threads.get(row.message_id!)
         return thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toSummary(thread) } }
+      }
+      case 'thread.updated': {
+        const thread = titles.get(row.message_id!)
+        return thread && { type, payload: { conversation_id, root_id: thread.root_id, title: thread.title ?? '' } }
       }
       case 'message.delta': {
         const payload = deltas.get(chunkId(row))
@@ -81,6 +86,7 @@ const isAboutMessage = (row: EventRow) =>
 const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'
 const isBySomeone = (row: EventRow) => (row.type === 'pin.changed' || isAboutReactions(row)) && row.user_id !== null
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
+const isAboutTitle = (row: EventRow) => row.type === 'thread.updated'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
 
 /** The rows that the column `by` of some log rows refers to, by their column `key`. */

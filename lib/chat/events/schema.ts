@@ -18,6 +18,14 @@ const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
 /** Events that are stored in the log, have an id and are replayed. */
 export const PersistedEvent = v.variant('type', [
   event('thread.new', v.object({ conversation_id: Id, root_id: Id, summary: ThreadSummary })),
+  event(
+    'thread.updated',
+    v.object({
+      conversation_id: Id,
+      root_id: Id,
+      title: v.pipe(v.string(), v.description('Empty without one, and while the root is deleted')),
+    }),
+  ),
   event('message.new', v.object({ message: Message })),
   event('message.edited', v.object({ message: Message })),
   event('message.deleted', v.object({ message: Message })),

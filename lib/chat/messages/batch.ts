@@ -7,7 +7,7 @@ import { CLOSED, canPost } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
-import type { Message, PostInput } from './schema.ts'
+import type { Message, PostRootInput } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
 import {
   type Activity,
@@ -28,7 +28,7 @@ import {
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
-  input: Pick<PostInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids' | 'quote_id'>
+  input: Pick<PostRootInput, 'role' | 'content' | 'metadata' | 'mentions' | 'attachment_ids' | 'quote_id' | 'title'>
   where: { conversation_id: string } | { parent_id: string }
 }
 
@@ -37,9 +37,10 @@ interface DecidedPost extends NewPost {
   role: Message['role']
 }
 
-/** A stored message, and the message as its readers get it. */
+/** A stored message, the title of the thread that it begins, and the message as its readers get it. */
 export interface Posted {
   row: MessageRow
+  title?: string | undefined
   message: Message
 }
 
@@ -65,7 +66,7 @@ export function createBatch(ctx: PostContext) {
   function addRoot(post: DecidedPost, target: LockedTarget): NewMessage {
     const { conversation_id } = target
     const [at, id] = [advance(target), ctx.id()]
-    threads.push({ root_id: id, conversation_id, at })
+    threads.push({ root_id: id, conversation_id, at, title: post.input.title || null })
     counts.addRoot(id, post.actor.user_id)
     const place = { id, conversation_id, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
     return newMessage(post, at, place)
@@ -118,7 +119,7 @@ export function createBatch(ctx: PostContext) {
       const { conversation_id } = target
       const { user_id } = post.actor
       entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
-      return { row, message: toMessage(row) }
+      return { row, title: post.input.title, message: toMessage(row) }
     },
 
     store: (tx: Tx): void =>

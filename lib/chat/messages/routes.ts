@@ -1,7 +1,7 @@
 import { contextOf } from '../../core/context-of.ts'
 import { type AnyUseCase, invoke } from '../../core/use-case.ts'
 import { type Call, route } from '../../endpoint.ts'
-import { IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions } from './schema.ts'
+import { IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions, RootInput } from './schema.ts'
 import * as service from './service.ts'
 import * as changes from './service-changes.ts'
 
@@ -14,7 +14,7 @@ export const postRoot = route({
     'With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer streams into the message. Left out, the role is `assistant` in a conversation with the layout `assistant`, else `user`.',
   access: 'session',
   headers: IdempotencyHeader,
-  body: MessageInput,
+  body: RootInput,
   example: { content: 'Does it run?' },
   status: 201,
   response_headers: { 'Idempotency-Replayed': 'maybe' },

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
 import { MAX_QUOTE_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
+import { AnyInstant, Id, Instant, Limit, label, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 import { Attachment, AttachmentIds } from '../attachments/schema.ts'
 import { Metadata } from '../conversations/schema.ts'
@@ -150,6 +150,16 @@ export const MessageInput = v.pipe(
 )
 export type MessageInput = v.InferOutput<typeof MessageInput>
 
+/** The title of a thread; an empty one is none. */
+export const ThreadTitle = label(MAX_LENGTH.title)
+
+/** The input of a post that begins a thread. */
+export const RootInput = v.pipe(
+  v.object({ ...MessageInput.pipe[0].entries, title: v.optional(ThreadTitle) }),
+  MessageInput.pipe[1],
+)
+export type RootInput = v.InferOutput<typeof RootInput>
+
 const IdempotencyKey = v.pipe(
   v.string(),
   v.minLength(1),
@@ -163,6 +173,10 @@ export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(Idempo
 /** The input of a post, with its idempotency key. */
 export const PostInput = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
 export type PostInput = v.InferOutput<typeof PostInput>
+
+/** The input of a post that begins a thread, with its idempotency key. */
+export const PostRootInput = v.object({ ...RootInput.entries, idempotency_key: v.optional(IdempotencyKey) })
+export type PostRootInput = v.InferOutput<typeof PostRootInput>
 
 const Reason = v.optional(text(MAX_LENGTH.remark))
 

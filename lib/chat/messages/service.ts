@@ -22,7 +22,15 @@ import {
   postedRole,
   toPosted,
 } from './rules.ts'
-import { type Message, type PostedMessage, PostInput, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
+import {
+  type Message,
+  type PostedMessage,
+  PostInput,
+  PostRootInput,
+  type Revision,
+  type Revisions,
+  RevisionsQuery,
+} from './schema.ts'
 import { findMessage, findPlaceOf, type MessageRow, toMessageFor, withQuotes } from './store.ts'
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './store-idempotency.ts'
 import { withReacted } from './store-reactions.ts'
@@ -38,7 +46,7 @@ import { listRevisions as findRevisions, listRevisionSizes } from './store-revis
  */
 export const postRoot = useCase({
   takes: ['actor', 'conversation_id'],
-  input: PostInput,
+  input: PostRootInput,
   errors: [
     'not_found',
     'forbidden',
@@ -123,7 +131,7 @@ export const listRevisions = useCase({
 const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content) + jsonBytes(reason) + 100
 
 /** Stores a post; after the commit of a question, starts the answer of the assistant. */
-async function post(ctx: Context, post: NewPost & { input: PostInput }): Promise<PostedMessage> {
+async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Promise<PostedMessage> {
   const { input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
@@ -139,14 +147,15 @@ async function post(ctx: Context, post: NewPost & { input: PostInput }): Promise
 }
 
 /** What identifies a post with a key: its input, whatever a hook makes of that. */
-function repeatableOf({ actor, input, where }: NewPost & { input: PostInput }): Repeatable | undefined {
-  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, quote_id } = input
+function repeatableOf({ actor, input, where }: NewPost & { input: PostRootInput }): Repeatable | undefined {
+  const { idempotency_key: key, role = 'user', content, metadata, mentions, attachment_ids, quote_id, title } = input
   if (key === undefined) return undefined
   const more = [
     ...(metadata ? [JSON.stringify(metadata)] : []),
     ...(mentions ? [`mentions ${JSON.stringify(mentions)}`] : []),
     ...(attachment_ids?.length ? [`attachments ${attachment_ids.join()}`] : []),
     ...(quote_id === undefined ? [] : [`quote ${quote_id}`]),
+    ...(title ? [`title ${title}`] : []),
   ]
   const request = [...Object.values<string>(where), role, content, ...more]
   return { user_id: actor.user_id, key, request }
@@ -162,7 +171,7 @@ async function review(
   { actor, input, where }: NewPost,
   repeatable?: Repeatable,
 ): Promise<Pick<PostInput, 'content' | 'role'> | undefined> {
-  const { content, metadata, quote_id } = input
+  const { content, metadata, quote_id, title } = input
   if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return undefined
   const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
   const place = await requireMember(ctx.db, actor, conversation_id)
@@ -176,8 +185,13 @@ async function review(
     throw error
   })
   if (!attachments) return undefined
-  const more = { ...(metadata && { metadata }), ...(attachments.length > 0 && { attachments }) }
-  const message = { actor, ...target, ...(quote_id && { quote_id }), role, content, ...more }
+  const more = {
+    ...(quote_id && { quote_id }),
+    ...(title && { title }),
+    ...(metadata && { metadata }),
+    ...(attachments.length > 0 && { attachments }),
+  }
+  const message = { actor, ...target, role, content, ...more }
   return { content: await reviewMessage(ctx, message), role: role === 'assistant' ? role : 'user' }
 }
 
@@ -190,7 +204,7 @@ async function listFiles(ctx: Context, quoteId: string | undefined, chosen: Para
 /** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
 async function store(
   ctx: Context,
-  post: NewPost & { input: PostInput },
+  post: NewPost & { input: PostRootInput },
   repeatable: Repeatable | undefined,
 ): Promise<Posted & { isReplayed?: true }> {
   const { actor, input } = post

@@ -23,7 +23,7 @@ export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<
   await tx.run(sql`UPDATE messages SET posted_by = NULL WHERE id ${oneOf(tx, messages)}`)
 }
 
-/** Deletes messages at the instant `at`, and removes their texts, quotes, revisions, chunks, reactions, pins and authors. */
+/** Deletes messages at the instant `at`, and removes their texts and all that belongs to these, and their authors. */
 export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
   const these = oneOf(tx, messages)
   await tx.run(
@@ -32,6 +32,8 @@ export async function redact(tx: Queries, messages: MessageTrace[], at: Micros):
             quote_id = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ${at})
       WHERE id ${these}`,
   )
+  const roots = messages.filter(({ id, root_id }) => id === root_id)
+  if (roots.length > 0) await tx.run(sql`UPDATE threads SET title = NULL WHERE root_id ${oneOf(tx, roots)}`)
   await tx.run(sql`DELETE FROM message_revisions WHERE message_id ${these}`)
   await tx.run(sql`DELETE FROM message_chunks WHERE message_id ${these}`)
   await tx.run(sql`DELETE FROM reactions WHERE message_id ${these}`)

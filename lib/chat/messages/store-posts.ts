@@ -143,13 +143,14 @@ export interface NewThread {
   root_id: string
   conversation_id: string
   at: Micros
+  title: string | null
 }
 
 const INSERT_THREADS = onRows<NewThread>(
-  { root_id: 'text', conversation_id: 'text', at: 'bigint' },
+  { root_id: 'text', conversation_id: 'text', at: 'bigint', title: 'text' },
   (given) =>
-    sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
-     SELECT root_id, conversation_id, at, at, 1, 1 FROM ${given}`,
+    sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count, title)
+     SELECT root_id, conversation_id, at, at, 1, 1, title FROM ${given}`,
 )
 
 /** A message to be stored. */

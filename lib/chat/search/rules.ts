@@ -60,6 +60,8 @@ interface Text {
   posted_by: string | null
   content: string
   prompt: string | null
+  /** The title of the thread that it begins. */
+  title: string | null
   /** The list of its files, as JSON. */
   attachment_list: string | null
   has_mention: number
@@ -88,15 +90,16 @@ export function fileNames(list: string | null | undefined): string[] {
 
 /** The words by which the index finds a message: those of its texts in their order, and what it belongs to. */
 export function* entryWords(message: Text): Steps<string[]> {
-  const { conversation_id, root_id, posted_by, content, prompt, attachment_list } = message
+  const { conversation_id, root_id, posted_by, title, content, prompt, attachment_list } = message
   const words = [scopeWord.conversation(conversation_id), scopeWord.thread(root_id)]
   if (posted_by) words.push(scopeWord.author(posted_by))
   if (attachment_list !== null) words.push(scopeWord.file)
   if (yield* hasLink(message)) words.push(scopeWord.link)
   if (message.has_mention === 1) words.push(scopeWord.mention)
-  // The names of files apart from the text, of which only the first words count.
-  for (const text of [prompt === null ? content : `${content}\n${prompt}`, ...fileNames(attachment_list)]) {
-    const { inOrder, others } = yield* indexWords(text)
+  // The title and the names of files apart from the text, of which only the first words count.
+  const text = prompt === null ? content : `${content}\n${prompt}`
+  for (const each of [text, ...(title ? [title] : []), ...fileNames(attachment_list)]) {
+    const { inOrder, others } = yield* indexWords(each)
     if (inOrder.length === MAX_IN_ORDER) words.push(scopeWord.long)
     words.push(...inOrder, ...others)
   }
@@ -104,7 +107,14 @@ export function* entryWords(message: Text): Steps<string[]> {
 }
 
 /** The events after which a message has another text, author or place in the index. */
-const CHANGING = new Set(['message.new', 'message.edited', 'message.deleted', 'message.restored', 'message.done'])
+const CHANGING = new Set([
+  'message.new',
+  'message.edited',
+  'message.deleted',
+  'message.restored',
+  'message.done',
+  'thread.updated',
+])
 
 /** The messages that these events change. */
 export function changedBy(events: readonly { type: string; message_id?: string | undefined }[]): string[] {

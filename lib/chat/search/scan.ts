@@ -185,7 +185,7 @@ async function readHits(
   let read = 0
   for (const place of places) {
     const text = place.content === null ? rowBy.get(place.id) : place
-    const excerpts = text && (await run(match(text as Compared, plan)))
+    const excerpts = text && (await run(match({ ...(text as Omit<Compared, 'title'>), title: place.title }, plan)))
     if (excerpts) hits.push({ place, excerpts })
     read++
     if (performance.now() > deadline) break
@@ -220,7 +220,7 @@ async function toHits(
 }
 
 /** What is compared of a message. */
-type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'status'>
+type Compared = Pick<MessageRow, 'content' | 'prompt' | 'attachment_list' | 'status'> & Pick<Readable, 'title'>
 
 /** The excerpts of a message that has all phrases and none of the others; else `undefined`. */
 function* match(row: Compared, { all, none, needs_link }: SearchPlan): Steps<SearchExcerpt[] | undefined> {
@@ -228,6 +228,7 @@ function* match(row: Compared, { all, none, needs_link }: SearchPlan): Steps<Sea
   const content = row.status === 'streaming' ? '' : row.content
   if (needs_link && !(yield* hasLink({ content, prompt: row.prompt }))) return undefined
   const texts: { field: SearchExcerpt['field']; text: string | null }[] = [
+    { field: 'title', text: row.title },
     { field: 'content', text: content },
     { field: 'prompt', text: row.prompt },
     ...fileNames(row.attachment_list).map((text) => ({ field: 'attachment' as const, text })),

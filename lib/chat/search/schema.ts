@@ -52,7 +52,7 @@ export type SearchQuery = v.InferOutput<typeof SearchQuery>
 
 /** A part of a text around the first match, and where the matches are in it. */
 export const SearchExcerpt = v.object({
-  field: v.picklist(['content', 'prompt', 'attachment']),
+  field: v.picklist(['title', 'content', 'prompt', 'attachment']),
   text: v.string(),
   ranges: v.pipe(
     v.array(v.pipe(v.array(v.pipe(v.number(), v.integer())), v.length(2))),

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { amongNumbers, isErasedAuthor, sql } from '../../storage/sql.ts'
+import { amongNumbers, isErasedAuthor, rootTitle, sql } from '../../storage/sql.ts'
 
 /** What the index has of a message. */
 export interface IndexedText {
@@ -9,6 +9,8 @@ export interface IndexedText {
   posted_by: string | null
   content: string
   prompt: string | null
+  /** The title of the thread that it begins. */
+  title: string | null
   /** The list of its files, as JSON. */
   attachment_list: string | null
   has_mention: number
@@ -44,6 +46,7 @@ function readTexts(db: Queries, docs: readonly number[], longest: number): Promi
   return db.all<ReadText>(
     sql`SELECT doc, ${SIZE} AS size, conversation_id, root_id, posted_by, ${ifShort} content END AS content,
             ${ifShort} prompt END AS prompt, ${ifShort} attachment_list END AS attachment_list,
+            ${rootTitle(sql`messages`)} AS title,
             CASE WHEN mention_all IS NULL THEN 0 ELSE 1 END AS has_mention,
             CASE WHEN deleted_at IS NULL AND NOT ${isErasedAuthor(sql`posted_by`)} THEN 1 ELSE 0 END AS is_live
        FROM messages WHERE doc ${amongNumbers(db, docs)} ORDER BY doc`,

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, amongNumbers, isErasedAuthor, literal, type Sql, sql, where } from '../../storage/sql.ts'
+import { among, amongNumbers, isErasedAuthor, literal, rootTitle, type Sql, sql, where } from '../../storage/sql.ts'
 import type { MessageStatus } from '../answers/schema.ts'
 
 /** A change of a message that the index does not know yet. */
@@ -140,6 +140,8 @@ export interface Readable {
   /** `null` if they are not read here. */
   content: string | null
   prompt: string | null
+  /** The title of the thread that it begins, in any case: it is short. */
+  title: string | null
   attachment_list: string | null
 }
 
@@ -157,7 +159,7 @@ export async function listReadable(
   wanted: Filters,
 ): Promise<Readable[]> {
   return db.all<Readable>(
-    sql`SELECT m.id, m.doc, m.status, m.attachment_list,
+    sql`SELECT m.id, m.doc, m.status, m.attachment_list, ${rootTitle(sql`m`)} AS title,
             CASE WHEN ${IS_SHORT} THEN m.content END AS content, CASE WHEN ${IS_SHORT} THEN m.prompt END AS prompt
        FROM messages m
        JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id = ${userId}

@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { ThreadPage, TreePage, UnreadThreads } from './schema.ts'
 import * as service from './service.ts'
+import * as ofTitle from './service-title.ts'
 
 export const list = route({
   method: 'GET',
@@ -25,6 +26,19 @@ export const tree = route({
   response_headers: { 'Stream-Position': 'always' },
   output: TreePage,
   run: service.tree,
+})
+
+export const setTitle = route({
+  method: 'PATCH',
+  path: '/api/threads/{root_id}',
+  tag: 'Threads and messages',
+  summary: 'Change the title of a thread',
+  description:
+    'Allowed for the author of its root, for a question the user who asked, and for owners and admins of the conversation, if they may post. An empty title removes it. Participants get `thread.updated`.',
+  access: 'session',
+  example: { title: 'Does it run?' },
+  status: 204,
+  run: ofTitle.setTitle,
 })
 
 export const unread = route({

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
-import { Message, PATHS } from '../messages/schema.ts'
+import { Message, PATHS, ThreadTitle } from '../messages/schema.ts'
 
 /** A thread in a list; `unread` and `unread_replies` depend on the reader, and are not in events. */
 export const ThreadSummary = v.object({
   root_id: Id,
+  title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
   root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root, or the names of its files')),
   root_file_count: v.optional(
     v.pipe(v.number(), v.integer(), v.description('How many files the root has; missing for none')),
@@ -44,11 +45,16 @@ export type TreeQuery = v.InferOutput<typeof TreeQuery>
 /** A page of a thread, depth first. */
 export const TreePage = v.object({
   root_id: Id,
+  title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
   messages: v.array(Message),
   next_cursor: v.optional(v.string()),
   stream_position: v.optional(StreamPosition),
 })
 export type TreePage = v.InferOutput<typeof TreePage>
+
+/** A change of the title of a thread. */
+export const TitleChange = v.object({ title: ThreadTitle })
+export type TitleChange = v.InferOutput<typeof TitleChange>
 
 /** The position up to which a thread was read: the message with this path or id, or the end. */
 export const ReadMark = v.object({

@@ -27,7 +27,7 @@ import {
   UnreadQuery,
   type UnreadThreads,
 } from './schema.ts'
-import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
+import { findArrival, findThread, listThreads, toSummary } from './store.ts'
 
 /**
  * A page of a conversation's threads, latest activity first.
@@ -71,7 +71,8 @@ export const tree = useCase({
   errors: ['not_found', 'invalid_cursor'],
   run: (ctx, actor, rootId, input): Promise<TreePage> => {
     return ctx.db.snapshot(async (db) => {
-      const conversationId = await findThreadConversation(db, rootId)
+      const thread = await findThread(db, rootId)
+      const conversationId = thread?.conversation_id
       const { role } = await requireMember(db, actor, conversationId)
       const cursor = input.cursor_path ?? ''
       if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
@@ -86,6 +87,7 @@ export const tree = useCase({
       )
       return {
         root_id: rootId,
+        ...(thread?.title && { title: thread.title }),
         messages: await withReacted(db, actor.user_id, messages),
         ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
         stream_position,

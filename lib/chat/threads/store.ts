@@ -12,6 +12,7 @@ export interface ThreadRow {
   last_activity_at: Micros
   message_count: number
   participant_count: number
+  title: string | null
   root_excerpt: string
   /** The list of files of the root, as JSON. */
   root_files: string | null
@@ -27,14 +28,17 @@ function ofErased(sum: Sql): Sql {
      WHERE e.messages = 'erase') ELSE 0 END`
 }
 
+/** Whether the text of the root can be read: it is neither deleted nor being erased with its author. */
+const HAS_ROOT = sql`m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'`
+
 // Cut in the database, so that a list of threads does not load their texts.
 const SUMMARY = sql`SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at,
     t.message_count - ${ofErased(sql`sum(r.live_count)`)} AS message_count,
     t.participant_count - ${ofErased(sql`sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)`)} AS participant_count,
-    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt,
-        m.content), 1, ${literal(MAX_EXCERPT_LENGTH)}) ELSE '' END AS root_excerpt,
-    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN m.attachment_list
-        END AS root_files,
+    CASE WHEN ${HAS_ROOT} THEN t.title END AS title,
+    CASE WHEN ${HAS_ROOT} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_EXCERPT_LENGTH)})
+         ELSE '' END AS root_excerpt,
+    CASE WHEN ${HAS_ROOT} THEN m.attachment_list END AS root_files,
     CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
@@ -42,6 +46,7 @@ const SUMMARY = sql`SELECT t.root_id, t.conversation_id, t.created_at, t.last_ac
 export function toSummary(row: ThreadRow): ThreadSummary {
   return {
     root_id: row.root_id,
+    ...(row.title && { title: row.title }),
     ...toRootSummary(row.root_excerpt, row.root_files),
     ...(row.root_author && { root_author: row.root_author }),
     created_at: toInstant(row.created_at),
@@ -83,6 +88,38 @@ export async function findArrival(
           )
         : await db.get<{ at: Micros }>(sql`SELECT last_activity_at AS at FROM threads WHERE root_id = ${rootId}`)
   return row?.at
+}
+
+/** The conversation of a thread, and its title while its root can be read, without a check of rights. By primary keys. */
+export function findThread(
+  db: Queries,
+  rootId: string,
+): Promise<{ conversation_id: string; title: string | null } | undefined> {
+  return db.get(
+    sql`SELECT t.conversation_id, CASE WHEN ${HAS_ROOT} THEN t.title END AS title
+       FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by
+      WHERE t.root_id = ${rootId}`,
+  )
+}
+
+/** The conversations and titles of threads, in no order, as {@link findThread}. By primary keys. */
+export function listThreadTitles(
+  db: Queries,
+  rootIds: Iterable<string>,
+): Promise<{ root_id: string; title: string | null }[]> {
+  return db.all(
+    sql`SELECT t.root_id, CASE WHEN ${HAS_ROOT} THEN t.title END AS title
+       FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by
+      WHERE t.root_id ${among(db, rootIds)}`,
+  )
+}
+
+/** Changes the title of a thread; `null` is none. By primary key. @returns whether it had another one */
+export async function setTitle(tx: Queries, rootId: string, title: string | null): Promise<boolean> {
+  const changed = await tx.run(
+    sql`UPDATE threads SET title = ${title} WHERE root_id = ${rootId} AND coalesce(title, '') <> ${title ?? ''}`,
+  )
+  return changed === 1
 }
 
 /** The conversation of a thread, without a check of rights. */

@@ -48,6 +48,14 @@ function foldThreads(
     case 'message.deleted':
     case 'message.restored':
       return event.payload.message.conversation_id === conversation_id ? 'stale' : data
+    case 'thread.updated': {
+      const { root_id, title } = event.payload
+      const thread = data.items.find((item) => item.root_id === root_id)
+      if (!thread) return data
+      const { title: _, ...others } = thread
+      const changed = { ...others, ...(title && { title }) }
+      return { ...data, items: data.items.map((item) => (item === thread ? changed : item)) }
+    }
     case 'thread.new': {
       const { root_id, summary } = event.payload
       if (event.payload.conversation_id !== conversation_id) return data

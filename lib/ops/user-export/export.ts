@@ -176,13 +176,14 @@ async function copyBytes(ctx: Context, { blob_id, parts }: OwnFile, path: string
 }
 
 function toMessage(message: OwnMessage, earlier: { replaced_at: number; content: string }[]) {
-  const { id, root_id, content, metadata, created_at, edited_at } = message
+  const { id, root_id, title, content, metadata, created_at, edited_at } = message
   const { answered_at, answered_role, answered_username, quoted_at, quoted_role, quoted_username } = message
   return {
     id,
     root_id,
     created_at: toInstant(created_at),
     ...(edited_at !== null && { edited_at: toInstant(edited_at) }),
+    ...(title && { title }),
     content,
     ...(metadata !== null && { metadata: JSON.parse(metadata) }),
     ...(earlier.length > 0 && {

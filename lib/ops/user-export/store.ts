@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, join, literal, type Micros, name, type Sql, sql } from '../../storage/sql.ts'
+import { among, join, literal, type Micros, name, rootTitle, type Sql, sql } from '../../storage/sql.ts'
 
 /** The rows of one step. */
 const PAGE = 500
@@ -46,6 +46,8 @@ export interface OwnMessage {
   id: string
   conversation_id: string
   root_id: string
+  /** The title of the thread that it begins. */
+  title: string | null
   content: string
   metadata: string | null
   created_at: Micros
@@ -74,7 +76,8 @@ export async function* listOwnMessages(
     ))!
     if (window.last === null) return
     const page = await db.all<OwnMessage>(
-      sql`SELECT m.id, m.conversation_id, m.root_id, m.content, m.metadata, m.created_at, m.edited_at,
+      sql`SELECT m.id, m.conversation_id, m.root_id, ${rootTitle(sql`m`)} AS title, m.content, m.metadata,
+              m.created_at, m.edited_at,
               p.created_at AS answered_at, p.role AS answered_role, u.username AS answered_username,
               q.created_at AS quoted_at, q.role AS quoted_role, w.username AS quoted_username
          FROM messages m

@@ -89,7 +89,7 @@ export const OTHER_TABLES: Record<string, string> = {
   node_presence: 'who is online, for a day',
   tasks: 'work in progress',
   conversations: 'titles, which others may have written; their ids are in conversations.json',
-  threads: 'counts',
+  threads: 'counts; titles are with the first messages',
   message_chunks: 'answers of the assistant',
   answers_under_way: 'answers of the assistant',
   user_words: 'words of the names in account.json',

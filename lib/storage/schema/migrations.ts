@@ -43,6 +43,7 @@ import { nodeDetails } from './0041-node-details.ts'
 import { usageSums } from './0042-usage-sums.ts'
 import { auditAbout } from './0043-audit-about.ts'
 import { layouts } from './0044-layouts.ts'
+import { threadTitles } from './0045-thread-titles.ts'
 import { arrivals } from './0046-arrivals.ts'
 import { readFloors } from './0048-read-floors.ts'
 import { mentionOrigins } from './0050-mention-origins.ts'
@@ -128,6 +129,7 @@ export const MIGRATIONS: readonly Migration[] = [
   usageSums,
   auditAbout,
   layouts,
+  threadTitles,
   arrivals,
   readFloors,
   mentionOrigins,

@@ -100,6 +100,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'threads.unread': 'reads',
   'threads.markRead': 'own',
   'threads.markUnread': 'own',
+  'threads.setTitle': 'all participants see it',
   'messages.postRoot': 'own',
   'messages.reply': 'own',
   'messages.get': 'reads',
