@@ -1,5 +1,5 @@
 import type { Actor } from '../../core/actor.ts'
-import { countWithin, fit } from '../../core/pages.ts'
+import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Membership } from '../memberships/access.ts'
 import { sizeOfMessage } from '../messages/size.ts'
@@ -26,7 +26,7 @@ interface Page extends Omit<TimelinePage, 'conversation_id'> {
 }
 
 /** The size of a message with the fields that it has in a list by arrival. */
-const sizeInList = (message: TimelineMessage) => sizeOfMessage(message) + 500
+const sizeInList = (message: TimelineMessage) => sizeOfMessage(message) + jsonBytes(message.thread?.title ?? '') + 500
 
 /**
  * Reads a page of a list. If messages are long it ends early, and has those next to where it begins.

@@ -23,6 +23,8 @@ describeService('the title of a thread', { ports: { hooks } }, (service) => {
   const titlesOf = async (root_id: string) => [
     (await ada.threads.list(conversation_id)).threads.find((thread) => thread.root_id === root_id)!.title,
     (await ada.threads.tree(root_id)).title,
+    (await ada.threads.messages(root_id)).root.thread!.title,
+    (await ada.messages.list(conversation_id)).messages.find(({ id }) => id === root_id)!.thread!.title,
   ]
   const find = async (q: string) =>
     (await ada.search.messages({ q })).results.map(({ message, excerpts }) => [message.id, excerpts])
@@ -33,13 +35,13 @@ describeService('the title of a thread', { ports: { hooks } }, (service) => {
     seen.length = 0
     const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'text', title: '  On valves ' })
     expect(seen).toMatchObject([{ content: 'text', title: 'On valves' }])
-    expect(await titlesOf(root_id)).toEqual(['On valves', 'On valves'])
+    expect(await titlesOf(root_id)).toEqual(Array(4).fill('On valves'))
     expect(await nextOfType(stream, 'thread.new')).toMatchObject({
       payload: { summary: { root_id, title: 'On valves' } },
     })
     await stream.return(undefined)
     const plain = await grace.messages.postRoot(conversation_id, { content: 'text', title: ' ' })
-    expect(await titlesOf(plain.root_id)).toEqual([undefined, undefined])
+    expect(await titlesOf(plain.root_id)).toEqual(Array(4).fill(undefined))
     for (const title of ['x'.repeat(201), 'a\nb', 'a\u202Eb']) {
       const refusal = { code: 'validation_failed', errors: [{ path: 'title' }] }
       await expect(ada.messages.postRoot(conversation_id, { content: 'a', title })).rejects.toMatchObject(refusal)
@@ -83,7 +85,7 @@ describeService('the title of a thread', { ports: { hooks } }, (service) => {
       expect(await nextOfType(stream, 'thread.updated')).toMatchObject({ payload: { ...payload, title: '' } })
       await stream.return(undefined)
     }
-    expect(await titlesOf(first.root_id)).toEqual([undefined, undefined])
+    expect(await titlesOf(first.root_id)).toEqual(Array(4).fill(undefined))
     // Composed when it is read, an event has the title of then.
     await grace.threads.setTitle(first.root_id, { title: 'Latest' })
   })
@@ -119,7 +121,7 @@ describeService('the title of a thread', { ports: { hooks } }, (service) => {
     const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'text', title: 'Vanishing' })
     await ada.threads.setTitle(root_id, { title: 'Vanished' })
     await ada.messages.remove(root_id)
-    expect(await titlesOf(root_id)).toEqual([undefined, undefined])
+    expect(await titlesOf(root_id)).toEqual(Array(4).fill(undefined))
     expect(await find('vanished')).toEqual([])
     const all = service.chat.events.follow(await service.chat.users.actor(ada.id), conversation_id, {
       last_event_id: (await ada.threads.list(conversation_id)).stream_position!.replace(/\d+$/, '0'),
@@ -133,7 +135,7 @@ describeService('the title of a thread', { ports: { hooks } }, (service) => {
     expect(about).toHaveLength(2)
     expect(about.join()).not.toContain('anish')
     await ada.messages.restore(root_id)
-    expect(await titlesOf(root_id)).toEqual(['Vanished', 'Vanished'])
+    expect(await titlesOf(root_id)).toEqual(Array(4).fill('Vanished'))
     expect(await find('vanished')).toHaveLength(1)
   })
 
@@ -182,6 +184,7 @@ describeOnEachDatabase('titles of erased users', (openUrl) => {
     for (const _ of ['at once', 'in the end']) {
       const title = messages === 'keep' ? 'Of grace' : undefined
       expect((await ada.threads.tree(root_id)).title).toBe(title)
+      expect((await ada.threads.messages(root_id)).root.thread!.title).toBe(title)
       expect((await ada.threads.list(conversation_id)).threads[0]!.title).toBe(title)
       expect((await ada.search.messages({ q: 'grace' })).results).toHaveLength(messages === 'keep' ? 1 : 0)
       await innerState(service).tasks.settle()
