@@ -35,7 +35,10 @@ export const RepliesQuery = v.object(PLACE_ENTRIES)
 export type RepliesQuery = v.InferOutput<typeof RepliesQuery>
 
 /** What a root says of its thread. */
-export const ThreadState = v.object(REPLY_STATE)
+export const ThreadState = v.object({
+  title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
+  ...REPLY_STATE,
+})
 export type ThreadState = v.InferOutput<typeof ThreadState>
 
 /** A message in a list by arrival. */

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { MessageBefore } from '../../../lib/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { nextOfType } from '../../live/readers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { describeService } from '../../support/describe-service.ts'
@@ -189,7 +190,7 @@ describeOnEachDatabase('titles of erased users', (openUrl) => {
       expect((await ada.search.messages({ q: 'grace' })).results).toHaveLength(messages === 'keep' ? 1 : 0)
       await innerState(service).tasks.settle()
     }
-    const [row] = await innerState(service).db.all('SELECT title FROM threads')
+    const [row] = await innerState(service).db.all(sql`SELECT title FROM threads`)
     expect(row).toEqual({ title: messages === 'keep' ? 'Of grace' : null })
   })
 })
