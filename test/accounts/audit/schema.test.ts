@@ -100,10 +100,12 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'threads.unread': 'reads',
   'threads.markRead': 'own',
   'threads.markUnread': 'own',
+  'threads.messages': 'reads',
   'threads.setTitle': 'all participants see it',
   'messages.postRoot': 'own',
   'messages.reply': 'own',
   'messages.get': 'reads',
+  'messages.list': 'reads',
   'messages.listRevisions': 'reads',
   'messages.edit': 'own',
   'messages.remove': ['message.deleted'],
@@ -191,7 +193,7 @@ const ENDS: Record<string, string> = {
   'UPDATE conversations SET deleted_at lib/chat/copies/store.ts':
     'an import that is not complete: conversation.imported',
   'UPDATE conversations SET deleted_at lib/chat/memberships/store-conversations.ts': 'hide: conversation.deleted',
-  'UPDATE messages SET deleted_at lib/chat/messages/store.ts': 'message.deleted',
+  'UPDATE messages SET deleted_at lib/chat/messages/store-changes.ts': 'message.deleted',
   'DELETE FROM users lib/accounts/users/store.ts': 'user.erased',
   'DELETE FROM users lib/ops/probe.ts': 'of the probe',
 }
