@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 /** What a page downloads at most for an entry point, in bytes: bundled, minified and compressed. */
 const MAX_BYTES: Record<string, number> = {
   'lib/client/index.ts': 8_500,
-  'lib/client/store/index.ts': 10_000,
+  'lib/client/store/index.ts': 10_100,
   'lib/client/store/parts.ts': 5_500,
   'lib/client/react/index.ts': 14_900,
 }

@@ -50,11 +50,9 @@ function foldThreads(
       return event.payload.message.conversation_id === conversation_id ? 'stale' : data
     case 'thread.updated': {
       const { root_id, title } = event.payload
-      const thread = data.items.find((item) => item.root_id === root_id)
-      if (!thread) return data
-      const { title: _, ...others } = thread
-      const changed = { ...others, ...(title && { title }) }
-      return { ...data, items: data.items.map((item) => (item === thread ? changed : item)) }
+      const withTitle = (item: ThreadSummary) =>
+        item.root_id === root_id ? { ...item, title: title || undefined } : item
+      return { ...data, items: data.items.map(withTitle) }
     }
     case 'thread.new': {
       const { root_id, summary } = event.payload

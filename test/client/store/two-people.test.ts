@@ -92,7 +92,7 @@ describeService('two people who write to each other', (service) => {
     await grace.threads.setTitle(root_id, { title: 'Steam, and more' })
     await waitForView(threads, (view) => view.threads[0]?.title === 'Steam, and more')
     await grace.threads.setTitle(root_id, { title: '' })
-    await waitForView(threads, (view) => view.threads[0] !== undefined && !('title' in view.threads[0]))
+    await waitForView(threads, ({ threads: [first] }) => first !== undefined && first.title === undefined)
     const posted = await grace.messages.postRoot(conversation_id, { content: 'And this?', title: 'New' })
     await waitForView(threads, (view) => view.threads[0]?.title === 'New')
     expect(threads.getSnapshot().threads.map((each) => each.root_id)).toEqual([posted.root_id, root_id])
