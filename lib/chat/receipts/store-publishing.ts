@@ -37,17 +37,17 @@ const MOVED = onRows<MarkerKey>(
   { root_id: 'text', user_id: 'text' },
   (given, dialect) =>
     sql`WITH moved AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-       SELECT t.conversation_id, t.conversation_id AS member_of, r.root_id, r.user_id
+       SELECT t.conversation_id, t.conversation_id AS member_of, t.root_id, t.created_at, t.last_activity_at,
+              r.user_id, r.read_at, r.reopened_at, r.root_unread_at
          FROM ${given} CROSS JOIN thread_members r
          JOIN threads t ON t.root_id = r.root_id
         WHERE r.root_id = given.root_id AND r.user_id = given.user_id)
-     SELECT c.id AS conversation_id, c.is_direct, c.policy, moved.root_id, moved.user_id, ${MARKER} AS read_at
-       FROM moved
-       JOIN conversations c ON c.id = moved.conversation_id
-       JOIN participants p ON p.conversation_id = moved.member_of AND p.user_id = moved.user_id AND p.receipts = 1
-       JOIN users u ON u.id = moved.user_id AND u.receipts = 1
-       JOIN threads t ON t.root_id = moved.root_id
-       JOIN thread_members r ON r.root_id = moved.root_id AND r.user_id = moved.user_id
+     SELECT c.id AS conversation_id, c.is_direct, c.policy, t.root_id, t.user_id, ${MARKER} AS read_at
+       FROM moved t
+       JOIN moved r ON r.root_id = t.root_id AND r.user_id = t.user_id
+       JOIN conversations c ON c.id = t.conversation_id
+       JOIN participants p ON p.conversation_id = t.member_of AND p.user_id = t.user_id AND p.receipts = 1
+       JOIN users u ON u.id = t.user_id AND u.receipts = 1
       WHERE CASE WHEN c.deleted_at IS NULL THEN true ELSE false END`,
 )
 
