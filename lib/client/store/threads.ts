@@ -40,9 +40,14 @@ function foldThreads(
       if (message.created_at === thread.created_at && isBy(message, user_id) && thread.message_count === 1)
         return toFront(data, thread, { ...thread, unread: 0 })
       if (message.created_at <= thread.last_activity_at) return data
-      const unread = (thread.unread ?? 0) + (isBy(message, user_id) ? 0 : 1)
-      const changed = { unread, message_count: thread.message_count + 1, last_activity_at: message.created_at }
-      return toFront(data, thread, { ...thread, ...changed })
+      const { unread = 0, unread_replies = 0, message_count } = thread
+      const added = isBy(message, user_id) ? 0 : 1
+      const counts = {
+        unread: unread + added,
+        unread_replies: unread_replies + added,
+        message_count: message_count + 1,
+      }
+      return toFront(data, thread, { ...thread, ...counts, last_activity_at: message.created_at })
     }
     case 'message.edited':
     case 'message.deleted':
@@ -60,7 +65,11 @@ function foldThreads(
       if (data.items.some((item) => item.root_id === root_id)) return data
       // A replay composes it as it is by now: how much of it is unread is not in it.
       if (summary.message_count !== 1) return 'stale'
-      return toFront(data, undefined, { ...summary, unread: summary.root_author === user_id ? 0 : 1 })
+      return toFront(data, undefined, {
+        ...summary,
+        unread: summary.root_author === user_id ? 0 : 1,
+        unread_replies: 0,
+      })
     }
     case 'unread.update':
     case 'conversation.unread':

@@ -53,12 +53,14 @@ describeOnEachDatabase('what is read on one device', (openUrl) => {
 
     await grace.threads.markRead(root_id)
     expect(await badges()).toEqual({ mentions: 0, messages: 0, unread: before })
+    const { created_at: as_of } = await grace.messages.get(second)
+    const counts = { unread: 0, unread_replies: 0, conversation_unread: 0, as_of }
     for (const { stream } of [near, far]) {
       const events = await stream.until('notification.read')
       expect(events.at(-1)!.event.payload).toMatchObject({ unread: before })
       const seen = [...events, ...(has(events, 'unread.update') ? [] : await stream.until('unread.update'))]
       const update = seen.find(({ event }) => event.type === 'unread.update')!.event
-      expect(update.payload).toEqual({ conversation_id, root_id, unread: 0 })
+      expect(update.payload).toEqual({ conversation_id, root_id, ...counts })
     }
     expect((await device(there)).unread).toBe(before)
   })
