@@ -17,7 +17,8 @@ export interface WindowPostOptions {
 }
 
 /** What a user does with messages by arrival. */
-export interface WindowActions extends Pick<MessageWindow, 'loadOlder' | 'loadNewer' | 'jumpTo' | 'reload'> {
+export interface WindowActions
+  extends Pick<MessageWindow, 'loadOlder' | 'loadNewer' | 'jumpTo' | 'reload' | 'markRead' | 'markUnread'> {
   /**
    * Posts, and shows the post at once, at the end.
    *
@@ -56,7 +57,7 @@ function useWindow(part: MessageWindow, post: WindowActions['post']): MessagesVi
   const { retry, discard } = useChatStore()
   const view = useReadable(part)
   return useMemo(() => {
-    const { loadOlder, loadNewer, jumpTo, reload } = part
-    return { ...view, loadOlder, loadNewer, jumpTo, reload, post, retry, discard }
+    const { loadOlder, loadNewer, jumpTo, reload, markRead, markUnread } = part
+    return { ...view, loadOlder, loadNewer, jumpTo, reload, markRead, markUnread, post, retry, discard }
   }, [view, part, retry, discard])
 }

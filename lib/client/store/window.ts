@@ -194,6 +194,13 @@ export function foldWindow(
     if (conversation_id !== place?.conversation_id) return data
     return unread > 0 ? 'stale' : withoutUnread(data, (message) => message.root_id === root_id)
   }
+  if (event.type === 'conversation.unread') {
+    const { conversation_id, change, at } = event.payload
+    if (conversation_id !== place?.conversation_id) return data
+    if (change === 'roots_unread') return 'stale'
+    const isMeant = ({ parent_id }: TimelineMessage) => change === 'all_read' || parent_id === undefined
+    return withoutUnread(data, (message) => message.created_at <= at && isMeant(message))
+  }
   const hasOrRoot: typeof has = (message) => has(message) || message.id === data.root?.id
   const next = withQuotes(foldMessages(data, { has: hasOrRoot, find, with: withMessage }, event, user_id), event)
   if (next === 'stale' || !isCounted(event)) return next

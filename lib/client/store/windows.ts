@@ -16,6 +16,14 @@ export interface MessageWindow extends Readable<MessagesView> {
   jumpTo: (place: string | 'newest' | 'unread') => Promise<void>
   /** Reads again what it has. */
   reload: () => Promise<void>
+  /**
+   * Marks its messages as read: all, or those that arrived up to one.
+   *
+   * @throws ChatError as `client.conversations.markRead`, of replies as `client.threads.markRead`
+   */
+  markRead: (message_id?: string) => Promise<void>
+  /** Marks its messages as unread from one on. @throws ChatError as `client.conversations.markUnread`, `client.threads.markUnread` */
+  markUnread: (message_id: string) => Promise<void>
 }
 
 /** Which messages of a conversation are shown: the first ones of threads, or all. */
@@ -52,6 +60,17 @@ export function createWindows(
       ? (place) => client.threads.messages(id, place)
       : (place) => client.messages.list(id, { ...place, view: view as 'roots' })
 
+  function marksOf(key: string): Pick<MessageWindow, 'markRead' | 'markUnread'> {
+    const [view, id] = partsOf(key)
+    const { conversations, threads } = client
+    const all = view === 'all' && { all: true }
+    return {
+      markRead: (message_id) =>
+        view === 'replies' ? threads.markRead(id, { message_id }) : conversations.markRead(id, { ...all, message_id }),
+      markUnread: (message_id) => (view === 'replies' ? threads : conversations).markUnread(id, { message_id }),
+    }
+  }
+
   function move(key: string, next: WindowMove): Promise<void> {
     moves.set(key, [...(moves.get(key) ?? []), next])
     return windows.get(key).loadMore()
@@ -70,6 +89,7 @@ export function createWindows(
       loadOlder: () => move(key, 'older'),
       loadNewer: () => move(key, 'newer'),
       jumpTo: (place) => move(key, place === 'newest' ? place : { around: place }),
+      ...marksOf(key),
     }
     parts.set(resource, part)
     return part

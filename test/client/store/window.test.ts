@@ -93,6 +93,24 @@ it('has the replies of a thread with its root, and their own posts in place', as
   stop()
 })
 
+it('marks its messages as read and as unread', async () => {
+  const { store, conversation_id, network } = await startRoom(3)
+  const part = store.conversation(conversation_id)
+  const stop = part.subscribe(() => {})
+  const { messages } = await waitForView(part, isReady)
+  const unread = (view: MessagesView) => view.messages.map((message) => message.unread === true).join()
+  await part.markRead(messages[1]!.id)
+  const read = await waitForView(part, (view) => unread(view) === 'false,false,true')
+  expect(read.first_unread_id).toBe(messages[2]!.id)
+  const reads = network.calls.filter((call) => call.startsWith('GET') && call.endsWith('/messages'))
+  expect(reads).toHaveLength(1)
+  await part.markUnread(messages[0]!.id)
+  await waitForView(part, (view) => unread(view) === 'true,true,true')
+  await part.markRead()
+  await waitForView(part, (view) => unread(view) === 'false,false,false' && view.first_unread_id === undefined)
+  stop()
+})
+
 it('keeps at most a thousand messages, and drops those at its other end', async () => {
   const { store, conversation_id, chat, actor } = await startRoom(1_080)
   const part = store.conversation(conversation_id)
@@ -122,6 +140,18 @@ const ACTIONS: Record<string, (world: World, pick: number) => unknown> = {
   restore: async (world, pick) => world.grace.messages.restore(await idAt(world, pick)),
   reply: async (world, pick) => world.grace.messages.reply(await idAt(world, pick), { content: `reply ${pick}` }),
   markRead: async (world, pick) => world.elsewhere.threads.markRead(await idAt(world, pick)),
+  markAll: async (world, pick) => {
+    const message_id = await idAt(world, pick)
+    const all = pick % 2 === 0
+    await world.elsewhere.conversations.markRead(world.conversation_id, pick % 3 ? { all, message_id } : { all })
+  },
+  markShown: ({ store, conversation_id }) =>
+    void store
+      .conversation(conversation_id)
+      .markRead()
+      .catch(() => {}),
+  markUnread: async (world, pick) =>
+    world.elsewhere.conversations.markUnread(world.conversation_id, { message_id: await idAt(world, pick) }),
   older: ({ store, conversation_id }) => void store.conversation(conversation_id).loadOlder(),
   newer: ({ store, conversation_id }) => void store.conversation(conversation_id).loadNewer(),
   jump: async (world, pick) => {
