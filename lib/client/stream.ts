@@ -48,8 +48,9 @@ export async function* followStream(
         if (!isTransient(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
         wait = (error.retry_after_seconds ?? 0) * 1000
       }
+    } finally {
+      clearTimeout(silence)
     }
-    clearTimeout(silence)
     if (signal?.aborted) return
     if (isRenewed) continue
     on_disconnect?.()

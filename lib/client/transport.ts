@@ -41,40 +41,49 @@ export function createTransport({ request }: Requester, transport: Transport = '
 function openXhr(): { send: typeof fetch; stream: TextStream } {
   const xhr = new XMLHttpRequest()
   let isFull = false
+  let isDone = false
   let wake = () => {}
 
   const send: typeof fetch = (url, { headers, credentials, signal } = {}) =>
     new Promise((resolve, reject) => {
+      const abort = () => xhr.abort()
       xhr.open('GET', String(url))
       xhr.withCredentials = credentials === 'include'
       for (const [name, value] of Object.entries(headers as Record<string, string>)) xhr.setRequestHeader(name, value)
-      signal?.addEventListener('abort', () => xhr.abort())
+      signal?.addEventListener('abort', abort)
       const isOk = () => xhr.status >= 200 && xhr.status < 300
       const respond = (text: string | null) =>
         resolve(new Response(text, { status: xhr.status, headers: headersOf(xhr) }))
       xhr.onreadystatechange = () => {
-        if (xhr.readyState >= xhr.HEADERS_RECEIVED && isOk()) respond(null)
-        wake()
+        if (xhr.readyState === xhr.HEADERS_RECEIVED && isOk()) respond(null)
       }
+      xhr.onprogress = () => wake()
       xhr.onload = () => respond(isOk() ? null : xhr.responseText)
       xhr.onerror = xhr.onabort = () => reject(new TypeError('The connection was lost'))
-      xhr.onprogress = () => wake()
+      xhr.onloadend = () => {
+        signal?.removeEventListener('abort', abort)
+        isDone = true
+        wake()
+      }
       xhr.send()
     })
 
   async function* read(): AsyncGenerator<string> {
     let length = 0
     try {
-      for (;;) {
+      while (!isFull) {
+        const isLast = isDone
         // Whole lines only: the last character may have arrived in part.
         const text = xhr.responseText.slice(length, xhr.responseText.lastIndexOf('\n') + 1)
         length += text.length
-        if (text) yield text
-        isFull = length > MAX_KEPT_LENGTH && text.endsWith('\n\n')
-        if (isFull || xhr.readyState === xhr.DONE) return
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
+        if (text) {
+          yield text
+          isFull = length > MAX_KEPT_LENGTH && text.endsWith('\n\n')
+        } else if (isLast) return
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
       }
     } finally {
       xhr.abort()

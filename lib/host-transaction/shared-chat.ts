@@ -125,7 +125,11 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
     answers: { ...answers, assertOpen: refuseAnswer, cancelled: (id) => later(() => answers.cancelled(id)) },
     streams: {
       ...streams,
-      receipts: { ...streams.receipts, moved: (...marker) => later(() => streams.receipts.moved(...marker)) },
+      receipts: {
+        ...streams.receipts,
+        moved: (...marker) => later(() => streams.receipts.moved(...marker)),
+        movedIn: (...marker) => later(() => streams.receipts.movedIn(...marker)),
+      },
       presence: {
         ...streams.presence,
         introduce: async (...joined) => later(() => streams.presence.introduce(...joined)),

@@ -109,6 +109,11 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     () => isLimited(() => statusOf('/api/auth/me', { headers: { authorization: 'Bearer wrong' } })),
     true,
   ],
+  'conversations.default_layout': [
+    { conversations: { default_layout: 'assistant' } },
+    async () => (await person.conversations.create({})).conversation.layout,
+    'assistant',
+  ],
   'limits.max_depth': [
     { limits: { max_depth: 1 } },
     async () => {

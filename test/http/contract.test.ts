@@ -126,6 +126,8 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
     '/api/conversations/{conversation_id}/participants/{user_id}': { role: 'viewer' },
     '/api/conversations/{conversation_id}/participants': { username: 'eve' },
     '/api/threads/{root_id}/unread': { message_id: '01890000-0000-7000-8000-000000000000' },
+    '/api/threads/{root_id}': { title: 'x' },
+    '/api/conversations/{conversation_id}/unread': { message_id: '01890000-0000-7000-8000-000000000000' },
   }
 
   it.each(having((route) => route.access === 'admin'))('$name is for administrators only', async ({ route }) => {
@@ -201,7 +203,7 @@ describeOnEachDatabase('every route', (openUrl, dialect) => {
       '"text"',
       '12',
       'null',
-      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","role":5,"level":5,"inline":5}',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","role":5,"level":5,"inline":5,"all":5}',
     ])('refuses the wrong shape: %s', async (body) => {
       const refused = await send(route, admin, body)
       expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })

@@ -149,9 +149,10 @@ describe('over HTTP', () => {
     const [short, long] = [marks(1_100), marks(30_000)]
     const plain = route.path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000000')
     const calls: [target: string, body?: unknown][] = [
-      ...(route.query ? textsOf(route.query) : []).map(({ path }): [string] => [
-        `${plain}?${path}=${encodeURI(short)}`,
-      ]),
+      ...(route.query ? textsOf(route.query) : [])
+        // A list of ids may be as long.
+        .filter(({ schema }) => (boundOf(schema) ?? 0) < short.length)
+        .map(({ path }): [string] => [`${plain}?${path}=${encodeURI(short)}`]),
       ...(route.path.includes('{')
         ? [[route.path.replace(/\{\w+\}/g, encodeURI(short)), route.body && {}] as [string, unknown]]
         : []),

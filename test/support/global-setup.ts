@@ -36,10 +36,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide('pooled_url', pooler?.url ?? null)
   project.provide('templates', templates)
   return async () => {
-    await rm(folder, { recursive: true, force: true })
     await pooler?.stop()
     report(unexpectedErrors((await cluster?.readLog()) ?? ''))
     await cluster?.stop()
+    // Last, as what it cannot remove must hide no failure.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 

@@ -24,6 +24,7 @@ import {
   postponeRemoval,
   recountConversation,
   recountThreads,
+  removeErasedTitles,
   removeForeignQuotes,
   show,
 } from './store.ts'
@@ -187,6 +188,7 @@ async function recount(ctx: Context, id: string): Promise<void> {
         async (tx) => {
           await recountThreads(tx, roots)
           await removeForeignQuotes(tx, roots)
+          await removeErasedTitles(tx, roots)
         },
         { timeout: false },
       )

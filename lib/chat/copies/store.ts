@@ -137,6 +137,15 @@ export async function removeForeignQuotes(tx: Queries, rootIds: string[]): Promi
   )
 }
 
+/** Removes the titles of threads whose roots were erased with their author. */
+export async function removeErasedTitles(tx: Queries, rootIds: string[]): Promise<void> {
+  await tx.run(
+    sql`UPDATE threads SET title = NULL
+      WHERE root_id ${among(tx, rootIds)} AND title IS NOT NULL AND EXISTS (SELECT 1 FROM messages m
+        WHERE m.id = threads.root_id AND m.deleted_at IS NOT NULL AND m.posted_by IS NULL AND m.content = '')`,
+  )
+}
+
 /** Counts what a conversation and its participants have, from its threads. */
 export async function recountConversation(tx: Queries, id: string): Promise<void> {
   await tx.run(

@@ -139,6 +139,7 @@ async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Pro
   if (input.role === 'assistant') ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
   const reviewed = ctx.host.hooks.beforeMessage && (await review(ctx, post, repeatable))
+  if (reviewed?.role === 'assistant') ctx.answers.assertOpen()
   const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, ...reviewed } }, repeatable)
   // It was left out of the first one, which asked the assistant.
   if (isReplayed && input.role === 'user' && row.role === 'assistant') throw new ChatError('idempotency_mismatch')
@@ -237,8 +238,8 @@ async function addPost(ctx: Context, tx: Tx, post: NewPost): Promise<Posted> {
   if (result instanceof ChatError) throw result
   const posted = result as Posted
   if (posted.row.role === 'assistant') {
-    // Checked before where the role was known: in the transaction of a host no question is stored.
-    ctx.answers.assertOpen()
+    // Checked before where the role was known: such a question is stored although the service stops meanwhile.
+    if (post.input.role !== 'assistant') ctx.answers.assertOpen()
     await ctx.answers.claim(tx, posted.row)
   }
   return posted

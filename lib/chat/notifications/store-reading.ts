@@ -48,18 +48,22 @@ export async function readInConversation(
   { scope, at }: { scope: 'roots' | 'all'; at: Micros },
   now: Micros,
 ): Promise<string[]> {
-  const { user_id, conversation_id } = reader
+  const { conversation_id } = reader
   const inScope = scope === 'roots' ? sql`AND m.parent_id IS NULL` : sql``
   const messages = sql`m.conversation_id = ${conversation_id} AND m.created_at <= ${at} ${inScope}`
   const rows = await readOfMessages(tx, reader, messages, now)
-  const added = await read(
+  return countAll(tx, reader, [...rows, ...(await readAdded(tx, reader, now))])
+}
+
+/** Marks the notification of being added to the conversation as read. */
+function readAdded(tx: Queries, { user_id, conversation_id }: NotifiedReader, now: Micros): Promise<ReadRow[]> {
+  return read(
     tx,
     user_id,
     sql`SELECT id FROM notifications
       WHERE user_id = ${user_id} AND conversation_id = ${conversation_id} AND kind = 'added' AND read_at IS NULL`,
     now,
   )
-  return countAll(tx, reader, [...rows, ...added])
 }
 
 /** Marks notifications as read whose message `m` meets a condition. */

@@ -9,7 +9,7 @@ import {
   findUnreadWindow,
   type ThreadReader,
 } from './store.ts'
-import { listCandidates, listUnreadAmong } from './store-membership.ts'
+import { findMarkedRoot, listCandidates, listUnreadAmong } from './store-membership.ts'
 
 /** With more unread messages the first one is looked for from the time the reader joined, in so many messages. */
 const MANY = 500
@@ -29,7 +29,32 @@ export async function findFirstUnread(db: Queries, reader: ThreadReader, list: L
   }
   const total = await findUnreadTotal(db, reader)
   if (total === 0) return undefined
+  const roots = view === 'roots' ? await findFirstRoot(db, reader, list) : undefined
+  if (roots) return roots.first
   return (total > MANY ? await findAmongFirst(db, reader, list) : undefined) ?? findFromEnd(db, reader, list, total)
+}
+
+/**
+ * Looks at the first roots behind the mark of all roots, and at those that were marked unread.
+ *
+ * @returns `undefined` if the first one may be behind many roots that were read one by one
+ */
+async function findFirstRoot(
+  db: Queries,
+  reader: ThreadReader,
+  { view, id }: List,
+): Promise<{ first: Micros | undefined } | undefined> {
+  const after = Math.max(reader.joined_at, reader.roots_read_to)
+  for (const limit of [FEW, MANY]) {
+    const candidates = await listCandidates(db, { view, id, after, limit })
+    const unread = await listUnreadAmong(db, reader, candidates)
+    const first = candidates.find((message) => unread.has(message.id))
+    if (!first && candidates.length === limit) continue
+    const marked = await findMarkedRoot(db, reader)
+    const arrivals = [...(first ? [first.created_at] : []), ...(marked === undefined ? [] : [marked])]
+    return { first: arrivals.length === 0 ? undefined : Math.min(...arrivals) }
+  }
+  return undefined
 }
 
 /** Looks at the messages from the time the reader joined: in a conversation that was never read, the first is unread. */

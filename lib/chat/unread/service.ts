@@ -91,11 +91,11 @@ async function mark(
   const moved = await ctx.write(async (tx) => {
     const place = await lockMembership(tx, actor, { conversation_id })
     const newest = await findNewest(tx, conversation_id)
-    const at = message_id === undefined ? newest : await findPlace(tx, conversation_id, message_id, scope)
-    if (at === undefined) return undefined
+    const at = message_id === undefined ? (newest ?? 0) : await findPlace(tx, conversation_id, message_id, scope)
     const marked_at = Math.max(ctx.now(), place.clock + 1)
-    if (!(await move(tx, { ...place, user_id }, { at, marked_at }))) return undefined
+    // Also without a change: a later mark must not have the same instant.
     tx.advanceClock(conversation_id, marked_at)
+    if (!(await move(tx, { ...place, user_id }, { at, marked_at }))) return undefined
     const unread = await findUnreadTotal(tx, { conversation_id, user_id })
     const payload = { conversation_id, change, at: toInstant(at), unread, as_of: toInstant(newest!) }
     tx.publishToUser(user_id, conversation_id, { type: 'conversation.unread', payload })

@@ -36,7 +36,7 @@ export async function readRoots(tx: Queries, reader: ThreadReader, mark: Convers
   const roots = await countRoots(
     tx,
     reader,
-    sql`${unreadRoots(reader)} ${marked(reader)}`,
+    sql`${rootsAfter(reader, reader.roots_read_to)} AND created_at <= ${mark.at} ${marked(reader)}`,
     sql`t.created_at <= ${mark.at} AND ${ROOT_IS_UNREAD}`,
   )
   if (roots.total === 0) return false
@@ -126,9 +126,6 @@ const whose = ({ conversation_id, user_id }: Reader) =>
 const rootsAfter = ({ conversation_id, joined_at }: ThreadReader, after: Micros) =>
   sql`SELECT id FROM messages
        WHERE conversation_id = ${conversation_id} AND parent_id IS NULL AND created_at > ${Math.max(joined_at, after)}`
-
-/** The roots that no mark of all roots has reached. */
-const unreadRoots = (reader: ThreadReader) => rootsAfter(reader, reader.roots_read_to)
 
 /** With the roots that were marked unread since. By `unread_roots`. */
 const marked = ({ user_id, conversation_id, roots_read_at }: ThreadReader) =>

@@ -27,6 +27,20 @@ export async function listUnreadAmong(
   return new Set(rows.map(({ id }) => id))
 }
 
+/** The arrival of the earliest root that a reader has marked unread since a mark of all roots. By `unread_roots`. */
+export async function findMarkedRoot(
+  db: Queries,
+  { user_id, conversation_id, joined_at, roots_read_at }: ThreadReader,
+): Promise<Micros | undefined> {
+  const row = await db.get<{ at: Micros | null }>(
+    sql`SELECT min(m.created_at) AS at FROM thread_members r JOIN messages m ON m.id = r.root_id
+      WHERE r.user_id = ${user_id} AND r.reopened_in = ${conversation_id} AND r.root_unread_at > ${roots_read_at}
+        AND r.root_unread_at > 0 AND m.created_at > ${joined_at} AND m.deleted_at IS NULL
+        AND coalesce(m.posted_by, '') <> ${user_id} AND NOT ${isErasedAuthor(sql`m.posted_by`)}`,
+  )
+  return row?.at ?? undefined
+}
+
 /** Up to `limit` messages of a conversation that arrived after an instant, earliest first. By the indexes by arrival. */
 export function listCandidates(
   db: Queries,

@@ -37,9 +37,11 @@ export function useConversation(
   { view = 'roots' }: ConversationOptions = {},
 ): MessagesView & WindowActions {
   const store = useChatStore()
-  return useWindow(store.conversation(conversation_id, { view }), (content, options) =>
-    store.post({ ...options, conversation_id, content }),
-  )
+  const part = store.conversation(conversation_id, { view })
+  return useWindow(part, (content, options) => {
+    const parent = part.getSnapshot().messages.find(({ id }) => id === options?.parent_id)
+    return store.post({ ...options, root_id: parent?.root_id, conversation_id, content })
+  })
 }
 
 /** The replies of a thread by arrival, newest last, with its `root`. */

@@ -143,7 +143,9 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   if (!client?.events) throw new TypeError('createChatStore needs a client: pass what createChatClient returned')
   refuseUnknown('createChatStore', options, STORE_OPTIONS)
   const { refresh_ms = REFRESH_MS } = options
-  const outbox = createOutbox(client, showPost, (message) => {
+  // Sent when the end is read: else that could have the message beside the post.
+  const showEnd = (post: PendingPost) => windows.showEnd(post)
+  const outbox = createOutbox(client, showEnd, showPost, (message) => {
     const event = { type: 'message.new', payload: { message } } as const
     windows.apply(event)
     threads.peek(message.root_id)?.update((data) => {
@@ -186,8 +188,7 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
     thread: threads.get,
     conversation: windows.conversation,
     replies: windows.replies,
-    // Sent when the end is read: else that could have the message beside the post.
-    post: (post) => outbox.post(post, windows.showEnd(post)),
+    post: outbox.post,
     retry: outbox.retry,
     discard: outbox.discard,
     ...callsOf(client),

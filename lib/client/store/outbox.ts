@@ -22,11 +22,8 @@ const NEW_POST: NamesOf<NewPost> = {
 /** The posts that are not stored yet. Those of a conversation are sent one after another. */
 export interface Outbox {
   list(belongs: (post: PendingPost) => boolean): readonly PendingPost[]
-  /**
-   * @param ready is awaited before the post is sent, not before it is shown
-   * @returns the stored post, or `undefined` after a failure: the post is then kept
-   */
-  post(post: NewPost, ready?: Promise<void>): Promise<PostedMessage | undefined>
+  /** @returns the stored post, or `undefined` after a failure: the post is then kept */
+  post(post: NewPost): Promise<PostedMessage | undefined>
   retry(key: string): Promise<PostedMessage | undefined>
   discard(key: string): void
   clear(): void
@@ -43,11 +40,13 @@ export interface Outbox {
 }
 
 /**
+ * @param onSend called with a post that is shown, before it is sent: what it returns is awaited
  * @param onChange called with a post whose state has changed, after the change
  * @param onStored called with each stored message, before `onChange`
  */
 export function createOutbox(
   client: StoreClient,
+  onSend: (post: PendingPost) => Promise<void>,
   onChange: (post: PendingPost) => void,
   onStored: (message: Message) => void,
 ): Outbox {
@@ -66,8 +65,9 @@ export function createOutbox(
     onChange(post)
   }
 
-  function enqueue(post: PendingPost, ready?: Promise<void>): Promise<PostedMessage | undefined> {
+  function enqueue(post: PendingPost): Promise<PostedMessage | undefined> {
     keep(post)
+    const ready = onSend(post)
     return queue(post.conversation_id, async () => {
       await ready
       return send(post)
@@ -81,10 +81,10 @@ export function createOutbox(
 
   return {
     list: (belongs) => [...posts.values()].filter((post) => isShown(post) && belongs(post)),
-    async post(post, ready) {
+    async post(post) {
       refuseUnknown('store.post', post, NEW_POST)
       if (posts.size >= MAX_PENDING) throw new RangeError(`${MAX_PENDING} posts wait already: retry or discard them`)
-      return enqueue(toPending(post), ready)
+      return enqueue(toPending(post))
     },
     retry,
     discard(key) {
@@ -96,7 +96,7 @@ export function createOutbox(
       retries.clear()
       posts.clear()
     },
-    close: retries.clear,
+    close: retries.stop,
     resume: retries.resume,
     apply(event, user_id) {
       const own = event.type === 'message.new' && findOwn(event.payload.message, user_id)

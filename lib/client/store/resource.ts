@@ -25,7 +25,7 @@ export interface Plan<Data, View> {
   /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
   /** Whether it is read again after an event, although that is folded: it may be older than what is known. */
-  isUnsure?(event: ConversationStreamEvent): boolean
+  isUnsure?(event: ConversationStreamEvent, data: Data): boolean
   /** Whether data that was complete when the stream broke off may be incomplete when it continues. */
   isEphemeral?: boolean
   view(data: Data, loading: Loading): View
@@ -77,7 +77,7 @@ export function createResource<Data extends object, View>(
 
   function folded(from: Data, event: ConversationStreamEvent): Data {
     const next = plan.fold(from, event)
-    if (next === 'stale' || plan.isUnsure?.(event)) later(event)
+    if (next === 'stale' || plan.isUnsure?.(event, from)) later(event)
     return next === 'stale' ? from : next
   }
 

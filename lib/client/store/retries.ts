@@ -11,19 +11,29 @@ export interface Retries {
   end(key: string): void
   /** Sends all of them now, and begins anew with the pauses. */
   resume(): void
+  /** Sends none until `resume`. */
+  stop(): void
+  /** Forgets all of them. */
   clear(): void
 }
 
 /** @param send sends a post again */
 export function createRetries(send: (key: string) => void): Retries {
-  const waiting = new Map<string, { count: number; timer?: ReturnType<typeof setTimeout> }>()
+  const waiting = new Map<string, { count: number; timer?: ReturnType<typeof setTimeout> | undefined }>()
+  let isStopped = false
+
+  function listen(isOn: boolean): void {
+    if (isOn) globalThis.addEventListener?.('online', resume)
+    else globalThis.removeEventListener?.('online', resume)
+  }
 
   function end(key: string): void {
     clearTimeout(waiting.get(key)?.timer)
-    if (waiting.delete(key) && waiting.size === 0) globalThis.removeEventListener?.('online', resume)
+    if (waiting.delete(key) && waiting.size === 0) listen(false)
   }
 
   function resume(): void {
+    isStopped = false
     for (const [key, { timer }] of [...waiting]) {
       clearTimeout(timer)
       waiting.set(key, { count: 0 })
@@ -34,17 +44,20 @@ export function createRetries(send: (key: string) => void): Retries {
   return {
     failed(key, error) {
       if (!isTransient(error)) return end(key)
-      if (waiting.size === 0) globalThis.addEventListener?.('online', resume)
       const { count } = waiting.get(key) ?? { count: 0 }
-      const ms = Math.max(
-        PAUSES_MS[count] ?? 0,
-        ((error as { retry_after_seconds?: number }).retry_after_seconds ?? 0) * 1000,
-      )
-      const timer = count < PAUSES_MS.length && setTimeout(send, ms, key)
-      waiting.set(key, { count: count + 1, ...(timer && { timer }) })
+      if (isStopped || count >= PAUSES_MS.length) return void waiting.set(key, { count })
+      // Added once, however often.
+      listen(true)
+      const asked_ms = ((error as { retry_after_seconds?: number }).retry_after_seconds ?? 0) * 1000
+      waiting.set(key, { count: count + 1, timer: setTimeout(send, Math.max(PAUSES_MS[count]!, asked_ms), key) })
     },
     end,
     resume,
+    stop() {
+      isStopped = true
+      listen(false)
+      for (const { timer } of waiting.values()) clearTimeout(timer)
+    },
     clear() {
       for (const key of [...waiting.keys()]) end(key)
     },

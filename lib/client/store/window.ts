@@ -1,4 +1,5 @@
 import type { Message, TimelineMessage } from '../../api/client-entities.ts'
+import { isTransient } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { withText } from './answers.ts'
 import { foldMessages, type MessageList, type MessagesData, placeOf, withoutChunks } from './fold-messages.ts'
@@ -46,6 +47,8 @@ interface WindowOptions {
   pending: () => readonly PendingPost[]
   /** The moves since the last reading, which it takes. */
   takeMoves: () => WindowMove[]
+  /** Keeps moves for the next reading. */
+  returnMoves: (moves: WindowMove[]) => void
 }
 
 const NOTHING: WindowData = { messages: [], newer_count: 0, chunks: new Map() }
@@ -58,8 +61,11 @@ export function windowPlan(options: WindowOptions): Plan<WindowData, MessagesVie
     isEphemeral: true,
     read: (current, _, from) => readWindow(options, current, from !== NOTHING),
     fold: (data, event) => foldWindow(data, has, event, userId()),
-    // How many replies a thread has, and who has replied last, is not in the event of a reply.
-    isUnsure: (event) => isCounted(event) && isReplyIn(event.payload.message, has),
+    // Who has replied last is not in these events.
+    isUnsure: (event, data) =>
+      (event.type === 'message.deleted' || event.type === 'message.restored') &&
+      event.payload.message.parent_id !== undefined &&
+      find(data, event.payload.message.root_id) !== undefined,
     view: ({ messages, root, next_before, next_after, newer_count, first_unread_id }, loading) => ({
       ...loading,
       ...(root && { root }),
@@ -73,41 +79,58 @@ export function windowPlan(options: WindowOptions): Plan<WindowData, MessagesVie
 }
 
 /** @param isCurrent whether what the window has needs no reading again */
-async function readWindow(
-  { client, read, takeMoves }: WindowOptions,
-  current: WindowData,
-  isCurrent: boolean,
-): Promise<WindowData> {
+async function readWindow(options: WindowOptions, current: WindowData, isCurrent: boolean): Promise<WindowData> {
+  const { client, read, takeMoves, returnMoves } = options
   const page = async (place: Parameters<ReadWindowPage>[0]): Promise<WindowData> => {
-    const read_page = await read(place)
-    return { ...read_page, ...(await withText(client, read_page.messages)), newer_count: 0 }
+    const part = await read(place)
+    return { ...part, ...(await withText(client, part.messages)), newer_count: 0 }
   }
   const moves = takeMoves()
+  try {
+    return await moved(page, current, moves, isCurrent)
+  } catch (error) {
+    if (isTransient(error)) returnMoves(moves)
+    throw error
+  }
+}
+
+type ReadPage = (place: Parameters<ReadWindowPage>[0]) => Promise<WindowData>
+
+async function moved(
+  page: ReadPage,
+  current: WindowData,
+  moves: WindowMove[],
+  isCurrent: boolean,
+): Promise<WindowData> {
   const at = moves.findLastIndex((move) => typeof move === 'object' || move === 'newest')
   const jump = moves[at]
-  let data = current
-  if (typeof jump === 'object') data = await page(jump)
-  else if (jump === 'newest' || current.messages.length === 0) data = await page({})
-  else if (!isCurrent) data = await refreshed(page, current)
+  const isEmpty = current.messages.length === 0
+  // A message that is gone is no place: the window stays where it is.
+  let data = typeof jump === 'object' ? await page(jump).catch(undefinedIfGone) : undefined
+  if (jump === 'newest' || (!data && isEmpty)) data = await page({})
+  data ??= isCurrent ? current : await refreshed(page, current)
   for (const move of moves.slice(at + 1)) {
-    if (move === 'older' && data.next_before !== undefined)
-      data = trimmedAfter(joined(await page({ before: data.next_before }), data))
-    if (move === 'newer' && data.next_after !== undefined)
-      data = trimmedBefore(joined(data, await page({ after: data.next_after })))
+    if (move === 'older' && data.next_before !== undefined) {
+      const older: WindowData | undefined = await page({ before: data.next_before }).catch(undefinedIfGone)
+      data = older ? trimmedAfter(joined(older, data)) : await page({})
+    }
+    if (move === 'newer' && data.next_after !== undefined) {
+      const newer: WindowData | undefined = await page({ after: data.next_after }).catch(undefinedIfGone)
+      data = newer ? trimmedBefore(joined(data, newer)) : await page({})
+    }
   }
   return data
 }
 
+function undefinedIfGone(error: unknown): undefined {
+  if ((error as { code?: string }).code === 'not_found') return undefined
+  throw error
+}
+
 /** The window read again, from its first message to its last one, and a page of what has come since. */
-async function refreshed(
-  page: (place: Parameters<ReadWindowPage>[0]) => Promise<WindowData>,
-  current: WindowData,
-): Promise<WindowData> {
+async function refreshed(page: ReadPage, current: WindowData): Promise<WindowData> {
   const [first, last] = [current.messages[0]!, current.messages.at(-1)!]
-  const begin = await page({ around: first.id, limit: REFRESHED }).catch((error) => {
-    if ((error as { code?: string }).code === 'not_found') return undefined
-    throw error
-  })
+  const begin = await page({ around: first.id, limit: REFRESHED }).catch(undefinedIfGone)
   // The first message is gone for good: what the window showed has no place any more.
   if (!begin) return page({})
   const older = begin.messages.filter(({ created_at }) => created_at < first.created_at).length
@@ -173,7 +196,10 @@ function withMessage(data: WindowData, message: TimelineMessage, isNew: boolean)
   if (data.next_after !== undefined) return { ...data, newer_count: data.newer_count + 1 }
   const at = placeOf(data.messages, 'created_at', message.created_at)
   if (at === 0 && data.next_before !== undefined) return data
-  return trimmedBefore({ ...data, messages: data.messages.toSpliced(at, 0, message) })
+  const first = data.messages.find(({ id }) => id === data.first_unread_id)
+  const isFirst = data.first_unread_id === undefined || (first && message.created_at < first.created_at)
+  const first_unread_id = message.unread && isFirst ? message.id : data.first_unread_id
+  return trimmedBefore({ ...data, first_unread_id, messages: data.messages.toSpliced(at, 0, message) })
 }
 
 /** The window after an event. @param has whether a message belongs to its list */
@@ -201,12 +227,13 @@ export function foldWindow(
     const isMeant = ({ parent_id }: TimelineMessage) => change === 'all_read' || parent_id === undefined
     return withoutUnread(data, (message) => message.created_at <= at && isMeant(message))
   }
-  const hasOrRoot: typeof has = (message) => has(message) || message.id === data.root?.id
-  const next = withQuotes(foldMessages(data, { has: hasOrRoot, find, with: withMessage }, event, user_id), event)
-  if (next === 'stale' || !isCounted(event)) return next
-  const { message } = event.payload
-  if (event.type !== 'message.new' || next.messages.at(-1)?.id !== message.id) return next
-  return withNews(next, message, user_id)
+  const list: MessageList<WindowData> = {
+    has: (message) => has(message) || message.id === data.root?.id,
+    find,
+    with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, user_id) : message, isNew),
+  }
+  const next = withQuotes(foldMessages(data, list, event, user_id), event)
+  return next !== 'stale' && event.type === 'message.new' ? withReply(next, event.payload.message) : next
 }
 
 /** The window after a message that some of its messages quote has changed. */
@@ -218,40 +245,42 @@ function withQuotes(data: WindowData | 'stale', event: ConversationStreamEvent):
   return messages === data.messages && root === data.root ? data : { ...data, messages, root }
 }
 
-/** Whether a message is a reply in a thread of the list. */
-function isReplyIn(message: Message, has: WindowOptions['has']): boolean {
-  const { id, conversation_id, root_id, parent_id } = message
-  return parent_id !== undefined && (has(message) || has({ id, conversation_id, root_id }))
+/** A message that has just arrived with what only lists say of it. */
+function toNews(message: Message, user_id: string): TimelineMessage {
+  return {
+    ...message,
+    ...(!isBy(message, user_id) && { unread: true }),
+    ...(message.id === message.root_id && { thread: { reply_count: 0, last_replier_ids: [] } }),
+  }
 }
 
-type Counted = ConversationStreamEvent & { type: 'message.new' | 'message.deleted' | 'message.restored' }
-
-const isCounted = (event: ConversationStreamEvent): event is Counted =>
-  event.type === 'message.new' || event.type === 'message.deleted' || event.type === 'message.restored'
-
-/** The window with what only lists say of the message that has just arrived. */
-function withNews(data: WindowData, message: Message, user_id: string): WindowData {
-  const isRoot = message.id === message.root_id
-  const isOwn = isBy(message, user_id)
-  const news: TimelineMessage = {
-    ...message,
-    ...(!isOwn && { unread: true }),
-    ...(isRoot && { thread: { reply_count: 0, last_replier_ids: [] } }),
+/** The window with a reply counted at its root, unless that was read since. */
+function withReply(data: WindowData, { root_id, parent_id, created_at, author_user_id }: Message): WindowData {
+  const root = parent_id === undefined ? undefined : find(data, root_id)
+  const { reply_count = 0, last_reply_at = '', last_replier_ids = [] } = root?.thread ?? {}
+  if (!root || created_at <= last_reply_at) return data
+  const repliers = author_user_id === undefined ? last_replier_ids : [author_user_id, ...last_replier_ids]
+  const thread = {
+    ...root.thread,
+    reply_count: reply_count + 1,
+    last_reply_at: created_at,
+    last_replier_ids: [...new Set(repliers)].slice(0, 3),
   }
-  const { first_unread_id = isOwn ? undefined : message.id } = data
-  return { ...data, first_unread_id, messages: data.messages.with(-1, news) }
+  return withMessage(data, { ...root, thread }, false)
 }
 
 /** The window after some of its messages were read; its first unread one may be outside of it. */
 function withoutUnread(data: WindowData, isRead: (message: TimelineMessage) => boolean): WindowData | 'stale' {
-  if (!data.messages.some((message) => message.unread && isRead(message))) return data
-  const messages = data.messages.map(
-    ({ unread, ...message }): TimelineMessage => (unread && !isRead(message) ? { ...message, unread } : message),
-  )
-  const isInside = data.messages.some(({ id }) => id === data.first_unread_id)
-  const first_unread_id = messages.find(({ unread }) => unread)?.id
-  if (!isInside || (first_unread_id === undefined && data.next_after !== undefined)) return 'stale'
-  return { ...data, messages, first_unread_id }
+  const read = ({ unread, ...message }: TimelineMessage): TimelineMessage =>
+    unread && !isRead(message) ? { ...message, unread } : message
+  const root = data.root && read(data.root)
+  const messages = data.messages.map(read)
+  const first = messages.find(({ unread }) => unread)?.id
+  const isKnown = data.first_unread_id === undefined || data.first_unread_id === first
+  // The first unread one of the list may be outside of the window.
+  const isInside = data.next_before === undefined || data.messages.some(({ id }) => id === data.first_unread_id)
+  if (!isKnown && (!isInside || (first === undefined && data.next_after !== undefined))) return 'stale'
+  return { ...data, root, messages, first_unread_id: isKnown ? data.first_unread_id : first }
 }
 
 /** The messages with the posts that are not stored yet, at their end. */

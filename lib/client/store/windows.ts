@@ -1,4 +1,5 @@
 import { refuseUnknown } from '../../core/known-names.ts'
+import { pause } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { Readable } from './cell.ts'
@@ -31,6 +32,9 @@ export interface ConversationOptions {
   view?: 'roots' | 'all'
 }
 
+/** How long a post waits at most for the end of a list to be read. */
+const SHOW_TIMEOUT_MS = 2_000
+
 /** The windows of a store. */
 export function createWindows(
   { client, feed, resources }: StoreBase,
@@ -52,6 +56,7 @@ export function createWindows(
         moves.delete(key)
         return taken
       },
+      returnMoves: (taken) => void moves.set(key, [...taken, ...(moves.get(key) ?? [])]),
     })
   })
 
@@ -71,9 +76,11 @@ export function createWindows(
     }
   }
 
-  function move(key: string, next: WindowMove): Promise<void> {
-    moves.set(key, [...(moves.get(key) ?? []), next])
-    return windows.get(key).loadMore()
+  function move(resource: Resource<WindowData, MessagesView>, key: string, next: WindowMove): Promise<void> {
+    const queued = moves.get(key) ?? []
+    // Calls that wait for the same reading read a page once.
+    if (queued.at(-1) !== next) moves.set(key, [...queued, next])
+    return resource.loadMore()
   }
 
   function get(key: string): MessageWindow {
@@ -86,9 +93,9 @@ export function createWindows(
       getServerSnapshot,
       subscribe,
       reload,
-      loadOlder: () => move(key, 'older'),
-      loadNewer: () => move(key, 'newer'),
-      jumpTo: (place) => move(key, place === 'newest' ? place : { around: place }),
+      loadOlder: () => move(resource, key, 'older'),
+      loadNewer: () => move(resource, key, 'newer'),
+      jumpTo: (place) => move(resource, key, place === 'newest' ? place : { around: place }),
       ...marksOf(key),
     }
     parts.set(resource, part)
@@ -106,10 +113,13 @@ export function createWindows(
       return get(`${options.view ?? 'roots'} ${id}`)
     },
     replies: (root_id: string) => get(`replies ${root_id}`),
-    /** Shows the end of the windows that a post of the user belongs to. */
+    /** Shows the end of the windows that a post of the user belongs to; a slow reading is not waited for. */
     async showEnd(post: Place): Promise<void> {
-      const away = keysOf(post).filter((key) => windows.peek(key)?.getSnapshot().has_newer)
-      await Promise.all(away.map((key) => move(key, 'newest')))
+      const away = keysOf(post).flatMap((key) => {
+        const resource = windows.peek(key)
+        return resource?.isWatched() && resource.getSnapshot().has_newer ? move(resource, key, 'newest') : []
+      })
+      if (away.length > 0) await Promise.race([Promise.all(away), pause(SHOW_TIMEOUT_MS)])
     },
     update(post: PendingPost) {
       for (const key of keysOf(post)) windows.peek(key)?.update()
@@ -117,6 +127,8 @@ export function createWindows(
     apply(event: ConversationStreamEvent & { type: 'message.new' }) {
       for (const key of keysOf(event.payload.message))
         windows.peek(key)?.update((data) => {
+          // Its event counts it.
+          if (data.next_after !== undefined) return data
           const next = foldWindow(data, hasOf(...partsOf(key)), event, feed.userId())
           return next === 'stale' ? data : next
         })

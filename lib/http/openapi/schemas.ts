@@ -28,6 +28,7 @@ import * as receipts from '../../chat/receipts/schema.ts'
 import * as search from '../../chat/search/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import * as timeline from '../../chat/timeline/schema.ts'
+import * as unread from '../../chat/unread/schema.ts'
 import * as usage from '../../chat/usage/schema.ts'
 import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
@@ -84,6 +85,7 @@ const FEATURES: object[] = [
   tasks,
   threads,
   timeline,
+  unread,
   usage,
   users,
   streams,

@@ -4,7 +4,7 @@ import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { among, literal, name, type Sql, sql, subjectOf } from '../sql.ts'
 import { usersIn } from './conversation-rows.ts'
-import { allowPauses, listErased, withoutErased, withoutLocal } from './export.ts'
+import { allowPauses, listErased, withoutErased, withoutErasedTitles, withoutLocal } from './export.ts'
 import { type Counts, type Line, PAGE, type Progress, VERSION } from './format.ts'
 
 /** The messages of one step: with a file each, and texts of the greatest length, they still fit into the memory. */
@@ -116,7 +116,7 @@ function createTeller(write: Write, onProgress: Progress) {
 }
 
 async function tellThread(db: Queries, { tell }: Teller, thread: Row, erased: Set<string>): Promise<void> {
-  await tell('threads', [thread])
+  await tell('threads', await withoutErasedTitles(db, [thread], erased))
   const rootId = String(thread.root_id)
   for (let path = '', isLast = false; !isLast; ) {
     const rows = await readMessages(db, rootId, path)

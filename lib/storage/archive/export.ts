@@ -3,7 +3,7 @@ import { currentMicros, toInstant } from '../../core/time.ts'
 import { DAY } from '../../core/units.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { assertExact, listMigrations } from '../schema/migrate.ts'
-import { isErasedAuthor, join, literal, type Micros, name, type Sql, sql, where } from '../sql.ts'
+import { among, isErasedAuthor, join, literal, type Micros, name, type Sql, sql, where } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
@@ -34,7 +34,8 @@ export async function exportArchive(
       for (const [table, ...key] of TABLES) {
         counts[table] = 0
         for (let page = await readPage(queries, table, key); page.length > 0; ) {
-          await say(...page.map((row) => ({ table, row: withoutErased(table, withoutLocal(table, row), erased) })))
+          const rows = table === 'threads' ? await withoutErasedTitles(queries, page, erased) : page
+          await say(...rows.map((row) => ({ table, row: withoutErased(table, withoutLocal(table, row), erased) })))
           counts[table] += page.length
           onProgress(table, counts[table])
           page = await readPage(queries, table, key, page.at(-1))
@@ -116,6 +117,17 @@ export function withoutErased(table: string, row: Row, erased: Set<string>): Row
     ...('mention_origins' in row && { mention_origins: null }),
   }
   return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }
+}
+
+/** Threads without the titles of roots whose authors are being erased. */
+export async function withoutErasedTitles(db: Queries, threads: Row[], erased: Set<string>): Promise<Row[]> {
+  const titled = threads.filter(({ title }) => title != null).map(({ root_id }) => String(root_id))
+  if (erased.size === 0 || titled.length === 0) return threads
+  const rows = await db.all<{ id: string }>(
+    sql`SELECT m.id FROM messages m WHERE m.id ${among(db, titled)} AND ${isErasedAuthor(sql`m.posted_by`)}`,
+  )
+  const gone = new Set(rows.map(({ id }) => id))
+  return threads.map((row) => (gone.has(String(row.root_id)) ? { ...row, title: null } : row))
 }
 
 /** About how many rows an archive of this database has. */

@@ -206,7 +206,7 @@ describeOnEachDatabase('what ends access to an account', (openUrl) => {
   })
 
   it('ends with all sessions of all users what it ends with those of one', async () => {
-    const { person, key } = await makeAll('everyone')
+    const { person, key } = await makeAll('both')
     const before = await countAll(person.id)
     await node.chat.sessions.revoke(OPERATOR, { all: true })
     const after = await countAll(person.id)

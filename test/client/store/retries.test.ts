@@ -58,6 +58,18 @@ it('waits as long as the service asks for, and sends nothing again that was refu
   expect(sent).toEqual(['a'])
 })
 
+it('sends nothing while it is stopped, also of what fails then, and all of it afterwards', () => {
+  const { sent, retries } = failing()
+  retries.failed('a', LOST)
+  retries.stop()
+  retries.failed('b', LOST)
+  vi.advanceTimersByTime(600_000)
+  expect(sent).toEqual([])
+  retries.resume()
+  expect(sent).toEqual(['a', 'b'])
+  retries.clear()
+})
+
 it('sends nothing after it was cleared', () => {
   const { sent, retries } = failing()
   retries.failed('a', LOST)

@@ -93,6 +93,40 @@ it('has the replies of a thread with its root, and their own posts in place', as
   stop()
 })
 
+it('stays where it is when the message to jump to is gone, and moves when a failed reading is repeated', async () => {
+  const { store, conversation_id, network } = await startRoom(60)
+  const part = store.conversation(conversation_id)
+  const stop = part.subscribe(() => {})
+  const { messages } = await waitForView(part, isReady)
+  await part.jumpTo('01890000-0000-7000-8000-000000000000')
+  expect(part.getSnapshot()).toMatchObject({ status: 'ready', messages })
+  let failures = 3
+  network.before = (call) => {
+    if (call.endsWith('/messages') && failures-- > 0) throw new TypeError('the connection was lost')
+  }
+  await part.loadOlder()
+  await waitForView(part, (view) => view.messages.length === 60)
+  stop()
+})
+
+it('counts a reply at its root without a request, and an own one once', async () => {
+  const { store, conversation_id, network, grace, chat, actor } = await startRoom(2)
+  const part = store.conversation(conversation_id)
+  const stop = part.subscribe(() => {})
+  const { messages } = await waitForView(part, isReady)
+  await waitForView(store.connection, ({ status }) => status === 'online')
+  const root_id = messages[0]!.id
+  const sent = network.calls.length
+  await chat.messages.reply(actor('grace'), root_id, { content: 'one' })
+  await store.post({ conversation_id, root_id, parent_id: root_id, content: 'two' })
+  await grace.messages.reply(root_id, { content: 'three' })
+  const [ada, other] = [actor('ada').user_id, actor('grace').user_id]
+  const view = await waitForView(part, (view) => view.messages[0]!.thread!.reply_count === 3)
+  expect(view.messages[0]!.thread!.last_replier_ids).toEqual([other, ada])
+  expect(network.calls.slice(sent).filter((call) => call.startsWith('GET'))).toEqual([])
+  stop()
+})
+
 it('marks its messages as read and as unread', async () => {
   const { store, conversation_id, network } = await startRoom(3)
   const part = store.conversation(conversation_id)
