@@ -10,7 +10,7 @@ import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
 import { createChatClient } from '../lib/client/index.ts'
 import type { Operation } from '../lib/client/operation.ts'
 import { OPERATIONS } from '../lib/client/operations.ts'
-import { ChatProvider, useConversations, useSearch } from '../lib/client/react/index.ts'
+import { ChatProvider, useConversation, useConversations, useSearch } from '../lib/client/react/index.ts'
 import { createChatStore } from '../lib/client/store/index.ts'
 import { createMessageSearch, inboxOf, searchMessages, searchOf } from '../lib/client/store/parts.ts'
 import { USE_CASES } from '../lib/features.ts'
@@ -93,11 +93,13 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'ChatClient.upload(options)': (bad) => client.upload('x', new Blob(['x']), bad),
   'createChatStore(options)': (bad) => createChatStore(client, bad),
   'ChatStore.post(post)': (bad) => store.post(bad),
+  'ChatStore.conversation(options)': (bad) => store.conversation('x', bad),
   'StoreInbox.notifications(filter)': (bad) => inboxOf(store).notifications(bad),
   'createMessageSearch(options)': (bad) => createMessageSearch(client, bad),
   'searchMessages(options)': (bad) => first(searchMessages(client, { q: 'steam' }, bad)),
   'searchOf(options)': (bad) => searchOf(store, bad),
   'useConversations(options)': (bad) => render(() => useConversations(bad)),
+  'useConversation(options)': (bad) => render(() => useConversation('x', bad)),
   'useSearch(options)': (bad) => render(() => useSearch(undefined, bad)),
   'createWebChat(options)': (bad) => createWebChat(bad),
   'createTestChat(options)': (bad) => createTestChat(bad),
@@ -140,6 +142,7 @@ const ACCEPTING: Record<string, string> = {
   'ThreadMessages.reply(options)': CALLS_STORE,
   'ThreadAssistant.ask(options)': CALLS_STORE,
   'StartThread(options)': CALLS_STORE,
+  'WindowActions.post(options)': CALLS_STORE,
   'ChatProvider(props)': 'a framework may add properties; without a store and a client it does not render',
 }
 

@@ -53,7 +53,7 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
         async (...args: Args) => {
           if (!isAway) return call(...args)
           // Other statements, such as those of the poller, come more often.
-          if (args[0] === undefined || !/signals|nodes/.test(String(args[0]))) calls++
+          if (!/signals|nodes/.test((args[0] as { text?: string } | undefined)?.text ?? '')) calls++
           throw new ChatError('unavailable', { cause: new Error('the disk is gone') })
         }
       const { all, get, write } = storage.db

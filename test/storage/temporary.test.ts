@@ -157,7 +157,7 @@ it('every way in which a file is created has a decision what a killed process le
       const writers = names
         .map((name) => name.trim().replace(/ as .*/, ''))
         .filter((name) => WRITERS.test(name) || name === 'all')
-      const sql = /'(VACUUM( INTO)?)[ ']/.exec(text)
+      const sql = /(?:'|sql`)(VACUUM( INTO)?)[ ']/.exec(text)
       return [...writers, ...(sql ? [sql[1]!] : [])].map((name) => `${path} ${name}`)
     })
   // The word of a statement, which is not run there.

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, text } from '../../core/schema.ts'
-import { DisplayName, NewUsername, Password, User } from '../users/schema.ts'
+import { ChosenUsername, DisplayName, Password, User } from '../users/schema.ts'
 
 export const Credentials = v.object({ email: text(MAX_LENGTH.email), password: text(MAX_LENGTH.password) })
 export type Credentials = v.InferOutput<typeof Credentials>
@@ -43,7 +43,7 @@ export type OwnSessions = v.InferOutput<typeof OwnSessions>
 
 export const ProfileChange = v.object({
   display_name: v.optional(v.pipe(DisplayName, v.description('At least one visible character. Empty: none'))),
-  username: v.optional(NewUsername),
+  username: v.optional(ChosenUsername),
   receipts: v.optional(v.pipe(v.boolean(), v.description('`false`: share no read markers, and see none of others'))),
 })
 export type ProfileChange = v.InferOutput<typeof ProfileChange>

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { opaque } from '../../core/schema.ts'
-import { DisplayName, Email, NewUsername, Password, User } from '../users/schema.ts'
+import { ChosenUsername, DisplayName, Email, Password, User } from '../users/schema.ts'
 
 export const SetupStatus = v.object({ is_setup: v.boolean() })
 export type SetupStatus = v.InferOutput<typeof SetupStatus>
@@ -10,7 +10,10 @@ export const AdministratorInput = v.object({
   email: Email,
   password: Password,
   username: v.optional(
-    v.pipe(NewUsername, v.description('Visible characters, no outer spaces. Default: the email address up to its @')),
+    v.pipe(
+      ChosenUsername,
+      v.description('Visible characters, no outer spaces. Default: the email address up to its @'),
+    ),
   ),
   display_name: v.optional(DisplayName),
 })

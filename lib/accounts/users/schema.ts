@@ -35,7 +35,7 @@ export const Username = v.pipe(
 )
 
 /** The username that a user gets: not one that addresses several users. */
-export const NewUsername = v.pipe(
+export const ChosenUsername = v.pipe(
   Username,
   v.check((name) => !isReservedName(name), 'is reserved, as it addresses several users'),
   v.description(
@@ -97,7 +97,7 @@ export const AccountAnswer = v.object({ user: Account })
 export type AccountAnswer = v.InferOutput<typeof AccountAnswer>
 
 export const UserInput = v.object({
-  username: NewUsername,
+  username: ChosenUsername,
   email: Email,
   email_verified: v.optional(
     v.pipe(v.boolean(), v.description('false: the address must still be verified, for example by a mailed link')),
@@ -111,7 +111,7 @@ export type UserInput = v.InferOutput<typeof UserInput>
 
 /** An administrator's change of an account; missing fields keep their value. */
 export const AccountChanges = v.object({
-  username: v.optional(NewUsername),
+  username: v.optional(ChosenUsername),
   email: v.optional(
     v.pipe(Email, v.description('A new address is unverified unless `email_verified` is true as well')),
   ),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Email, NewUsername, Password } from '../../accounts/users/schema.ts'
+import { ChosenUsername, Email, Password } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, opaque } from '../../core/schema.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
@@ -72,7 +72,7 @@ export type Invites = v.InferOutput<typeof Invites>
 /** The token, and without a session the account to create. */
 export const Acceptance = v.object({
   token: opaque(MAX_LENGTH.token),
-  username: v.optional(NewUsername),
+  username: v.optional(ChosenUsername),
   email: v.optional(Email),
   password: v.optional(Password),
 })

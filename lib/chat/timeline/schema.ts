@@ -34,7 +34,7 @@ export type TimelineQuery = v.InferOutput<typeof TimelineQuery>
 export const RepliesQuery = v.object(PLACE_ENTRIES)
 export type RepliesQuery = v.InferOutput<typeof RepliesQuery>
 
-/** What a root says of its thread. */
+/** What a root says of its thread; deleted ones too. */
 export const ThreadState = v.object({
   title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
   ...REPLY_STATE,
@@ -45,7 +45,7 @@ export type ThreadState = v.InferOutput<typeof ThreadState>
 export const TimelineMessage = v.object({
   ...Message.entries,
   unread: v.optional(v.pipe(v.literal(true), v.description('Of another user, and not read by the caller'))),
-  thread: v.optional(v.pipe(ThreadState, v.description('Only roots have it, deleted ones too'))),
+  thread: v.optional(ThreadState),
 })
 export type TimelineMessage = v.InferOutput<typeof TimelineMessage>
 

@@ -32,15 +32,12 @@ export interface WindowActions
 }
 
 /** The messages of a conversation by arrival, newest last: the first ones of threads, or all. */
-export function useConversation(
-  conversation_id: string,
-  { view = 'roots' }: ConversationOptions = {},
-): MessagesView & WindowActions {
+export function useConversation(conversation_id: string, options?: ConversationOptions): MessagesView & WindowActions {
   const store = useChatStore()
-  const part = store.conversation(conversation_id, { view })
-  return useWindow(part, (content, options) => {
-    const parent = part.getSnapshot().messages.find(({ id }) => id === options?.parent_id)
-    return store.post({ ...options, root_id: parent?.root_id, conversation_id, content })
+  const part = store.conversation(conversation_id, options)
+  return useWindow(part, (content, more) => {
+    const parent = part.getSnapshot().messages.find(({ id }) => id === more?.parent_id)
+    return store.post({ ...more, root_id: parent?.root_id, conversation_id, content })
   })
 }
 
