@@ -43,8 +43,8 @@ stream = chat.StreamApi(client).events_stream_without_preload_content(conversati
 arriving = events(stream)
 print("stream:", type(next(arriving)).__name__)
 
-posted = messages.messages_post_root(conversation_id, chat.MessageInput(content="Does it run?"), idempotency_key="once")
-again = messages.messages_post_root(conversation_id, chat.MessageInput(content="Does it run?"), idempotency_key="once")
+posted = messages.messages_post_root(conversation_id, chat.RootInput(content="Does it run?"), idempotency_key="once")
+again = messages.messages_post_root(conversation_id, chat.RootInput(content="Does it run?"), idempotency_key="once")
 print("posted once:", posted.root_id == again.root_id)
 messages.messages_reply(str(posted.message_id), chat.MessageInput(content="It runs."))
 

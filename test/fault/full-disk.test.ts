@@ -119,7 +119,7 @@ it('operators delete on a full disk beside a running service, in steps of a MiB 
   // Events past their retention.
   await innerState(service).db.run(sql`UPDATE events SET created_at = created_at - 200000000000`)
   const pruned = await at('events', 'prune')
-  expect(pruned.stdout).toMatch(/^events +\d{3}/m)
+  expect(pruned.stdout).toMatch(/^events +\d{2,}/m)
   expect(pruned.stdout).toMatch(/Freed: 0\.0 MiB on the disk, \d+\.\d MiB inside the database file/)
   expect(statSync(`${file}-wal`).size).toBeLessThan(MIB)
   const { count } = (await innerState(service).db.get<{ count: number }>(sql`SELECT count(*) AS count FROM messages`))!

@@ -183,6 +183,9 @@ const WHOLE = [
   'newcomersList',
   // test/chat/search reads its pages while messages arrive.
   'searchMessages',
+  // test/chat/timeline walks them in both directions while messages are posted, deleted, restored and erased.
+  'messagesList',
+  'threadsMessages',
 ]
 
 it('changes every list of several pages', () => {
