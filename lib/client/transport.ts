@@ -1,13 +1,6 @@
 import { readText } from '../core/body.ts'
 import type { Requester } from './request.ts'
-
-/**
- * How event streams arrive: by the body of a `fetch`, or by an `XMLHttpRequest` where that body cannot be read as it comes
- * (React Native).
- */
-export type Transport = (typeof TRANSPORTS)[number]
-
-const TRANSPORTS = ['auto', 'fetch', 'xhr'] as const
+import { TRANSPORTS, type Transport } from './types.ts'
 
 /** The text of a stream as it arrives. */
 export interface TextStream {

@@ -2,10 +2,17 @@ import type { Attachment } from '../api/attachments.ts'
 import type { ClientFeatures } from '../api/client-features.ts'
 import type { ConversationStreamEvent } from '../api/events.ts'
 import type { NamesOf } from '../core/known-names.ts'
-import type { Transport } from './transport.ts'
 
 export type { ConversationStreamEvent } from '../api/events.ts'
 export type { CallOptions } from './call-options.ts'
+
+/**
+ * How event streams arrive: by the body of a `fetch`, or by an `XMLHttpRequest` where that body cannot be read as it comes
+ * (React Native).
+ */
+export type Transport = (typeof TRANSPORTS)[number]
+
+export const TRANSPORTS = ['auto', 'fetch', 'xhr'] as const
 
 /** The address of a service, and the settings of the client. */
 export interface ClientOptions {

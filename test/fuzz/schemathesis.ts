@@ -52,6 +52,10 @@ const UNSAID = [
   // What a word is depends on its script.
   'must have a word that is to be found',
   'must have at least 3 characters before *',
+  'must be at least 2 characters, outer spaces and a leading @ aside',
+  // No schema of a query says that a parameter excludes another one, or that one of two is needed.
+  'must be there, or else ids',
+  ...['before', 'after', 'around'].map((other) => `must be left out with ${other}`),
 ]
 
 /** Why edits are refused: whether the message has files is its state. */
