@@ -55,6 +55,7 @@ const UNSAID = [
   'must be at least 2 characters, outer spaces and a leading @ aside',
   // No schema of a query says that a parameter excludes another one, or that one of two is needed.
   'must be there, or else ids',
+  'must not be there with a query',
   ...['before', 'after', 'around'].map((other) => `must be left out with ${other}`),
 ]
 
