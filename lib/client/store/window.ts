@@ -1,32 +1,14 @@
-import type { Message, TimelineMessage } from '../../api/client-entities.ts'
+import type { TimelineMessage } from '../../api/client-entities.ts'
 import { isTransient } from '../backoff.ts'
-import type { ConversationStreamEvent } from '../types.ts'
 import { withText } from './answers.ts'
-import { foldMessages, type MessageList, type MessagesData, placeOf, withoutChunks } from './fold-messages.ts'
+import type { MessageList } from './fold-messages.ts'
+import { find, foldWindow, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
 import { toMessage } from './pending.ts'
-import { changedMessage, withQuotesOf } from './quotes.ts'
 import type { Plan } from './resource.ts'
-import { isBy } from './threads.ts'
 import type { MessagesView, PendingPost, StoreClient, TimelineStoreMessage } from './types.ts'
-
-/** The messages that a window keeps: with more, those at its other end are dropped. */
-const MAX_WINDOW = 1_000
 
 /** How many messages are read again at once. */
 const REFRESHED = 200
-
-/** Part of a list by arrival without a gap, with the places where it continues. */
-export interface WindowData extends MessagesData {
-  /** By arrival. */
-  messages: readonly TimelineMessage[]
-  /** The root, in the replies of a thread. */
-  root?: TimelineMessage | undefined
-  next_before?: string | undefined
-  next_after?: string | undefined
-  /** Messages that have arrived behind the window since it was read. */
-  newer_count: number
-  first_unread_id?: string | undefined
-}
 
 /** A page of the list, with the place where it was read. */
 export type ReadWindowPage = (place: {
@@ -50,8 +32,6 @@ interface WindowOptions {
   /** Keeps moves for the next reading. */
   returnMoves: (moves: WindowMove[]) => void
 }
-
-const NOTHING: WindowData = { messages: [], newer_count: 0, chunks: new Map() }
 
 /** A list by arrival around a place, which is read in both directions and follows the stream at its end. */
 export function windowPlan(options: WindowOptions): Plan<WindowData, MessagesView> {
@@ -159,128 +139,6 @@ function joined(before: WindowData, after: WindowData): WindowData {
     newer_count: after.next_after === undefined ? 0 : Math.max(before.newer_count, after.newer_count),
     first_unread_id: after.first_unread_id,
   }
-}
-
-function trimmedAfter(data: WindowData): WindowData {
-  const dropped = data.messages.slice(MAX_WINDOW)
-  if (dropped.length === 0) return data
-  const messages = data.messages.slice(0, MAX_WINDOW)
-  return dropped.reduce((rest, { id }) => withoutChunks(rest, id), {
-    ...data,
-    messages,
-    next_after: messages.at(-1)!.id,
-  })
-}
-
-function trimmedBefore(data: WindowData): WindowData {
-  const dropped = data.messages.slice(0, -MAX_WINDOW)
-  if (dropped.length === 0) return data
-  const messages = data.messages.slice(-MAX_WINDOW)
-  return dropped.reduce((rest, { id }) => withoutChunks(rest, id), { ...data, messages, next_before: messages[0]!.id })
-}
-
-function find({ messages, root }: WindowData, id: string): TimelineMessage | undefined {
-  return root?.id === id ? root : messages.find((message) => message.id === id)
-}
-
-/** Replaces a message, or adds one that has just arrived at the end: behind a part that is not read it only counts. */
-function withMessage(data: WindowData, message: TimelineMessage, isNew: boolean): WindowData {
-  const known = find(data, message.id)
-  if (known) {
-    const { unread, thread } = known
-    const changed: TimelineMessage = { ...(unread && { unread }), ...(thread && { thread }), ...message }
-    if (known === data.root) return { ...data, root: changed }
-    return { ...data, messages: data.messages.with(data.messages.indexOf(known), changed) }
-  }
-  if (!isNew) return data
-  if (data.next_after !== undefined) return { ...data, newer_count: data.newer_count + 1 }
-  const at = placeOf(data.messages, 'created_at', message.created_at)
-  if (at === 0 && data.next_before !== undefined) return data
-  const first = data.messages.find(({ id }) => id === data.first_unread_id)
-  const isFirst = data.first_unread_id === undefined || (first && message.created_at < first.created_at)
-  const first_unread_id = message.unread && isFirst ? message.id : data.first_unread_id
-  return trimmedBefore({ ...data, first_unread_id, messages: data.messages.toSpliced(at, 0, message) })
-}
-
-/** The window after an event. @param has whether a message belongs to its list */
-export function foldWindow(
-  data: WindowData,
-  has: MessageList<WindowData>['has'],
-  event: ConversationStreamEvent,
-  user_id: string,
-): WindowData | 'stale' {
-  // Nothing is read yet: what is read then has the message.
-  if (data === NOTHING) return data
-  const [first] = data.messages
-  const place = data.root ?? first
-  if (event.type === 'membership.changed' && event.payload.action === 'removed')
-    return event.payload.conversation_id === place?.conversation_id ? 'stale' : data
-  if (event.type === 'unread.update') {
-    const { root_id, conversation_id, unread } = event.payload
-    if (conversation_id !== place?.conversation_id) return data
-    return unread > 0 ? 'stale' : withoutUnread(data, (message) => message.root_id === root_id)
-  }
-  if (event.type === 'conversation.unread') {
-    const { conversation_id, change, at } = event.payload
-    if (conversation_id !== place?.conversation_id) return data
-    if (change === 'roots_unread') return 'stale'
-    const isMeant = ({ parent_id }: TimelineMessage) => change === 'all_read' || parent_id === undefined
-    return withoutUnread(data, (message) => message.created_at <= at && isMeant(message))
-  }
-  const list: MessageList<WindowData> = {
-    has: (message) => has(message) || message.id === data.root?.id,
-    find,
-    with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, user_id) : message, isNew),
-  }
-  const next = withQuotes(foldMessages(data, list, event, user_id), event)
-  return next !== 'stale' && event.type === 'message.new' ? withReply(next, event.payload.message) : next
-}
-
-/** The window after a message that some of its messages quote has changed. */
-function withQuotes(data: WindowData | 'stale', event: ConversationStreamEvent): WindowData | 'stale' {
-  const changed = changedMessage(event)
-  if (!changed || data === 'stale') return data
-  const messages = withQuotesOf(data.messages, changed)
-  const [root] = data.root ? withQuotesOf([data.root], changed) : []
-  return messages === data.messages && root === data.root ? data : { ...data, messages, root }
-}
-
-/** A message that has just arrived with what only lists say of it. */
-function toNews(message: Message, user_id: string): TimelineMessage {
-  return {
-    ...message,
-    ...(!isBy(message, user_id) && { unread: true }),
-    ...(message.id === message.root_id && { thread: { reply_count: 0, last_replier_ids: [] } }),
-  }
-}
-
-/** The window with a reply counted at its root, unless that was read since. */
-function withReply(data: WindowData, { root_id, parent_id, created_at, author_user_id }: Message): WindowData {
-  const root = parent_id === undefined ? undefined : find(data, root_id)
-  const { reply_count = 0, last_reply_at = '', last_replier_ids = [] } = root?.thread ?? {}
-  if (!root || created_at <= last_reply_at) return data
-  const repliers = author_user_id === undefined ? last_replier_ids : [author_user_id, ...last_replier_ids]
-  const thread = {
-    ...root.thread,
-    reply_count: reply_count + 1,
-    last_reply_at: created_at,
-    last_replier_ids: [...new Set(repliers)].slice(0, 3),
-  }
-  return withMessage(data, { ...root, thread }, false)
-}
-
-/** The window after some of its messages were read; its first unread one may be outside of it. */
-function withoutUnread(data: WindowData, isRead: (message: TimelineMessage) => boolean): WindowData | 'stale' {
-  const read = ({ unread, ...message }: TimelineMessage): TimelineMessage =>
-    unread && !isRead(message) ? { ...message, unread } : message
-  const root = data.root && read(data.root)
-  const messages = data.messages.map(read)
-  const first = messages.find(({ unread }) => unread)?.id
-  const isKnown = data.first_unread_id === undefined || data.first_unread_id === first
-  // The first unread one of the list may be outside of the window.
-  const isInside = data.next_before === undefined || data.messages.some(({ id }) => id === data.first_unread_id)
-  if (!isKnown && (!isInside || (first === undefined && data.next_after !== undefined))) return 'stale'
-  return { ...data, root, messages, first_unread_id: isKnown ? data.first_unread_id : first }
 }
 
 /** The messages with the posts that are not stored yet, at their end. */

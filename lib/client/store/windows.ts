@@ -3,9 +3,10 @@ import { pause } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { Readable } from './cell.ts'
+import { foldWindow, type WindowData } from './fold-window.ts'
 import type { Resource } from './resource.ts'
 import type { MessagesView, PendingPost } from './types.ts'
-import { foldWindow, type ReadWindowPage, type WindowData, type WindowMove, windowPlan } from './window.ts'
+import { type ReadWindowPage, type WindowMove, windowPlan } from './window.ts'
 
 /** Messages by arrival around a place. It is read at its end first, and moves in both directions. */
 export interface MessageWindow extends Readable<MessagesView> {
@@ -56,7 +57,7 @@ export function createWindows(
         moves.delete(key)
         return taken
       },
-      returnMoves: (taken) => void moves.set(key, [...taken, ...(moves.get(key) ?? [])]),
+      returnMoves: (taken) => void moves.set(key, pendingMoves([...taken, ...(moves.get(key) ?? [])])),
     })
   })
 
@@ -77,9 +78,7 @@ export function createWindows(
   }
 
   function move(resource: Resource<WindowData, MessagesView>, key: string, next: WindowMove): Promise<void> {
-    const queued = moves.get(key) ?? []
-    // Calls that wait for the same reading read a page once.
-    if (queued.at(-1) !== next) moves.set(key, [...queued, next])
+    moves.set(key, pendingMoves([...(moves.get(key) ?? []), next]))
     return resource.loadMore()
   }
 
@@ -134,6 +133,12 @@ export function createWindows(
         })
     },
   }
+}
+
+/** What is left of moves for the same reading: a jump makes those before it void, and a page is read once. At most three. */
+function pendingMoves(moves: WindowMove[]): WindowMove[] {
+  const jump = moves.findLastIndex((move) => typeof move === 'object' || move === 'newest')
+  return [...new Set(moves.slice(Math.max(jump, 0)))]
 }
 
 const partsOf = (key: string) => key.split(' ') as [view: string, id: string]
