@@ -1,3 +1,4 @@
+export type { SystemProfile } from './accounts/host-identity/system.ts'
 export type * from './api/entities.ts'
 export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'

@@ -256,6 +256,8 @@ export interface Identity {
   username?: string
   email?: string
   display_name?: string
+  /** The https URL of a photo, at most 2048 characters; an empty text removes it. */
+  avatar_url?: string
   roles?: readonly Role[]
   /** `Set-Cookie` lines of the response over HTTP, for a host that renews its own session. */
   set_cookie?: string | readonly string[]

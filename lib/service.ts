@@ -1,4 +1,4 @@
-import { systemActor } from './accounts/host-identity/system.ts'
+import { type SystemProfile, systemActor } from './accounts/host-identity/system.ts'
 import { joinProcess } from './accounts/sessions/cookie-conflicts.ts'
 import type { Features } from './api/features.ts'
 import { ensureFormer } from './chat/memberships/filling.ts'
@@ -44,9 +44,10 @@ export interface Chat extends Features {
    * conversations, and participates in none.
    *
    * @param name lower-case letters, digits, `.`, `_`, `-`; at most 40
+   * @param profile what users see of it, stored where it differs; a missing field keeps its value
    * @throws ChatError `validation_failed`
    */
-  system(name: string): Promise<Actor>
+  system(name: string, profile?: SystemProfile): Promise<Actor>
   /**
    * Takes another configuration while the service runs: the keys that can be reloaded, and of those all or none. Calls in
    * progress end as they began.
@@ -153,9 +154,9 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   return withinContext(ctx, {
     ...bindFeatures(ctx),
     start,
-    async system(name) {
+    async system(name, profile) {
       assertStarted(ctx)
-      return systemActor(ctx, name)
+      return systemActor(ctx, name, profile)
     },
     reload: createReload(ctx),
     withTransaction,

@@ -70,6 +70,7 @@ export async function probe(ctx: Context, actor: Actor, options: ProbeOptions = 
       email_verified_at: null,
       username: name,
       display_name: null,
+      avatar_url: null,
       roles: options.may_upload ? 'member' : 'read_only',
       password_hash: null,
       disabled_at: null,

@@ -6,7 +6,12 @@ const NFC_GROWTH = 3
 
 /** The maximum length of the columns that hold users' texts, in UTF-16 units, as in the API. */
 const MAX_LENGTH_OF_COLUMN: Record<string, Record<string, number>> = {
-  users: { email: MAX_LENGTH.email, username: NFC_GROWTH * MAX_LENGTH.username, display_name: MAX_LENGTH.name },
+  users: {
+    email: MAX_LENGTH.email,
+    username: NFC_GROWTH * MAX_LENGTH.username,
+    display_name: MAX_LENGTH.name,
+    avatar_url: MAX_LENGTH.url,
+  },
   conversations: { title: MAX_LENGTH.title },
   invites: { email: MAX_LENGTH.email },
   messages: { prompt: MAX_LENGTH.message, delete_reason: MAX_LENGTH.remark },

@@ -90,6 +90,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
         username: `many${n}`.padEnd(64, '"'),
         username_key: `many${n}`.padEnd(64, '"'),
         display_name: long(200),
+        avatar_url: `https://example.org/${'x'.repeat(2000)}`,
         roles: 'member',
         created_at: at,
         updated_at: at,

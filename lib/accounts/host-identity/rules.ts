@@ -4,12 +4,13 @@ import type { HostIdentity } from '../identities/schema.ts'
 import { defaultUsername, PLACEHOLDER_DOMAINS } from '../users/rules.ts'
 
 /** The fields of a user that the host sets, as they are stored. A reserved username counts as missing. */
-export function toProfile({ username, email, display_name, roles }: HostIdentity) {
+export function toProfile({ username, email, display_name, avatar_url, roles }: HostIdentity) {
   const definedRoles = roles?.filter((role) => role !== undefined)
   return {
     ...(username !== undefined && !isReservedName(username) && { username: username.normalize('NFC') }),
     ...(email !== undefined && { email: email.trim() }),
     ...(display_name !== undefined && { display_name }),
+    ...(avatar_url !== undefined && { avatar_url }),
     ...(definedRoles && { roles: joinRoles(definedRoles) || 'member' }),
   }
 }
@@ -26,6 +27,7 @@ export function placeholderUser(id: string, { username, email }: Pick<HostIdenti
     email_verified_at: null,
     username: `${[...name].slice(0, 40).join('')}-${id.slice(-12)}`,
     display_name: null,
+    avatar_url: null,
     roles: 'member',
   }
 }

@@ -117,8 +117,9 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<HostUser | undefine
 
 /** The user with the host's values. */
 async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, now: Micros): Promise<ShownUser> {
-  const { username, email, display_name = user.display_name, roles = user.roles } = toProfile(identity)
-  const profile = { ...shownOf(user), display_name: display_name || null, roles }
+  const input = toProfile(identity)
+  const { username, email, display_name = user.display_name, avatar_url = user.avatar_url, roles = user.roles } = input
+  const profile = { ...shownOf(user), display_name: display_name || null, avatar_url: avatar_url || null, roles }
   if (username !== undefined && username !== user.username) {
     const holder = await findUserByUsername(db, username)
     if (!holder || holder.id === user.id) profile.username = username
@@ -131,12 +132,12 @@ async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, n
   return profile
 }
 
-function shownOf({ id, email, email_verified_at, username, display_name, roles }: ShownUser): ShownUser {
-  return { id, email, email_verified_at, username, display_name, roles }
+function shownOf({ id, email, email_verified_at, username, display_name, avatar_url, roles }: ShownUser): ShownUser {
+  return { id, email, email_verified_at, username, display_name, avatar_url, roles }
 }
 
 function isSame(user: ShownUser, profile: ShownUser): boolean {
-  return (['email', 'email_verified_at', 'username', 'display_name', 'roles'] as const).every(
+  return (['email', 'email_verified_at', 'username', 'display_name', 'avatar_url', 'roles'] as const).every(
     (field) => user[field] === profile[field],
   )
 }

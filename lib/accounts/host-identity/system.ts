@@ -3,12 +3,16 @@ import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { isReservedName } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import { parseInput } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { isTaken } from '../../storage/errors.ts'
+import { announceChange } from '../users/announcing.ts'
 import { PLACEHOLDER_DOMAINS } from '../users/rules.ts'
-import { insertUser, nameSystemUser } from '../users/store-naming.ts'
-import { findSystemUser } from '../users/store-system.ts'
+import { AvatarUrl, DisplayName } from '../users/schema.ts'
+import { lockUser } from '../users/store.ts'
+import { insertUser, nameSystemUser, updateProfile } from '../users/store-naming.ts'
+import { findSystemUser, type SystemUser } from '../users/store-system.ts'
 
 const Named = v.object({
   name: v.pipe(
@@ -18,17 +22,36 @@ const Named = v.object({
   ),
 })
 
+const Shown = v.object({ display_name: v.optional(DisplayName), avatar_url: v.optional(AvatarUrl) })
+
+/** What users see of a system actor. A missing field keeps its value. */
+export interface SystemProfile {
+  /** Shown instead of the username; an empty text makes it the name of the actor again. */
+  display_name?: string
+  /** The https URL of a photo, at most 2048 characters; an empty text removes it. */
+  avatar_url?: string
+}
+
+const PROFILE: NamesOf<SystemProfile> = { display_name: 0, avatar_url: 0 }
+
 /**
  * A system actor of the host: a user without a sign-in, the same for a name at every call and on every node.
  *
- * @throws ChatError `validation_failed` for a name that is none, and for a reserved one of no actor yet; `account_disabled`
+ * @throws ChatError `validation_failed` for a name that is none, for a reserved one of no actor yet, and for a profile that
+ *   cannot be stored; `account_disabled`
+ * @throws TypeError for an unknown field of the profile
  */
-export async function systemActor(ctx: Context, given: string): Promise<Actor> {
+export async function systemActor(ctx: Context, given: string, shown: SystemProfile = {}): Promise<Actor> {
+  refuseUnknown('chat.system', shown, PROFILE)
   const { name } = parseInput(Named, { name: given })
+  const profile = parseInput(Shown, shown)
   for (;;) {
     const user = await findSystemUser(ctx.db, name)
     if (user?.disabled_at) throw new ChatError('account_disabled')
-    if (user) return { user_id: user.id, roles: ['member'], system: name }
+    if (user) {
+      if (!isSame(user, withProfile(user, name, profile))) await ctx.write((tx) => update(ctx, tx, name, profile))
+      return { user_id: user.id, roles: ['member'], system: name }
+    }
     if (isReservedName(name)) {
       const message = 'is reserved, as it addresses several users'
       throw new ChatError('validation_failed', { errors: [{ path: 'name', message }] })
@@ -51,6 +74,7 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
     // Two calls at once may both add a user: one of them fails below.
     username: `${name}-${id.slice(-12)}`,
     display_name: name,
+    avatar_url: null,
     roles: 'member',
     password_hash: null,
     disabled_at: null,
@@ -60,4 +84,29 @@ async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
   if (conflict) throw new ChatError(conflict)
   await nameSystemUser(tx, id, name)
   tx.audit({ act: 'user.created', subject_id: id, detail: { by: 'host', roles: row.roles } })
+}
+
+async function update(ctx: Context, tx: Tx, name: string, profile: SystemProfile): Promise<void> {
+  const unlocked = await findSystemUser(tx, name)
+  if (!unlocked) return
+  await lockUser(tx, unlocked.id)
+  // Read again under the lock, so that a field that another call changes is kept.
+  const user = (await findSystemUser(tx, name))!
+  const changed = withProfile(user, name, profile)
+  if (isSame(user, changed)) return
+  await updateProfile(tx, changed, ctx.now())
+  announceChange(tx, user, changed)
+  tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: 'host', roles: user.roles } })
+}
+
+function withProfile(user: SystemUser, name: string, { display_name, avatar_url }: SystemProfile): SystemUser {
+  return {
+    ...user,
+    ...(display_name !== undefined && { display_name: display_name || name }),
+    ...(avatar_url !== undefined && { avatar_url: avatar_url || null }),
+  }
+}
+
+function isSame(one: SystemUser, other: SystemUser): boolean {
+  return one.display_name === other.display_name && one.avatar_url === other.avatar_url
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant } from '../../core/schema.ts'
-import { DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
+import { AvatarUrl, DisplayName, Email, Roles, Subject, Username } from '../users/schema.ts'
 
 /** The number of cookies that a host may set with a response: browsers keep about fifty of a site. */
 const MAX_COOKIES = 20
@@ -21,6 +21,7 @@ export const HostIdentity = v.object({
   username: v.fallback(v.optional(Username), undefined),
   email: v.fallback(v.optional(Email), undefined),
   display_name: v.fallback(v.optional(DisplayName), undefined),
+  avatar_url: v.fallback(v.optional(AvatarUrl), undefined),
   roles: v.fallback(v.optional(v.array(v.fallback(v.optional(Roles.pipe[0].item), undefined))), undefined),
   set_cookie: v.fallback(
     v.optional(
@@ -48,6 +49,7 @@ export const HostPerson = v.object({
   display_name: v.optional(
     v.pipe(DisplayName, v.description('At least one visible character; an empty text removes it')),
   ),
+  avatar_url: v.optional(AvatarUrl),
   roles: v.optional(Roles),
 })
 export type HostPerson = v.InferOutput<typeof HostPerson>

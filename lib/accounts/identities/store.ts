@@ -23,7 +23,8 @@ export function findIdentity(
   { provider, issuer, subject }: IdentityKey,
 ): Promise<Omit<UserRow, 'password_hash'> | undefined> {
   return db.get(
-    sql`SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.disabled_at, u.created_at
+    sql`SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.avatar_url, u.roles,
+            u.disabled_at, u.created_at
        FROM identities i JOIN users u ON u.id = i.user_id
       WHERE i.provider = ${provider} AND i.issuer = ${issuer} AND i.subject = ${subject}`,
   )

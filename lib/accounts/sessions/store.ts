@@ -72,13 +72,15 @@ export async function findSession(
   const row = await recallOrGet<SessionTimes & OwnUser & { user_id: string }>(
     db,
     sql`SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
-            u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.receipts
+            u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.avatar_url,
+            u.roles, u.receipts
        FROM sessions s JOIN users u ON u.id = s.user_id
       WHERE s.id = ${id}`,
   )
   if (!row) return undefined
-  const { user_id, email, email_verified_at, username, display_name, roles, receipts } = row
-  return { session: row, user: { id: user_id, email, email_verified_at, username, display_name, roles, receipts } }
+  const { user_id, email, email_verified_at, username, display_name, avatar_url, roles, receipts } = row
+  const user = { id: user_id, email, email_verified_at, username, display_name, avatar_url, roles, receipts }
+  return { session: row, user }
 }
 
 export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {

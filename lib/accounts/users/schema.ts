@@ -56,6 +56,24 @@ export const DisplayName = v.pipe(
   ),
 )
 
+/** The https address of a photo that the host has: as a browser would request it, or empty. */
+export const AvatarUrl = v.pipe(
+  text(MAX_LENGTH.url),
+  v.check((url) => url === '' || isPhotoUrl(url), 'must be an https URL without credentials, or empty'),
+  v.transform((url) => (url === '' ? '' : new URL(url).href)),
+  v.maxLength(MAX_LENGTH.url),
+  v.description('An https URL of at most 2048 characters; an empty text removes it'),
+)
+
+function isPhotoUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return protocol === 'https:' && username === '' && password === ''
+}
+
+/** A photo as it is read. */
+export const ReadAvatar = v.optional(v.pipe(v.string(), v.description('The URL of a photo of the user')))
+
 /** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
 export const Password = v.pipe(
   text(MAX_LENGTH.password),
@@ -80,6 +98,7 @@ export const User = v.object({
   email_verified: v.pipe(v.boolean(), v.description('Whether the address was verified to belong to the user')),
   username: v.string(),
   display_name: v.optional(v.string()),
+  avatar_url: ReadAvatar,
   roles: Roles,
 })
 export type User = v.InferOutput<typeof User>
@@ -200,7 +219,7 @@ export const Person = v.object({
   id: Id,
   username: v.string(),
   display_name: v.optional(v.string()),
-  avatar_url: v.optional(v.pipe(v.string(), v.description('A photo of the user'))),
+  avatar_url: ReadAvatar,
   kind: v.pipe(v.picklist(['person', 'system']), v.description('`system`: a part of the host')),
   disabled: v.optional(v.pipe(v.literal(true), v.description('The account is disabled'))),
 })

@@ -104,6 +104,7 @@ export async function addUser(
     email_verified_at: user.email_verified ? ctx.now() : null,
     username: user.username.normalize('NFC'),
     display_name: user.display_name ?? null,
+    avatar_url: null,
     roles: joinRoles(user.roles),
     password_hash: user.password_hash,
     disabled_at: null,

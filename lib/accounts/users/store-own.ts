@@ -10,7 +10,8 @@ export interface OwnUser extends ShownUser {
 
 export function findOwnUser(db: Queries, id: string): Promise<OwnUser | undefined> {
   return db.get<OwnUser>(
-    sql`SELECT id, email, email_verified_at, username, display_name, roles, receipts FROM users WHERE id = ${id}`,
+    sql`SELECT id, email, email_verified_at, username, display_name, avatar_url, roles, receipts
+       FROM users WHERE id = ${id}`,
   )
 }
 

@@ -12,6 +12,7 @@ export interface PersonRow {
   username: string
   username_key: string
   display_name: string | null
+  avatar_url: string | null
   disabled_at: Micros | null
   system_name: string | null
 }
@@ -56,17 +57,18 @@ export function listVisible(
 const IS_FOUND = sql`u.disabled_at IS NULL AND u.system_name IS NULL
   AND u.email_key NOT LIKE ${literal(`%@${PLACEHOLDER_DOMAINS.probe}`)}`
 
-const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.disabled_at, u.system_name`
+const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.avatar_url, u.disabled_at, u.system_name`
 
 /** A user of an entry of the index, which may be outdated. */
 export type EntryRow = PersonRow & { is_found: number }
 
 /** A row as other users read it. */
-export function toPerson({ id, username, display_name, disabled_at, system_name }: PersonRow): Person {
+export function toPerson({ id, username, display_name, avatar_url, disabled_at, system_name }: PersonRow): Person {
   return {
     id,
     username,
     ...(display_name && { display_name }),
+    ...(avatar_url && { avatar_url }),
     kind: system_name === null ? 'person' : 'system',
     ...(disabled_at !== null && { disabled: true as const }),
   }

@@ -1,10 +1,16 @@
 import type { Queries } from '../../storage/database.ts'
 import { sql } from '../../storage/sql.ts'
-import type { UserRow } from './store.ts'
+import type { ShownUser, UserRow } from './store.ts'
+
+/** The user of a system actor. */
+export type SystemUser = ShownUser & Pick<UserRow, 'disabled_at'>
 
 /** The user of a system actor, by its name. */
 export function findSystemUser(db: Queries, name: string) {
-  return db.get<Pick<UserRow, 'id' | 'disabled_at'>>(sql`SELECT id, disabled_at FROM users WHERE system_name = ${name}`)
+  return db.get<SystemUser>(
+    sql`SELECT id, email, email_verified_at, username, display_name, avatar_url, roles, disabled_at
+       FROM users WHERE system_name = ${name}`,
+  )
 }
 
 /** Whether a user is that of a system actor. */

@@ -14,6 +14,8 @@ export interface UserRow {
   email_verified_at: Micros | null
   username: string
   display_name: string | null
+  /** The photo that the host has of the user. */
+  avatar_url: string | null
   /** Separated by commas. */
   roles: string
   password_hash: string | null
@@ -21,20 +23,25 @@ export interface UserRow {
   created_at: Micros
 }
 
-const COLUMNS = sql`id, email, email_verified_at, username, display_name, roles, password_hash, disabled_at, created_at`
+const COLUMNS = sql`id, email, email_verified_at, username, display_name, avatar_url, roles, password_hash,
+  disabled_at, created_at`
 
 /** The public columns of a user. */
-export type ShownUser = Pick<UserRow, 'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'roles'>
+export type ShownUser = Pick<
+  UserRow,
+  'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'avatar_url' | 'roles'
+>
 
 /** A row as the user reads it. */
 export function toUser(row: ShownUser): User {
-  const { id, email, username, display_name } = row
+  const { id, email, username, display_name, avatar_url } = row
   return {
     id,
     ...(!isPlaceholder(email) && { email }),
     email_verified: row.email_verified_at !== null,
     username,
     ...(display_name && { display_name }),
+    ...(avatar_url && { avatar_url }),
     roles: splitRoles(row.roles),
   }
 }

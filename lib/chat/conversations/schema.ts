@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Email, Subject, Username } from '../../accounts/users/schema.ts'
+import { Email, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, label, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
 import { LookFields, LookInput } from './schema-look.ts'
@@ -20,6 +20,7 @@ export const Participant = v.object({
   user_id: Id,
   username: v.string(),
   display_name: v.optional(v.string()),
+  avatar_url: ReadAvatar,
   role: ParticipantRole,
   joined_at: Instant,
   presence: Presence,
@@ -78,7 +79,12 @@ function isSmallJson(value: Record<string, unknown>): boolean {
 }
 
 /** The other person of a direct conversation; the caller in their own. */
-export const DirectPartner = v.object({ user_id: Id, username: v.string(), display_name: v.optional(v.string()) })
+export const DirectPartner = v.object({
+  user_id: Id,
+  username: v.string(),
+  display_name: v.optional(v.string()),
+  avatar_url: ReadAvatar,
+})
 export type DirectPartner = v.InferOutput<typeof DirectPartner>
 
 /** A conversation without its participants. */

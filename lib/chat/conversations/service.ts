@@ -185,8 +185,10 @@ export const list = useCase({
   },
 })
 
-const sizeOfSummary = ({ title, topic = '', ref = '', metadata }: ConversationSummary) =>
-  jsonBytes(title) + jsonBytes(topic) + jsonBytes(ref) + (metadata ? MAX_LENGTH.metadata : 0) + 1600
+const sizeOfSummary = ({ title, topic = '', ref = '', metadata, with: partner }: ConversationSummary) =>
+  [title, topic, ref, partner?.avatar_url ?? ''].reduce((sum, text) => sum + jsonBytes(text), 0) +
+  (metadata ? MAX_LENGTH.metadata : 0) +
+  1600
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 

@@ -83,6 +83,7 @@ export async function insertPlaceholder(tx: Tx, { id, username, display_name, ki
       email_verified_at: null,
       username: name,
       display_name,
+      avatar_url: null,
       roles: 'member',
       password_hash: null,
       disabled_at: at,

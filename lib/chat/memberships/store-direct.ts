@@ -59,6 +59,7 @@ interface NamedRow {
   user_id: string
   username: string
   display_name: string | null
+  avatar_url: string | null
 }
 
 /** The other person of each direct conversation of a user among these, or the system actor that has opened it. */
@@ -71,11 +72,11 @@ export async function listPartners(
   if (direct.length === 0) return new Map()
   const ids = direct.map(({ id }) => id)
   const rows = await db.all<NamedRow>(
-    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name
+    sql`SELECT p.conversation_id, u.id AS user_id, u.username, u.display_name, u.avatar_url
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id ${among(db, ids)}
       UNION ALL
-     SELECT c.id, u.id, u.username, u.display_name
+     SELECT c.id, u.id, u.username, u.display_name, u.avatar_url
        FROM conversations c JOIN users u ON u.id = c.system_id
       WHERE c.id ${among(db, ids)}`,
   )
@@ -100,6 +101,6 @@ function partnerIn(
   if (is_direct === 0 || pair_key === null) return undefined
   const row = people.find((participant) => participant.user_id !== userId) ?? people[0]
   if (!row) return undefined
-  const { user_id, username, display_name } = row
-  return { user_id, username, ...(display_name && { display_name }) }
+  const { user_id, username, display_name, avatar_url } = row
+  return { user_id, username, ...(display_name && { display_name }), ...(avatar_url && { avatar_url }) }
 }

@@ -5,22 +5,24 @@ import { among, type Micros, sql } from '../../storage/sql.ts'
 import { READ_FLOORS } from '../../storage/unread-set.ts'
 import type { Participant, ParticipantRole, Presence } from '../conversations/schema.ts'
 
-/** A row of a participant, with the names of the user. */
+/** A row of a participant, with the names and the photo of the user. */
 export interface ParticipantRow {
   user_id: string
   username: string
   display_name: string | null
+  avatar_url: string | null
   role: ParticipantRole
   joined_at: Micros
 }
 
 /** A participant as other participants read it. */
 export function toParticipant(row: ParticipantRow, presence: Presence): Participant {
-  const { user_id, username, display_name, role } = row
+  const { user_id, username, display_name, avatar_url, role } = row
   return {
     user_id,
     username,
     ...(display_name && { display_name }),
+    ...(avatar_url && { avatar_url }),
     role,
     joined_at: toInstant(row.joined_at),
     presence,
@@ -77,7 +79,7 @@ export function listParticipants(
   limit: number,
 ): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
-    sql`SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
+    sql`SELECT p.user_id, u.username, u.display_name, u.avatar_url, p.role, p.joined_at
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ${conversationId} AND (p.joined_at, p.user_id) > (${after.at}, ${after.id})
       ORDER BY p.joined_at, p.user_id
@@ -92,7 +94,7 @@ export function listParticipantsAmong(
   userIds: Iterable<string>,
 ): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
-    sql`SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
+    sql`SELECT p.user_id, u.username, u.display_name, u.avatar_url, p.role, p.joined_at
        FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ${conversationId} AND p.user_id ${among(db, userIds)}`,
   )

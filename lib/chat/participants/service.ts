@@ -116,10 +116,10 @@ async function addTo(
       throw new ChatError('not_found', { message: 'There is no such user.' })
     const joined = await join(tx, conversationId, { user, role: input.role, at: place.at, by: byActor(actor) })
     if (!joined) throw new ChatError('already_participant')
-    const { id: user_id, username, display_name } = user
+    const { id: user_id, username, display_name, avatar_url } = user
     if (user_id !== actor.user_id)
       tx.notify(makeNotifications(tx, [addition(ctx, actor, conversationId, { user_id, at: place.at })]))
-    return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
+    return { row: { user_id, username, display_name, avatar_url, role: input.role, joined_at: place.at } }
   })
   if (!added.row) return { invite: added.invite }
   await ctx.streams.presence.introduce(conversationId, added.row.user_id)
@@ -178,7 +178,8 @@ export const changeRole = useCase({
       return { ...other, user: (await findUser(tx, userId))! }
     })
     const { user, joined_at } = other
-    const row = { user_id: userId, username: user.username, display_name: user.display_name, role, joined_at }
+    const { username, display_name, avatar_url } = user
+    const row = { user_id: userId, username, display_name, avatar_url, role, joined_at }
     return { participant: toParticipant(row, await ctx.streams.presence.find(userId)) }
   },
 })
@@ -231,5 +232,5 @@ function findInvitee(tx: Queries, input: AnyParticipantInput): Promise<HostUser 
   return 'username' in input ? findUserByUsername(tx, input.username) : findUserByProvenEmail(tx, input.email)
 }
 
-const sizeOfParticipant = ({ username, display_name = '' }: Participant) =>
-  jsonBytes(username) + jsonBytes(display_name) + 350
+const sizeOfParticipant = ({ username, display_name = '', avatar_url = '' }: Participant) =>
+  jsonBytes(username) + jsonBytes(display_name) + jsonBytes(avatar_url) + 370

@@ -49,6 +49,7 @@ import { readFloors } from './0048-read-floors.ts'
 import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
+import { avatars } from './0053-avatars.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -135,6 +136,7 @@ export const MIGRATIONS: readonly Migration[] = [
   mentionOrigins,
   quotes,
   names,
+  avatars,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -88,6 +88,7 @@ function addPeople(chat: Chat, batch: number[]): Promise<Person[]> {
         display_name: null,
         roles: 'member',
         password_hash: null,
+        avatar_url: null,
         disabled_at: null,
         created_at: at,
       })

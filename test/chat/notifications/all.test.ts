@@ -134,7 +134,14 @@ async function addPeople(chat: Chat, conversationId: string): Promise<Actor[]> {
     for (const [n, user_id] of created.entries()) {
       await insertUser(tx, {
         ...{ id: user_id, email: `person-${n}@example.org`, email_verified_at: null, username: `person-${n}` },
-        ...{ display_name: null, roles: 'member', password_hash: null, disabled_at: null, created_at: now() },
+        ...{
+          display_name: null,
+          avatar_url: null,
+          roles: 'member',
+          password_hash: null,
+          disabled_at: null,
+          created_at: now(),
+        },
       })
       await insertParticipant(tx, conversationId, { user_id, role: 'member', joined_at: now() })
     }

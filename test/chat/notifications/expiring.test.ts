@@ -60,7 +60,14 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
     // Before and behind the others.
     const user = (user_id: string) => ({
       ...{ id: user_id, email: `${user_id}@example.org`, email_verified_at: null, username: user_id },
-      ...{ display_name: null, roles: 'member', password_hash: null, disabled_at: null, created_at: now() },
+      ...{
+        display_name: null,
+        avatar_url: null,
+        roles: 'member',
+        password_hash: null,
+        disabled_at: null,
+        created_at: now(),
+      },
     })
     await db.write(async (tx) => {
       for (const n of times(30, (index) => index)) await insertUser(tx, user(`0-${n}-${id()}`))

@@ -153,6 +153,7 @@ describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl)
       ['users', 'username', 3 * 64],
       ['users', 'email', 254],
       ['users', 'display_name', 200],
+      ['users', 'avatar_url', 2048],
       ['users', 'password_hash', 256 * 1024],
       ['conversations', 'title', 200],
       ['messages', 'content', 256 * 1024],
