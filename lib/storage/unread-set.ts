@@ -35,21 +35,30 @@ export const ROOT_IS_UNREAD = sql`(t.created_at > p.joined_at AND (coalesce(r.ro
 export const IS_UNREAD = sql`(coalesce(m.posted_by, '') <> p.user_id
     AND CASE WHEN m.parent_id IS NULL THEN ${ROOT_IS_UNREAD} ELSE m.created_at > ${SEEN_TO} END)`
 
+/** The own marker of the thread, if it is from after joining. */
+const OWN_MARKER = sql`CASE WHEN r.read_at > p.joined_at THEN r.read_at ELSE 0 END`
+
 /**
  * The arrival of the last message of the thread that the participant has read by a marker, of the thread or of the
- * conversation; 0 without one.
+ * conversation; 0 without one. A marker of the conversation reads only what arrived since joining: nothing else was unread.
  */
 export const MARKER = sql`CASE
-    WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= t.last_activity_at THEN t.last_activity_at
+    WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= t.last_activity_at AND t.last_activity_at > p.joined_at
+      THEN t.last_activity_at
     WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} = r.read_at THEN r.read_at
     WHEN ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= t.created_at THEN
-      (SELECT max(m.created_at) FROM messages m WHERE m.root_id = t.root_id AND m.created_at <= ${SEEN_TO})
+      coalesce((SELECT max(m.created_at) FROM messages m
+                 WHERE m.root_id = t.root_id AND m.created_at > p.joined_at AND m.created_at <= ${SEEN_TO}), ${OWN_MARKER})
     WHEN t.created_at > p.joined_at AND NOT ${ROOT_IS_UNREAD} THEN t.created_at
     ELSE 0 END`
 
-/** Whether a marker of the participant has read a message `m` of the thread. */
-export const IS_READ = sql`CASE WHEN m.parent_id IS NULL AND t.created_at > p.joined_at THEN NOT ${ROOT_IS_UNREAD}
-    ELSE ${SEEN_TO} > p.joined_at AND ${SEEN_TO} >= m.created_at END`
+/**
+ * Whether a marker of the participant has read a message `m` of the thread. A marker of the thread reads all before it,
+ * one of the conversation only what arrived since joining.
+ */
+export const IS_READ = sql`CASE WHEN m.created_at <= p.joined_at THEN ${OWN_MARKER} > 0
+    WHEN m.parent_id IS NULL THEN NOT ${ROOT_IS_UNREAD}
+    ELSE ${SEEN_TO} >= m.created_at END`
 
 /** The number of messages of others that are not deleted. */
 export const OTHERS = sql`t.message_count - coalesce(r.live_count, 0)`

@@ -147,4 +147,27 @@ describeOnEachDatabase('read receipts', (openUrl) => {
     await ada.participants.add(id, { user_id: grace.id })
     expect(await readersOf(message_id)).toEqual([])
   })
+
+  it('name a newcomer only by what came since, unless they marked the thread itself', async () => {
+    const { message_id: old, root_id } = await ada.messages.postRoot(id, { content: 'before' })
+    const quiet = await ada.messages.postRoot(id, { content: 'before, without replies' })
+    const late = await service.signIn('late')
+    await ada.participants.add(id, { user_id: late.id })
+    await late.conversations.markRead(id, { all: true })
+    expect(await readersOf(old)).not.toContain(late.id)
+    const markerOf = async (thread: string) =>
+      (await ada.receipts.ofThread(thread)).readers.find(({ user_id }) => user_id === late.id)?.read_at
+    for (const thread of [root_id, quiet.root_id]) expect(await markerOf(thread)).toBeUndefined()
+    const { message: reply } = await ada.messages.reply(old, { content: 'since' })
+    const { message: root } = await ada.messages.postRoot(id, { content: 'a thread since' })
+    await late.conversations.markRead(id, { all: true })
+    for (const { id: message } of [reply, root]) expect(await readersOf(message)).toContain(late.id)
+    for (const message of [old, quiet.message_id]) expect(await readersOf(message)).not.toContain(late.id)
+    expect(await markerOf(root_id)).toBe(reply.created_at)
+    expect(await markerOf(quiet.root_id)).toBeUndefined()
+    await ada.messages.reply(old, { content: 'unread' })
+    expect(await markerOf(root_id)).toBe(reply.created_at)
+    await late.threads.markRead(root_id, {})
+    expect(await readersOf(old)).toContain(late.id)
+  })
 })
