@@ -19,7 +19,8 @@ import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changi
 import { changeKind, listNotified, reinstate, type Whose, withdraw } from '../notifications/store-changes.ts'
 import { makeNotifications } from '../notifications/store-making.ts'
 import type { Edit } from './schema.ts'
-import { findMessage, type MessageRow } from './store.ts'
+import type { MessageRow } from './store.ts'
+import { listRepliedTo } from './store-quotes.ts'
 
 const NO_MENTIONS = { user_ids: [], all: false }
 const NOT_KNOWN: KnownParticipants = { idOf: new Map(), participating: new Map(), participants: 0 }
@@ -72,8 +73,8 @@ async function changeNotifications(
   }: { before: MentionedUsers; after: MentionedUsers; added: string[]; removed: string[] },
 ): Promise<string[]> {
   for (const from of ['mention_all', 'reply'] as const) await changeKind(tx, message.id, added, { from, to: 'mention' })
-  const parent = message.parent_id === null ? undefined : await findMessage(tx, message.parent_id)
-  const replied = removed.filter((id) => id === parent?.posted_by)
+  const repliedTo = await listRepliedTo(tx, message)
+  const replied = removed.filter((id) => repliedTo.has(id))
   await changeKind(tx, message.id, replied, { from: 'mention', to: 'reply' })
   if (after.all) await changeKind(tx, message.id, removed, { from: 'mention', to: 'mention_all' })
 
@@ -128,7 +129,7 @@ async function notifyAdded(
   const { default_level } = ctx.config.notifications
   const batch = createNotificationBatch({ id: ctx.id, default_level })
   const place = { id, conversation_id, root_id, at, is_direct, author: message.posted_by! }
-  batch.add({ ...place, replied_to: undefined, persons: persons.filter(isNew), mentions_all: all })
+  batch.add({ ...place, replied_to: [], persons: persons.filter(isNew), mentions_all: all })
   if (all) batch.addAll((await listAllParticipants(tx, [conversation_id])).filter(isNew))
   const { made } = batch.list()
   if (made.length > 0) tx.notify(makeNotifications(tx, made))

@@ -1,3 +1,4 @@
+import type { Tx } from '../../live/transaction/transaction.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
 import {
@@ -15,6 +16,7 @@ import type { NewPost, PostContext } from './batch.ts'
 import type { PostPart } from './post-parts.ts'
 import type { MessageRow } from './store.ts'
 import type { Parent } from './store-posts.ts'
+import { findAuthors } from './store-quotes.ts'
 
 /** Decides which users each post of a batch mentions and notifies. A post that concerns none costs no statement. */
 export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): PostPart {
@@ -24,11 +26,13 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
   const decided = new Map<number, Mentioned>()
   const later: MessageRow[] = []
   let known: ReadonlyMap<number, KnownParticipants> = new Map()
+  const answering = createAnswering(posts)
 
   return {
     async load(tx, targets) {
       const these = targets.flatMap((target) => (wanted[target.n] ? { ...target, wanted: wanted[target.n]! } : []))
       if (these.length > 0) known = await lookUpMentions(tx, these)
+      await answering.load(tx)
     },
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */
@@ -46,8 +50,8 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
 
     add(row, _, { target: { n, is_direct }, parent }) {
       const { id, conversation_id, root_id, created_at: at, posted_by } = row
-      const replied_to = parent && repliedTo(parent)
-      if (row.mention_all === null && !replied_to && is_direct === 0) return
+      const replied_to = answering.repliedTo(row, parent)
+      if (row.mention_all === null && replied_to.length === 0 && is_direct === 0) return
       const { user_ids = [], all = false } = decided.get(n) ?? {}
       const persons = user_ids.map((user_id) => known.get(n)!.participating.get(user_id)!)
       const isLater = all && isForTask(known.get(n)!.participants)
@@ -67,7 +71,22 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
   }
 }
 
-function repliedTo(parent: Parent): ParticipantSettings | undefined {
-  const { replied_to: user_id, level, muted_until, archived } = parent
-  return user_id === null ? undefined : { user_id, level, muted_until, archived }
+/** Finds the authors of the messages that posts reply to, and of those that they quote. Without quotes it reads nothing. */
+function createAnswering(posts: readonly NewPost[]) {
+  const ids = new Set(posts.flatMap(({ input }) => input.quote_id ?? []))
+  let authors: ReadonlyMap<string, ParticipantSettings> = new Map()
+  return {
+    async load(tx: Tx): Promise<void> {
+      if (ids.size > 0) authors = await findAuthors(tx, ids)
+    },
+
+    /** The other participants whose messages a post replies to, or quotes. */
+    repliedTo({ posted_by, quote_id }: MessageRow, parent: Parent | undefined): ParticipantSettings[] {
+      const quoted = quote_id ? authors.get(quote_id) : undefined
+      const ofQuote = quoted && quoted.user_id !== posted_by ? [quoted] : []
+      if (!parent?.replied_to) return ofQuote
+      const { replied_to: user_id, level, muted_until, archived } = parent
+      return [{ user_id, level, muted_until, archived }, ...ofQuote.filter((other) => other.user_id !== user_id)]
+    },
+  }
 }

@@ -1,5 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { among, isErasedAuthor, literal, sql } from '../../storage/sql.ts'
+import type { ParticipantSettings } from '../memberships/rules-settings.ts'
+import type { MessageRow } from './store.ts'
 
 /** The characters of a quoted message that an assistant gets. */
 const MAX_TEXT_LENGTH = 4096
@@ -22,4 +24,28 @@ export function listQuotedTexts(db: Queries, conversationId: string, ids: Iterab
       WHERE m.id ${among(db, ids)} AND m.conversation_id = ${conversationId} AND m.deleted_at IS NULL
           AND NOT ${isErasedAuthor(sql`m.posted_by`)}`,
   )
+}
+
+/** The authors of messages who participate in their conversations, by message. By primary keys. */
+export async function findAuthors(db: Queries, ids: Iterable<string>): Promise<Map<string, ParticipantSettings>> {
+  const rows = await db.all<ParticipantSettings & { id: string }>(
+    sql`SELECT m.id, p.user_id, p.level, p.muted_until, p.archived
+       FROM messages m JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id = m.posted_by
+      WHERE m.id ${among(db, ids)}`,
+  )
+  return new Map(rows.map(({ id, ...author }) => [id, author]))
+}
+
+/** The authors of the message that a message replies to, and of the one that it quotes. By primary keys. */
+export async function listRepliedTo(
+  db: Queries,
+  { conversation_id, parent_id, quote_id }: Pick<MessageRow, 'conversation_id' | 'parent_id' | 'quote_id'>,
+): Promise<Set<string>> {
+  const ids = [parent_id, quote_id].filter((id) => id !== null)
+  if (ids.length === 0) return new Set()
+  const rows = await db.all<{ posted_by: string }>(
+    sql`SELECT posted_by FROM messages
+      WHERE id ${among(db, ids)} AND conversation_id = ${conversation_id} AND posted_by IS NOT NULL`,
+  )
+  return new Set(rows.map(({ posted_by }) => posted_by))
 }

@@ -12,8 +12,8 @@ export interface NotifyingMessage {
   author: string
   at: Micros
   is_direct: number
-  /** The author of the message that it replies to, if that is another participant. */
-  replied_to: ParticipantSettings | undefined
+  /** The authors of the message that it replies to, and of the one that it quotes, if they are other participants. */
+  replied_to: readonly ParticipantSettings[]
   /** The persons that it mentions, without its author. */
   persons: readonly ParticipantSettings[]
   mentions_all: boolean
@@ -57,10 +57,14 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
     add(message: NotifyingMessage): void {
       const { is_direct, replied_to, persons, mentions_all } = message
       if (persons.length > 0) add('mention', message, persons)
-      if (replied_to && !persons.some(({ user_id }) => user_id === replied_to.user_id))
-        add('reply', message, [replied_to])
+      const mentioned = new Set(persons.map(({ user_id }) => user_id))
+      add(
+        'reply',
+        message,
+        replied_to.filter(({ user_id }) => !mentioned.has(user_id)),
+      )
       if (mentions_all) toAll.push(message)
-      if (is_direct === 1 && !replied_to && persons.length === 0 && !mentions_all) addDirect(message)
+      if (is_direct === 1 && replied_to.length === 0 && persons.length === 0 && !mentions_all) addDirect(message)
     },
 
     /** The conversations whose participants are all notified: {@link addAll} needs them. */
@@ -70,7 +74,7 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
     addAll(participants: readonly (ParticipantSettings & { conversation_id: string })[]): void {
       for (const message of toAll.splice(0)) {
         const { author, replied_to, persons } = message
-        const without = new Set([author, replied_to?.user_id, ...persons.map(({ user_id }) => user_id)])
+        const without = new Set([author, ...[...replied_to, ...persons].map(({ user_id }) => user_id)])
         const others = participants.filter(
           ({ conversation_id, user_id }) => conversation_id === message.conversation_id && !without.has(user_id),
         )

@@ -11,7 +11,7 @@ export const Notification = v.object({
   kind: v.pipe(
     NotificationKind,
     v.description(
-      '`mention`: of the user by name; `reply`: to a message of the user; `mention_all`: of all participants; `direct`: a message in a direct conversation; `added`: to a conversation',
+      '`mention`: of the user by name; `reply`: to a message of the user, or a quote of one; `mention_all`: of all participants; `direct`: a message in a direct conversation; `added`: to a conversation',
     ),
   ),
   at: Instant,

@@ -20,8 +20,9 @@ export interface NotifiedReader {
 }
 
 /**
- * Marks the notifications of a thread as read whose messages arrived up to an instant, in a transaction that has locked
- * the conversation. By (user_id, at); if none of the conversation is unread, by the index of hidden ones.
+ * Marks the notifications of a thread as read whose messages arrived up to an instant, and that of being added to the
+ * conversation, in a transaction that has locked the conversation. By (user_id, at); if none of the conversation is unread,
+ * by the index of hidden ones.
  *
  * @returns their ids
  */
@@ -51,30 +52,25 @@ export async function readInConversation(
   const { conversation_id } = reader
   const inScope = scope === 'roots' ? sql`AND m.parent_id IS NULL` : sql``
   const messages = sql`m.conversation_id = ${conversation_id} AND m.created_at <= ${at} ${inScope}`
-  const rows = await readOfMessages(tx, reader, messages, now)
-  return countAll(tx, reader, [...rows, ...(await readAdded(tx, reader, now))])
+  return countAll(tx, reader, await readOfMessages(tx, reader, messages, now))
 }
 
-/** Marks the notification of being added to the conversation as read. */
-function readAdded(tx: Queries, { user_id, conversation_id }: NotifiedReader, now: Micros): Promise<ReadRow[]> {
-  return read(
-    tx,
-    user_id,
-    sql`SELECT id FROM notifications
-      WHERE user_id = ${user_id} AND conversation_id = ${conversation_id} AND kind = 'added' AND read_at IS NULL`,
-    now,
-  )
-}
+/** The condition of the index of unread notifications that are no mentions. */
+const IS_COUNTED_APART = sql`kind IN ('direct', 'added')`
 
-/** Marks notifications as read whose message `m` meets a condition. */
+/** Marks notifications as read whose message `m` meets a condition, and that of being added to the conversation. */
 async function readOfMessages(tx: Queries, reader: NotifiedReader, messages: Sql, now: Micros): Promise<ReadRow[]> {
-  const { user_id, is_direct, unread_mentions } = reader
+  const { user_id, conversation_id, is_direct, unread_mentions } = reader
   const isUnread = sql`n.user_id = ${user_id} AND n.read_at IS NULL AND ${messages}`
   const rows = await read(
     tx,
     user_id,
     sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.id
-      WHERE ${isUnread} ${unread_mentions > 0 ? sql`` : sql`AND n.hidden > 0`}`,
+      WHERE ${isUnread} ${unread_mentions > 0 ? sql`` : sql`AND n.hidden > 0`}
+     UNION ALL
+     SELECT id FROM notifications
+      WHERE user_id = ${user_id} AND conversation_id = ${conversation_id} AND read_at IS NULL AND kind = 'added'
+        AND ${IS_COUNTED_APART}`,
     now,
   )
   if (is_direct === 0) return rows

@@ -26,6 +26,7 @@ const step = fc.record({
   ),
   by: person,
   pick: fc.nat(1000),
+  quote: fc.option(fc.nat(1000), { nil: undefined, freq: 2 }),
   mentions,
 })
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
@@ -119,8 +120,10 @@ async function apply(
   const named = each.mentions && {
     mentions: { all: each.mentions.all, user_ids: each.mentions.user_ids.map((n) => people[n]!.user_id) },
   }
+  const quote_id = each.quote === undefined ? undefined : messages[each.quote % messages.length]?.id
+  const post = { ...named, ...(quote_id && { quote_id }) }
   if (each.do === 'root') {
-    const { message_id } = await chat.messages.postRoot(actor, conversation_id, { content: 'root', ...named })
+    const { message_id } = await chat.messages.postRoot(actor, conversation_id, { content: 'root', ...post })
     messages.push({ id: message_id, root: message_id })
   }
   if (direct === 0 && each.do === 'join')
@@ -134,7 +137,7 @@ async function apply(
   const message = messages[each.pick % messages.length]
   if (!message) return
   if (each.do === 'reply') {
-    const { message_id } = await chat.messages.reply(actor, message.id, { content: 'reply', ...named })
+    const { message_id } = await chat.messages.reply(actor, message.id, { content: 'reply', ...post })
     messages.push({ id: message_id, root: message.root })
   }
   if (each.do === 'edit') await chat.messages.edit(actor, message.id, { content: 'edited', ...named })

@@ -82,6 +82,51 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect((await grace.notifications.list({ conversation: group, limit: 2 })).notifications).toHaveLength(2)
   })
 
+  it('has a reply where a message of the user is quoted, once for a message', async () => {
+    await gather(grace, bob)
+    const { message_id: quote_id } = await grace.messages.postRoot(group, { content: 'Does it run?' })
+    const { message_id: other } = await bob.messages.postRoot(group, { content: 'It runs' })
+    const post = (content: string, mentions = {}) => ada.messages.postRoot(group, { content, quote_id, mentions })
+    const { message_id: first } = await post('Look')
+    await ada.messages.reply(quote_id, { content: 'To grace twice', quote_id })
+    await ada.messages.reply(other, { content: 'To both', quote_id })
+    await post('To all', { all: true })
+    const { message_id: named } = await post('By name', { user_ids: [grace.id] })
+    await grace.messages.postRoot(group, { content: 'As I said', quote_id })
+    expect(await kinds(grace)).toEqual(['mention', 'reply', 'reply', 'reply', 'reply'])
+    expect(await kinds(bob)).toEqual(['mention_all', 'reply'])
+    // Also by an edit that mentions the user no longer.
+    await ada.messages.edit(named, { content: 'By no name', mentions: {} })
+    expect(await kinds(grace)).toEqual(['reply', 'reply', 'reply', 'reply', 'reply'])
+    await ada.messages.edit(first, { content: '@Grace Hopper' })
+    expect(await kinds(grace)).toEqual(['reply', 'reply', 'reply', 'reply', 'mention'])
+    await grace.threads.markRead(first)
+    expect(await kinds(grace)).toEqual(['reply', 'reply', 'reply', 'reply'])
+  })
+
+  it('has no reply for the author of a quoted message who has left, or wants to hear of nothing', async () => {
+    await gather(grace, bob)
+    const { message_id: of_grace } = await grace.messages.postRoot(group, { content: 'Does it run?' })
+    const { message_id: of_bob } = await bob.messages.postRoot(group, { content: 'It runs' })
+    await grace.conversations.setSettings(group, { level: 'none' })
+    await ada.participants.remove(group, bob.id)
+    for (const quote_id of [of_grace, of_bob]) await ada.messages.postRoot(group, { content: 'Look', quote_id })
+    await ada.participants.add(group, { user_id: bob.id })
+    expect([await kinds(grace), await kinds(bob)]).toEqual([[], ['added']])
+  })
+
+  it('has a reply, and no more in the entry of its thread, where a direct message quotes the user', async () => {
+    await gather(eve)
+    const { conversation_id } = await ada.conversations.direct({ user_id: eve.id })
+    const { message_id: quote_id } = await eve.messages.postRoot(conversation_id, { content: 'Does it run?' })
+    const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'It does' })
+    await ada.messages.reply(message_id, { content: 'As you asked', quote_id })
+    await ada.messages.reply(message_id, { content: 'As I said', quote_id: message_id })
+    expect(await unread(eve)).toMatchObject([{ kind: 'direct', count: 2 }, { kind: 'reply' }])
+    await eve.threads.markRead(message_id)
+    expect(await kinds(eve)).toEqual([])
+  })
+
   it('has nothing of one’s own, nor of replies to oneself', async () => {
     await gather(grace)
     const { message_id } = await ada.messages.postRoot(group, { content: 'I am @ada' })
@@ -210,6 +255,18 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     }
     expect(seen).toEqual(['6 @bob', '5 @bob', '4 @bob', '3 @bob', '2 @bob', '1 @bob', '0 @bob', 'added'])
     await expect(bob.notifications.list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_cursor' })
+  })
+
+  it('is without having been added once any thread of the conversation is read', async () => {
+    await readAll(grace)
+    await gather()
+    await ada.participants.add(group, { user_id: grace.id })
+    const { root_id } = await ada.messages.postRoot(group, { content: 'one @grace hopper' })
+    await ada.messages.postRoot(group, { content: 'two @grace hopper' })
+    expect(await kinds(grace)).toEqual(['mention', 'mention', 'added'])
+    await grace.threads.markRead(root_id)
+    expect(await kinds(grace)).toEqual(['mention'])
+    expect((await grace.notifications.list()).unread).toBe(1)
   })
 
   it('is read with the thread, up to the marker', async () => {
