@@ -1,4 +1,4 @@
-import type { Dialect } from '../../storage/database.ts'
+import type { Dialect, Queries } from '../../storage/database.ts'
 import { FILL_FORMER, FIND_FORMER } from '../../storage/schema/0052-names.ts'
 import { isErasedAuthor, join, type Micros, name, sql } from '../../storage/sql.ts'
 import { COUNTS } from './counts.ts'
@@ -28,6 +28,25 @@ const CHUNKS = sql`(SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), ''
 
 const FOREIGN_QUOTE = sql`m.quote_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages q
   WHERE q.id = m.quote_id AND q.conversation_id = m.conversation_id)`
+
+/** A message that was erased with its author. One that lost only its author, and was deleted, still has its text or files. */
+const ERASED = sql`m.posted_by IS NULL AND m.deleted_at IS NOT NULL AND m.content = '' AND m.prompt IS NULL
+  AND m.metadata IS NULL AND m.attachment_list IS NULL`
+
+/** The title of the thread of a root `m`. */
+const TITLED = sql`SELECT 1 FROM threads t WHERE t.root_id = m.id AND t.title IS NOT NULL`
+
+/** Removes what is left of erased messages. */
+async function eraseRest(tx: Queries): Promise<void> {
+  await tx.run(
+    sql`UPDATE threads SET title = NULL
+      WHERE title IS NOT NULL AND EXISTS (SELECT 1 FROM messages m WHERE m.id = threads.root_id AND ${ERASED})`,
+  )
+  await tx.run(
+    sql`UPDATE messages AS m SET quote_id = NULL, mention_origins = NULL
+      WHERE (m.quote_id IS NOT NULL OR m.mention_origins IS NOT NULL) AND ${ERASED}`,
+  )
+}
 
 /** The tables of rows that belong to a user, with the column that identifies each row. */
 const OWNED = {
@@ -115,6 +134,15 @@ export function invariants({ dialect, now, max_sessions_per_user, partitions }: 
       says: 'A message quotes a message of its conversation.',
       ...messagesWhere(FOREIGN_QUOTE),
       repair: sql`UPDATE messages AS m SET quote_id = NULL WHERE ${FOREIGN_QUOTE}`,
+    },
+    {
+      // A process of 0.3 does not know these columns: an erasure that it runs beside this version leaves them.
+      name: 'messages.erased',
+      says: 'A message that was erased with its author has no quote, no origins of mentions and no title.',
+      ...messagesWhere(
+        sql`${ERASED} AND (m.quote_id IS NOT NULL OR m.mention_origins IS NOT NULL OR EXISTS (${TITLED}))`,
+      ),
+      repair: eraseRest,
     },
     {
       name: 'messages.deleted',

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { addPosts } from '../../../lib/chat/messages/posting.ts'
 import type { Actor } from '../../../lib/core/actor.ts'
-import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { invariants } from '../../../lib/ops/fsck/invariants.ts'
 import { sql, statement } from '../../../lib/storage/sql.ts'
 import { JSON_COLUMNS } from '../../../lib/storage/stored-values.ts'
@@ -29,6 +29,8 @@ const BREAKS: Record<string, string> = {
   'messages.placed': "UPDATE messages SET path = path || '1' WHERE depth = 2",
   'messages.rooted': 'UPDATE messages SET depth = 5 WHERE parent_id IS NULL',
   'quotes-in-conversation': "UPDATE messages SET quote_id = 'another'",
+  'messages.erased':
+    "UPDATE messages SET posted_by = NULL, content = '', mention_origins = '{}' WHERE deleted_at IS NOT NULL",
   'messages.deleted': 'UPDATE messages SET deleted_by = posted_by WHERE deleted_at IS NULL',
   'messages.reply_count': 'UPDATE messages SET reply_count = reply_count + 1',
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
@@ -86,6 +88,7 @@ const BREAKS: Record<string, string> = {
 /** What can be repaired: counts, and copies of rows. */
 const REPAIRABLE = [
   'quotes-in-conversation',
+  'messages.erased',
   'messages.reply_count',
   'threads.counts',
   'unread.written',
@@ -256,6 +259,40 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     ])
     expect(await names()).toEqual([])
     expect((await ada.conversations.get(conversation_id)).participant_count).toBe(4)
+  })
+
+  it('erases what an older process left of the messages of an author, and no text that was kept', async () => {
+    const gone = await service.signIn('gone')
+    const kept = await service.signIn('kept')
+    const { conversation_id } = await (await service.signIn('ada')).conversations.create()
+    const roots: string[] = []
+    for (const person of [gone, kept]) {
+      await (await service.signIn('ada')).participants.add(conversation_id, { user_id: person.id })
+      const first = await person.messages.postRoot(conversation_id, { content: 'first' })
+      const { message_id } = await person.messages.postRoot(conversation_id, {
+        content: 'second',
+        quote_id: first.message_id,
+        title: 'A title',
+      })
+      await person.messages.remove(message_id)
+      roots.push(message_id)
+    }
+    await service.chat.users.erase(OPERATOR, gone.id, { messages: 'erase' })
+    await service.chat.users.erase(OPERATOR, kept.id, { messages: 'keep' })
+    await service.idle()
+    expect(await names()).toEqual([])
+    const read = () =>
+      innerState(service).db.all(
+        sql`SELECT t.title, m.quote_id IS NOT NULL AS quotes FROM threads t JOIN messages m ON m.id = t.root_id
+          WHERE t.root_id IN (${roots[0]!}, ${roots[1]!}) ORDER BY t.root_id = ${roots[1]!}`,
+      )
+    const [, untouched] = await read()
+    expect(untouched).toMatchObject({ title: 'A title' })
+    await force(`UPDATE threads SET title = 'A title' WHERE root_id = '${roots[0]}';
+      UPDATE messages SET quote_id = '${roots[1]}' WHERE id = '${roots[0]}'`)
+    expect(await names({ repair: true })).toEqual(['messages.erased'])
+    expect(await names()).toEqual([])
+    expect(await read()).toEqual([{ title: null, quotes: dialect === 'sqlite' ? 0 : false }, untouched])
   })
 
   it('only notes that a user has more sessions than a lowered limit', async () => {
