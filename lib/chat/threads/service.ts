@@ -13,6 +13,7 @@ import { sizeOfMessage } from '../messages/size.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
+import { reopen } from '../notifications/reopening.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
 import { countUnread, findUnreadTotal, listUnread, type ThreadReader } from '../unread/store.ts'
 import { findNewest } from '../unread/store-floors.ts'
@@ -175,11 +176,13 @@ function readUpTo(ctx: Context): Move {
   }
 }
 
-/** Moves a marker back, at an instant of the conversation. */
+/** Moves a marker back, at an instant of the conversation, and makes the notifications from there on unread. */
 function unreadFrom(ctx: Context, is_root: boolean): Move {
   return async (tx, reader, rootId, at) => {
     const marked_at = Math.max(ctx.now(), reader.clock + 1)
-    const isMoved = await moveMarkBack(tx, reader, rootId, { at, is_root, marked_at })
+    const isMoved = await reopen(tx, reader, { root_id: rootId, from: at }, () =>
+      moveMarkBack(tx, reader, rootId, { at, is_root, marked_at }),
+    )
     if (isMoved) tx.advanceClock(reader.conversation_id, marked_at)
     return isMoved
   }

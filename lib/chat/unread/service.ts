@@ -7,6 +7,7 @@ import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { type LockedMembership, lockMembership } from '../memberships/access.ts'
 import { publishRead } from '../notifications/publishing.ts'
+import { reopen } from '../notifications/reopening.ts'
 import { readInConversation } from '../notifications/store-reading.ts'
 import { ConversationReadMark, ConversationUnreadMark } from './schema.ts'
 import { findUnreadTotal, sumStored, type ThreadReader } from './store.ts'
@@ -48,8 +49,8 @@ export const markRead = useCase({
 })
 
 /**
- * Marks the roots of a conversation as unread from a message on: those of others that arrived since the actor joined. The
- * actor's own streams get an event.
+ * Marks the roots of a conversation as unread from a message on: those of others that arrived since the actor joined. Their
+ * notifications are unread, too. The actor's own streams get events.
  *
  * @throws ChatError `not_found`, `forbidden` as {@link markRead}
  */
@@ -59,7 +60,11 @@ export const markUnread = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, conversationId, { message_id }): Promise<void> => {
     const change = { message_id, scope: 'roots', change: 'roots_unread' } as const
-    await mark(ctx, actor, conversationId, change, unreadRootsFrom)
+    await mark(ctx, actor, conversationId, change, (tx, reader, given) =>
+      reopen(tx, { ...reader, unread_mentions: reader.unread_mentions ?? 0 }, { from: given.at }, () =>
+        unreadRootsFrom(tx, reader, given),
+      ),
+    )
   },
 })
 

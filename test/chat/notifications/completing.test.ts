@@ -55,6 +55,8 @@ describeService('events about the inbox', (service) => {
     await grace.threads.markRead(root_id)
     const marked = (await stream.until('notification.read')).at(-1)!.event.payload as { ids: string[] }
     expect({ ...marked, ids: marked.ids.sort() }).toEqual({ ids: [added.id, first!.id].sort(), unread: unread - 1 })
+    await grace.threads.markUnread(root_id, { message_id: root_id })
+    expect((await stream.until('notifications.count')).at(-1)!.event.payload).toEqual({ unread })
     await grace.notifications.markRead({ up_to: first!.id })
     const read = (await stream.until('notification.read')).at(-1)!.event.payload
     expect(read).toEqual({ up_to: first!.id, unread: 0 })

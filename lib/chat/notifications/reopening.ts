@@ -1,0 +1,30 @@
+import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { isCounted } from './rules.ts'
+import type { NotifiedReader } from './store-reading.ts'
+import { addMentions, type PutBack, reopenDirect, reopenDirectOfRoots, reopenOfMessages } from './store-reopening.ts'
+
+/**
+ * Marks as unread by `move`, in a transaction that has locked the conversation, and gives the reader the notifications back of
+ * what is put back, at their old places. The inboxes of the reader are told their number.
+ *
+ * @returns false if nothing has changed
+ */
+export async function reopen(
+  tx: Tx,
+  reader: NotifiedReader & { joined_at: Micros },
+  { root_id, from }: PutBack,
+  move: () => Promise<boolean>,
+): Promise<boolean> {
+  const { user_id, is_direct, joined_at } = reader
+  const back = { from: Math.max(from, joined_at + 1), ...(root_id && { root_id }) }
+  const rows = await reopenOfMessages(tx, reader, back)
+  if (is_direct === 1 && !root_id) rows.push(...(await reopenDirectOfRoots(tx, reader, back)))
+  if (!(await move())) return false
+  if (is_direct === 1 && root_id) rows.push(...(await reopenDirect(tx, reader, root_id, back.from)))
+  const shown = rows.filter(({ hidden }) => hidden === 0)
+  const mentions = shown.filter(({ kind }) => isCounted(kind)).length
+  if (mentions > 0) await addMentions(tx, reader, mentions)
+  if (shown.length > 0) tx.publishCounts([user_id])
+  return true
+}
