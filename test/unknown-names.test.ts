@@ -56,6 +56,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'parseConfig(input)': (bad) => parseConfig(bad),
   'createChatService(ports)': (bad) => createChatService(parseConfig(), storage, bad),
   'Chat.start(options)': (bad) => chat.start(bad),
+  'Chat.system(profile)': (bad) => chat.system('names', bad),
   'Chat.idle(options)': (bad) => chat.idle(bad),
   'Chat.auth.recognise(request)': (bad) => chat.auth.recognise(bad),
   'Chat.attachments.putPart(part)': (bad) =>
