@@ -127,6 +127,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
     presenceOf: NEEDS_STORE,
     receiptsOf: NEEDS_STORE,
     searchOf: NEEDS_STORE,
+    seenOf: NEEDS_STORE,
     uploadsOf: NEEDS_STORE,
   },
   './testing': {

@@ -6,6 +6,8 @@ export interface CallOptions {
   headers?: Record<string, string>
   /** Aborts the call. */
   signal?: AbortSignal
+  /** Whether a browser completes the call although the page is closed meanwhile, as `keepalive` of `fetch`. */
+  keepalive?: boolean
 }
 
-export const CALL_OPTIONS: NamesOf<CallOptions> = { headers: 0, signal: 0 }
+export const CALL_OPTIONS: NamesOf<CallOptions> = { headers: 0, signal: 0, keepalive: 0 }

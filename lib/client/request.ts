@@ -10,6 +10,7 @@ interface RequestInit {
   bytes?: Blob
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  keepalive?: boolean
   /** In place of the `fetch` of the client. */
   send?: typeof fetch
 }
@@ -60,6 +61,7 @@ export function createRequester(options: ClientOptions): Requester {
       ...(init.body !== undefined && { body: toJson(init.body) }),
       ...(init.bytes && { body: init.bytes }),
       ...(init.signal && { signal: init.signal }),
+      keepalive: !!init.keepalive,
     })
     for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)
     if (!response.ok) throw await readError(response)

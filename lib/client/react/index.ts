@@ -38,6 +38,7 @@ import { useReadable } from './readable.ts'
 
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
 export { type FoundMessages, useSearch } from './search.ts'
+export { useSeen } from './seen.ts'
 export { type FileUploads, useUpload } from './uploads.ts'
 export { useConversation, useReplies, type WindowActions, type WindowPostOptions } from './windows.ts'
 

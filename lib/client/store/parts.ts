@@ -12,4 +12,5 @@ export {
   searchMessages,
   searchOf,
 } from './search.ts'
+export { type SeenOptions, type StoreSeen, seenOf } from './seen.ts'
 export { type FileUpload, type StoreUploads, uploadsOf } from './uploads.ts'

@@ -1,0 +1,19 @@
+import { useEffect, useState } from 'react'
+import type { TimelineStoreMessage } from '../store/index.ts'
+import { type SeenOptions, seenOf } from '../store/seen.ts'
+import { useChatStore } from './context.ts'
+
+/**
+ * Marks a message of a window as read when the user has seen its end.
+ *
+ * @returns the `ref` of the element that shows it
+ */
+export function useSeen(message: TimelineStoreMessage, { view }: SeenOptions = {}): (element: Element | null) => void {
+  const { observe } = seenOf(useChatStore())
+  const [element, setElement] = useState<Element | null>(null)
+  const options = view && { view }
+  // What changes in a message does not end that it is in view.
+  useEffect(() => (element ? observe(element, message, options) : undefined), [observe, element, message.id])
+  useEffect(() => void (element && observe(element, message, options)), [observe, element, message, view])
+  return setElement
+}
