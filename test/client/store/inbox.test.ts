@@ -218,9 +218,12 @@ describe('marking notifications as read', () => {
     const stop = unread.subscribe(() => {})
     await mention()
     await waitForView(unread, (view) => unreadIn(view) === 2)
+    // With it what tells of having been added.
     await store.markRead(root_id)
+    await waitForView(unread, (view) => unreadIn(view) === 0)
+    await mention()
     const { notifications } = await waitForView(unread, (view) => unreadIn(view) === 1)
-    expect(notifications).toMatchObject([{ kind: 'added' }])
+    expect(notifications).toMatchObject([{ kind: 'mention' }])
     await ada.notifications.markRead({ up_to: notifications[0]!.id })
     await waitForView(unread, (view) => unreadIn(view) === 0)
     await waitForView(store.unreadNotifications, (number) => number === 0)
