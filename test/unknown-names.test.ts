@@ -10,9 +10,9 @@ import { ADMIN_OPERATIONS } from '../lib/client/admin-operations.ts'
 import { createChatClient } from '../lib/client/index.ts'
 import type { Operation } from '../lib/client/operation.ts'
 import { OPERATIONS } from '../lib/client/operations.ts'
-import { ChatProvider, useConversation, useConversations, useSearch } from '../lib/client/react/index.ts'
+import { ChatProvider, useConversation, useConversations, useSearch, useSeen } from '../lib/client/react/index.ts'
 import { createChatStore } from '../lib/client/store/index.ts'
-import { createMessageSearch, inboxOf, searchMessages, searchOf } from '../lib/client/store/parts.ts'
+import { createMessageSearch, inboxOf, searchMessages, searchOf, seenOf } from '../lib/client/store/parts.ts'
 import { USE_CASES } from '../lib/features.ts'
 import { createChatApp, serve } from '../lib/http/index.ts'
 import {
@@ -99,9 +99,11 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
   'createMessageSearch(options)': (bad) => createMessageSearch(client, bad),
   'searchMessages(options)': (bad) => first(searchMessages(client, { q: 'steam' }, bad)),
   'searchOf(options)': (bad) => searchOf(store, bad),
+  'StoreSeen.observe(options)': (bad) => seenOf(store).observe({} as Element, {} as never, bad),
   'useConversations(options)': (bad) => render(() => useConversations(bad)),
   'useConversation(options)': (bad) => render(() => useConversation('x', bad)),
   'useSearch(options)': (bad) => render(() => useSearch(undefined, bad)),
+  'useSeen(options)': (bad) => render(() => useSeen({} as never, bad)),
   'createWebChat(options)': (bad) => createWebChat(bad),
   'createTestChat(options)': (bad) => createTestChat(bad),
 }
@@ -126,7 +128,10 @@ const ACCEPTING: Record<string, string> = {
   'presenceOf(store)': MADE_BY_US,
   'receiptsOf(store)': MADE_BY_US,
   'searchOf(store)': MADE_BY_US,
+  'seenOf(store)': MADE_BY_US,
   'uploadsOf(store)': MADE_BY_US,
+  'StoreSeen.observe(message)': MADE_BY_US,
+  'useSeen(message)': MADE_BY_US,
   'createMessageSearch(client)': MADE_BY_US,
   'searchMessages(client)': MADE_BY_US,
   'Chat.limits.createAssignment(endpoints)': MADE_BY_US,

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
+import { refuseUnknown } from '../../core/known-names.ts'
 import type { TimelineStoreMessage } from '../store/index.ts'
-import { type SeenOptions, seenOf } from '../store/seen.ts'
+import { SEEN_OPTIONS, type SeenOptions, seenOf } from '../store/seen.ts'
 import { useChatStore } from './context.ts'
 
 /**
@@ -8,12 +9,12 @@ import { useChatStore } from './context.ts'
  *
  * @returns the `ref` of the element that shows it
  */
-export function useSeen(message: TimelineStoreMessage, { view }: SeenOptions = {}): (element: Element | null) => void {
+export function useSeen(message: TimelineStoreMessage, options: SeenOptions = {}): (element: Element | null) => void {
+  refuseUnknown('useSeen', options, SEEN_OPTIONS)
   const { observe } = seenOf(useChatStore())
   const [element, setElement] = useState<Element | null>(null)
-  const options = view && { view }
   // What changes in a message does not end that it is in view.
   useEffect(() => (element ? observe(element, message, options) : undefined), [observe, element, message.id])
-  useEffect(() => void (element && observe(element, message, options)), [observe, element, message, view])
+  useEffect(() => void (element && observe(element, message, options)), [observe, element, message, options.view])
   return setElement
 }

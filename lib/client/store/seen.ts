@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../../core/known-names.ts'
+import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
 import { createTimer } from '../../core/scheduling/timer.ts'
 import { createBackoff, isTransient } from '../backoff.ts'
 import { partOf, type StoreBase } from './base.ts'
@@ -13,6 +13,8 @@ export interface SeenOptions {
    */
   view?: 'roots' | 'all' | 'replies'
 }
+
+export const SEEN_OPTIONS: NamesOf<SeenOptions> = { view: 0 }
 
 /** Marks messages as read that the user has seen. */
 export interface StoreSeen {
@@ -118,7 +120,7 @@ function createSeen({ client, feed }: StoreBase): StoreSeen {
 
   return {
     observe(element, message, options = {}) {
-      refuseUnknown('observe', options, { view: 0 })
+      refuseUnknown('observe', options, SEEN_OPTIONS)
       if (typeof IntersectionObserver === 'undefined') return () => {}
       const { view = message.parent_id === undefined ? 'roots' : 'replies' } = options
       const known = watches.get(element)
