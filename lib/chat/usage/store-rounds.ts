@@ -34,15 +34,17 @@ export function lockUnderWay(tx: Queries): Promise<Round | undefined> {
   )
 }
 
-/** Begins a round. The latest sums stay until it is done, and behind it until the next one begins. */
-export async function insertRound(tx: Queries, asOf: Micros): Promise<void> {
+/**
+ * Begins the round after the latest one that is done, unless another process has begun it. The latest sums stay until it is
+ * done, and behind it until the next one begins.
+ */
+export async function insertRound(tx: Queries, done: Round | undefined, asOf: Micros): Promise<void> {
+  const n = (done?.n ?? 0) + 1
   await tx.run(
     sql`UPDATE usage_rounds SET step = 'outdated' WHERE n < (SELECT max(n) FROM usage_rounds WHERE step = 'done')`,
   )
   await tx.run(
-    sql`INSERT INTO usage_rounds (n, as_of, step, place) SELECT coalesce(max(n), 0) + 1, ${asOf}, 'clear', ''
-          FROM usage_rounds WHERE true
-     ON CONFLICT DO NOTHING`,
+    sql`INSERT INTO usage_rounds (n, as_of, step, place) VALUES (${n}, ${asOf}, 'clear', '') ON CONFLICT DO NOTHING`,
   )
 }
 

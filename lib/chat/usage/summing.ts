@@ -38,7 +38,9 @@ const KIND = 'usage.sum'
  */
 export async function sumUp(ctx: Context, { isOver }: TaskRun): Promise<TaskOutcome> {
   await ctx.write(async (tx) => {
-    if (!(await lockUnderWay(tx)) && (await areOlder(tx, ctx.now(), READ_AGE))) await insertRound(tx, ctx.now())
+    if (await lockUnderWay(tx)) return
+    const done = await findDone(tx)
+    if (areSumsOlder(done, ctx.now(), READ_AGE)) await insertRound(tx, done, ctx.now())
   })
   const isDone = await inBatches(isOver, (size) =>
     ctx.write(async (tx) => {
@@ -110,6 +112,7 @@ async function order(ctx: Context, age: number): Promise<boolean> {
 }
 
 async function areOlder(db: Queries, now: number, age: number): Promise<boolean> {
-  const done = await findDone(db)
-  return !done || isOlder(done.as_of, now, age)
+  return areSumsOlder(await findDone(db), now, age)
 }
+
+const areSumsOlder = (done: Round | undefined, now: number, age: number) => !done || isOlder(done.as_of, now, age)
