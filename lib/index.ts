@@ -1,10 +1,9 @@
-export type { SystemProfile } from './accounts/host-identity/system.ts'
 export type * from './api/entities.ts'
 export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'
 export { type Config, ConfigError, type ConfigInput, parseConfig } from './config/parse.ts'
 export type { Reloaded } from './config/reload.ts'
-export type { Actor, Role } from './core/actor.ts'
+export type { Actor, Role, SystemProfile } from './core/actor.ts'
 export { OPERATOR } from './core/actor.ts'
 export { ChatError, type ErrorCode, type FieldError } from './core/errors.ts'
 export type {

@@ -16,6 +16,14 @@ export interface Actor {
   subject?: string
 }
 
+/** What users see of a system actor. A missing field keeps its value. */
+export interface SystemProfile {
+  /** Shown instead of the username; an empty text makes it the name of the actor again. */
+  display_name?: string
+  /** The https URL of a photo, at most 2048 characters; an empty text removes it. */
+  avatar_url?: string
+}
+
 /** The role of a user in the whole service. */
 export type Role = 'admin' | 'member' | 'read_only'
 

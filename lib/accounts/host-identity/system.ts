@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
+import type { Actor, SystemProfile } from '../../core/actor.ts'
 import { isReservedName } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
@@ -23,14 +23,6 @@ const Named = v.object({
 })
 
 const Shown = v.object({ display_name: v.optional(DisplayName), avatar_url: v.optional(AvatarUrl) })
-
-/** What users see of a system actor. A missing field keeps its value. */
-export interface SystemProfile {
-  /** Shown instead of the username; an empty text makes it the name of the actor again. */
-  display_name?: string
-  /** The https URL of a photo, at most 2048 characters; an empty text removes it. */
-  avatar_url?: string
-}
 
 const PROFILE: NamesOf<SystemProfile> = { display_name: 0, avatar_url: 0 }
 
