@@ -1,32 +1,17 @@
-import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { hasBrowser, type Page } from '../support/browser.ts'
-import { ROOT } from '../support/example.ts'
+import { bundle } from './bundle.ts'
 import { openStage } from './people.ts'
 import { openTalk } from './talk.ts'
 
-const REACT = `
+/** The client, the store, its parts and its hooks. */
+const MODULES = `
+  export * from './lib/client/index.ts'
+  export * from './lib/client/store/index.ts'
+  export * from './lib/client/store/parts.ts'
+  export * from './lib/client/react/index.ts'
   export { createElement } from 'react'
   export { createRoot } from 'react-dom/client'`
-
-/** The client, the store, its parts and its hooks as a script that sets `chat`. */
-async function bundle(): Promise<string> {
-  const modules = [
-    'lib/client/index.ts',
-    'lib/client/store/index.ts',
-    'lib/client/store/parts.ts',
-    'lib/client/react/index.ts',
-  ]
-  const { outputFiles } = await build({
-    stdin: { contents: `${modules.map((path) => `export * from './${path}'`).join('\n')}\n${REACT}`, resolveDir: ROOT },
-    bundle: true,
-    format: 'iife',
-    globalName: 'chat',
-    platform: 'browser',
-    write: false,
-  })
-  return outputFiles[0]!.text.replace('var chat =', 'window.chat =')
-}
 
 /** Shows the messages of a window in a scroller at its end, and watches all of them. `marks` has the bodies of the marks. */
 const show = (window: string, options = 'undefined') => `
@@ -73,7 +58,7 @@ async function openRoom() {
   const talk = await openTalk(stage.url)
   const { page } = await stage.visit(stage.url)
   await talk.signIn(page, 'ada')
-  await page.evaluate(await bundle())
+  await page.evaluate(await bundle(MODULES))
   const { ada, grace, conversation_id } = talk
   const marks = () => page.evaluate('marks') as Promise<{ path: string; message_id: string; keepalive: boolean }[]>
   return {

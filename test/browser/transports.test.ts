@@ -1,22 +1,8 @@
-import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { hasBrowser } from '../support/browser.ts'
-import { ROOT } from '../support/example.ts'
+import { bundle } from './bundle.ts'
 import { openStage } from './people.ts'
 import { openTalk } from './talk.ts'
-
-/** The client as a script that sets `chat`. */
-async function bundle(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [`${ROOT}/lib/client/index.ts`],
-    bundle: true,
-    format: 'iife',
-    globalName: 'chat',
-    platform: 'browser',
-    write: false,
-  })
-  return outputFiles[0]!.text.replace('var chat =', 'window.chat =')
-}
 
 /** Follows the stream in the page: `received` has the texts of messages, `opened` the requests of XMLHttpRequest. */
 const follow = (options: string) => `
@@ -40,7 +26,7 @@ describe.skipIf(!hasBrowser)('an event stream by XMLHttpRequest', () => {
     const { grace, signIn, conversation_id } = await openTalk(url)
     const { page } = await visit(url)
     await signIn(page, 'ada')
-    await page.evaluate(await bundle())
+    await page.evaluate(await bundle(`export * from './lib/client/index.ts'`))
     // As in a runtime that shows no body before its end.
     await page.evaluate(`delete Response.prototype.body; ${follow('')}`)
     await expect.poll(() => page.evaluate('window.isReady')).toBe(true)
