@@ -31,6 +31,7 @@ import * as search from './chat/search/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import * as timeline from './chat/timeline/routes.ts'
 import * as marks from './chat/unread/routes.ts'
+import * as follows from './chat/unread/routes-follows.ts'
 import * as usage from './chat/usage/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
@@ -60,7 +61,7 @@ export const endpoints = {
   conversations: { ...conversations, ...marks },
   participants,
   invites,
-  threads: { ...threads, messages: timeline.replies },
+  threads: { ...threads, ...follows, messages: timeline.replies },
   messages: { ...messages, list: timeline.list },
   attachments,
   reactions,

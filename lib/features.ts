@@ -50,6 +50,7 @@ import * as threads from './chat/threads/service.ts'
 import * as threadTitles from './chat/threads/service-title.ts'
 import * as timeline from './chat/timeline/service.ts'
 import * as marks from './chat/unread/service.ts'
+import * as follows from './chat/unread/service-follows.ts'
 import * as usage from './chat/usage/service.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
@@ -109,7 +110,7 @@ export const USE_CASES = {
   },
   participants: useCasesOf(participants),
   invites: useCasesOf(invites),
-  threads: { ...useCasesOf(threads), ...useCasesOf(threadTitles), messages: timeline.replies },
+  threads: { ...useCasesOf(threads), ...useCasesOf(threadTitles), ...useCasesOf(follows), messages: timeline.replies },
   messages: { ...useCasesOf(messages), ...useCasesOf(changes), list: timeline.list },
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   pins: useCasesOf(pins),

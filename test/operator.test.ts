@@ -70,6 +70,8 @@ const CALLS: Record<string, unknown[]> = {
   'threads.tree': [ID],
   'threads.unread': [ID],
   'threads.markRead': [ID, {}],
+  'threads.follow': [ID],
+  'threads.unfollow': [ID],
   'messages.postRoot': [ID, { content: 'hello', idempotency_key: 'once' }],
   'messages.reply': [ID, { content: 'hello' }],
   'messages.get': [ID],

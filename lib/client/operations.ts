@@ -130,12 +130,14 @@ export const OPERATIONS = {
     run: { method: 'POST', path: '/api/setup', input: 'body' },
   },
   threads: {
+    follow: { method: 'PUT', path: '/api/threads/{root_id}/follow' },
     list: { method: 'GET', path: '/api/conversations/{conversation_id}/threads', input: 'query', is_read: true },
     markRead: { method: 'POST', path: '/api/threads/{root_id}/read', input: 'body', is_optional: true },
     markUnread: { method: 'POST', path: '/api/threads/{root_id}/unread', input: 'body' },
     messages: { method: 'GET', path: '/api/threads/{root_id}/messages', input: 'query', is_read: true },
     setTitle: { method: 'PATCH', path: '/api/threads/{root_id}', input: 'body' },
     tree: { method: 'GET', path: '/api/threads/{root_id}/tree', input: 'query', is_read: true },
+    unfollow: { method: 'DELETE', path: '/api/threads/{root_id}/follow' },
     unread: { method: 'GET', path: '/api/conversations/{conversation_id}/unread', input: 'query', is_read: true },
   },
   users: {

@@ -86,6 +86,26 @@ export const STORED_UNREAD = sql`(${AFTER} + CASE
 /** As {@link STORED_UNREAD}, of the replies alone. */
 export const STORED_UNREAD_REPLIES = sql`(${AFTER} - CASE WHEN ${SEEN_TO} < t.created_at THEN ${ROOT_COUNTS} ELSE 0 END)`
 
+/** Whether the participant has stopped following the thread, since joining. */
+export const WANTS_NO_FOLLOWING = sql`coalesce(r.followed_at, 0) < -p.joined_at`
+
+/**
+ * Since when the participant follows the thread: in a direct conversation and as the author of its root since it began, as
+ * another author since the first message of theirs, or as it is stored; NULL for one who does not follow.
+ */
+export const FOLLOWED_SINCE = sql`CASE
+    WHEN r.followed_at > p.joined_at THEN r.followed_at
+    WHEN ${WANTS_NO_FOLLOWING} THEN NULL
+    WHEN t.created_at > p.joined_at
+         AND (EXISTS (SELECT 1 FROM messages m WHERE m.id = t.root_id AND m.posted_by = p.user_id)
+              OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = p.conversation_id AND c.is_direct = 1))
+      THEN t.created_at
+    WHEN r.live_count > 0 THEN
+      (SELECT min(m.created_at) FROM messages m
+        WHERE m.root_id = t.root_id AND m.posted_by = p.user_id AND m.deleted_at IS NULL
+          AND m.created_at > p.joined_at)
+    END`
+
 /** The messages of a conversation that a participant `p` has seen, from the counts of the conversation and its threads. */
 export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) -
   (SELECT coalesce(sum(${STORED_UNREAD}), 0)

@@ -178,6 +178,8 @@ const SILENT: Record<string, string> = {
   conversationsRemove: 'its streams close',
   invitesCreate: 'only its maker learns of an invite',
   invitesRevoke: 'only its maker learns of an invite',
+  threadsFollow: 'thread.followed, to the reader alone',
+  threadsUnfollow: 'thread.followed, to the reader alone',
   threadsMarkRead: 'unread.update, to the reader alone; read.update is not kept',
   threadsMarkUnread: 'unread.update, to the reader alone; read.update is not kept',
   conversationsMarkRead: 'conversation.unread, to the reader alone; read.update is not kept',

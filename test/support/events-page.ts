@@ -252,6 +252,12 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       as_of: '2026-11-20T10:00:00.123456Z',
     },
   },
+  'thread.followed': {
+    when:
+      'The reader of this stream follows a thread from now on, or no longer: by a call, a reply of theirs or a mention, here ' +
+      'or on another device. Other users do not get it.',
+    example: { conversation_id: CONVERSATION, root_id: ROOT, following: true, unread_replies: 2 },
+  },
   'read.update': {
     when:
       'The read marker of a participant in a thread, or with `scope` in the whole conversation, has moved, here or on ' +

@@ -149,6 +149,10 @@ export const EphemeralEvent = v.variant('type', [
     }),
   ),
   event(
+    'thread.followed',
+    v.object({ conversation_id: Id, root_id: Id, following: v.boolean(), unread_replies: Count }),
+  ),
+  event(
     'read.update',
     v.object({
       conversation_id: Id,

@@ -139,13 +139,19 @@ function createCounts() {
       activities: [...activities.values()],
     }),
     addRoot(root_id: string, user_id: string): void {
-      contributions.set(root_id, { root_id, user_id, added: 1 })
+      contributions.set(root_id, { root_id, user_id, added: 1, followed_at: null })
     },
     /** @returns how many replies to the parent were added before */
-    addReply(user_id: string, parent_id: string, { root_id, live_count }: Parent, at: Micros): number {
+    addReply(
+      user_id: string,
+      parent_id: string,
+      { root_id, live_count, starts_following }: Parent,
+      at: Micros,
+    ): number {
       const counted = entry(replies, parent_id, { parent_id, added: 0 })
       const activity = entry(activities, root_id, { root_id, at, added: 0, joined: 0 })
-      const written = entry(contributions, `${root_id}/${user_id}`, { root_id, user_id, added: 0 })
+      const followed_at = starts_following === 1 ? at : null
+      const written = entry(contributions, `${root_id}/${user_id}`, { root_id, user_id, added: 0, followed_at })
       if (live_count + written.added === 0) activity.joined++
       for (const count of [counted, activity, written]) count.added++
       activity.at = at

@@ -18,6 +18,8 @@ import { createNotificationBatch } from '../notifications/batch.ts'
 import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
 import { changeKind, listNotified, reinstate, type Whose, withdraw } from '../notifications/store-changes.ts'
 import { makeNotifications } from '../notifications/store-making.ts'
+import { publishFollowed } from '../unread/publishing.ts'
+import { followMentioned } from '../unread/store-follows.ts'
 import type { Edit } from './schema.ts'
 import type { MessageRow } from './store.ts'
 import { listRepliedTo } from './store-quotes.ts'
@@ -50,6 +52,7 @@ export async function editMentions(
   if (!isSame || stored !== null || after.origins !== null) await replaceMentions(tx, message.id, after, place.at)
   if (isSame) return
 
+  if (added.length > 0 && place.is_direct === 0) await followEdited(tx, message, added)
   const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
   tx.publishCounts(changed)
   const persons = added.flatMap((id) => known.participating.get(id) ?? [])
@@ -57,6 +60,12 @@ export async function editMentions(
   const isLater = isForAll && isForTask(known.participants)
   if (isLater) notifyAllLater(tx, message, place.at)
   await notifyAdded(ctx, tx, message, place, { persons, all: isForAll && !isLater })
+}
+
+/** Lets users that an edit mentions follow the thread, from the message on. */
+async function followEdited(tx: Tx, { conversation_id, root_id, created_at: at }: MessageRow, userIds: string[]) {
+  const users = userIds.map((user_id) => ({ root_id, conversation_id, user_id, at }))
+  for (const reader of await followMentioned(tx, users)) await publishFollowed(tx, reader, root_id, true)
 }
 
 /** Changes the kinds of the notifications of the message, and takes back and brings back some. @returns their users */

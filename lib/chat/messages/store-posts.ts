@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
 import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
+import { FOLLOWED_SINCE } from '../../storage/unread-set.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
@@ -109,6 +110,8 @@ export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
   /** Its author; for an answer, the user who asked. */
   posted_by: string | null
   live_count: number
+  /** 1 if the user, a participant, does not follow the thread before a reply. */
+  starts_following: number
   /** The author, if they participate and are another user. */
   replied_to: string | null
 }
@@ -118,14 +121,17 @@ const PARENTS = onRows<Target>(
   TARGET,
   (given, dialect) =>
     sql`WITH parents AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-       SELECT given.n, given.user_id, m.conversation_id, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
+       SELECT given.n, given.user_id, m.conversation_id, m.conversation_id AS member_of, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
               m.created_at, m.deleted_at
          FROM ${given} JOIN messages m ON m.id = given.parent_id)
-     SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
+     SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(r.live_count, 0) AS live_count,
+            CASE WHEN p.user_id IS NOT NULL AND ${FOLLOWED_SINCE} IS NULL THEN 1 ELSE 0 END AS starts_following,
             author.user_id AS replied_to, author.level, author.muted_until, author.archived,
             CASE WHEN ${isErasedAuthor(sql`m.posted_by`)} THEN m.created_at ELSE m.deleted_at END AS deleted_at
        FROM parents m
-       LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = m.user_id
+       JOIN threads t ON t.root_id = m.root_id
+       LEFT JOIN thread_members r ON r.root_id = m.root_id AND r.user_id = m.user_id
+       LEFT JOIN participants p ON p.conversation_id = m.member_of AND p.user_id = m.user_id
        LEFT JOIN participants author ON author.conversation_id = m.conversation_id AND author.user_id = m.posted_by
                                     AND m.posted_by <> m.user_id`,
 )
@@ -205,14 +211,17 @@ export interface Contribution {
   root_id: string
   user_id: string
   added: number
+  /** Since when the user follows the thread by it; `null` for a root, and for a user who follows the thread already. */
+  followed_at: Micros | null
 }
 
 const COUNT_LIVE = onRows<Contribution>(
-  { root_id: 'text', user_id: 'text', added: 'bigint' },
+  { root_id: 'text', user_id: 'text', added: 'bigint', followed_at: 'bigint' },
   (given) =>
-    sql`INSERT INTO thread_members (root_id, user_id, live_count)
-     SELECT root_id, user_id, added FROM ${given} WHERE true
-     ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count`,
+    sql`INSERT INTO thread_members (root_id, user_id, live_count, followed_at)
+     SELECT root_id, user_id, added, followed_at FROM ${given} WHERE true
+     ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count,
+            followed_at = coalesce(excluded.followed_at, thread_members.followed_at)`,
 )
 
 /** The changes of a thread by replies: its latest activity, the number of new messages, and of new authors. */

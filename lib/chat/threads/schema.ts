@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
 import { Message, PATHS, ThreadTitle } from '../messages/schema.ts'
 
-/** A thread in a list; `unread` and `unread_replies` depend on the reader, and are not in events. */
+/** A thread in a list; `unread`, `unread_replies` and `following` depend on the reader, and are not in events. */
 export const ThreadSummary = v.object({
   root_id: Id,
   title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
@@ -17,6 +17,7 @@ export const ThreadSummary = v.object({
   participant_count: v.pipe(v.number(), v.integer(), v.description('Number of authors in it')),
   unread: v.optional(v.pipe(v.number(), v.integer())),
   unread_replies: v.optional(v.pipe(v.number(), v.integer(), v.description('Of `unread`, without the first message'))),
+  following: v.optional(v.pipe(v.boolean(), v.description('Whether the caller follows the thread'))),
 })
 export type ThreadSummary = v.InferOutput<typeof ThreadSummary>
 

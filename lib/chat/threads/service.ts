@@ -51,8 +51,8 @@ export const list = useCase({
       const counts = actor.system === undefined ? await countUnread(db, reader, ids) : undefined
       return {
         threads: page.map((row) => {
-          const { unread, unread_replies } = counts?.get(row.root_id) ?? {}
-          return { ...toSummary(row), ...(unread !== undefined && { unread, unread_replies }) }
+          const own = counts?.get(row.root_id)
+          return { ...toSummary(row), ...(own && { ...own, following: own.following === 1 }) }
         }),
         ...(rows.length > input.limit && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
         stream_position: await findPosition(db, conversationId),

@@ -7,7 +7,7 @@ import { type LightMessageRow, listLightMessages, toMessageFor, withTexts } from
 import { withReacted } from '../messages/store-reactions.ts'
 import { listReplyStates } from '../messages/store-replies.ts'
 import { findFirstUnread } from '../unread/first-unread.ts'
-import type { ThreadReader } from '../unread/store.ts'
+import { countUnread, type ThreadReader } from '../unread/store.ts'
 import { listUnreadAmong } from '../unread/store-membership.ts'
 import { findBegin } from './places.ts'
 import { byDistance, type List, toCursor } from './rules.ts'
@@ -87,12 +87,16 @@ async function compose(db: Queries, caller: Caller, light: LightMessageRow[]): P
   const unread = reader && (await listUnreadAmong(db, reader, rows))
   const rootIds = rows.flatMap(({ id, parent_id }) => (parent_id === null ? id : []))
   const states = rootIds.length > 0 ? await listReplyStates(db, rootIds) : undefined
+  const own = reader && rootIds.length > 0 ? await countUnread(db, reader, rootIds) : undefined
   return rows.map((row) => {
     // Assigned, not spread: a message keeps what is stored of it as JSON.
     const message: TimelineMessage = toMessageFor(caller, row)
     if (unread?.has(row.id)) message.unread = true
     const state = states?.get(row.id)
-    if (state) message.thread = state
+    if (state) {
+      const { following, unread_replies } = own?.get(row.id) ?? {}
+      message.thread = unread_replies === undefined ? state : { ...state, following: following === 1, unread_replies }
+    }
     return message
   })
 }

@@ -38,6 +38,8 @@ export type RepliesQuery = v.InferOutput<typeof RepliesQuery>
 export const ThreadState = v.object({
   title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
   ...REPLY_STATE,
+  following: v.optional(v.pipe(v.boolean(), v.description('Whether the caller follows the thread'))),
+  unread_replies: v.optional(v.pipe(v.number(), v.integer(), v.description('The unread replies in it'))),
 })
 export type ThreadState = v.InferOutput<typeof ThreadState>
 

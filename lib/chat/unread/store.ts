@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { among, greatest, isErasedAuthor, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
 import {
+  FOLLOWED_SINCE,
   IS_UNREAD,
   READ_FLOORS,
   type Reader,
@@ -17,6 +18,8 @@ export interface Unread {
   root_id: string
   unread: number
   unread_replies: number
+  /** 1 if the reader follows the thread. */
+  following: number
 }
 
 /** A thread with unread messages, in a list by latest activity. */
@@ -41,7 +44,8 @@ const UNREAD_REPLIES = sql`(${STORED_UNREAD_REPLIES} - ${erased(sql`m.parent_id 
 /** The numbers of unread messages of each of these threads of the conversation. By primary keys. */
 export async function countUnread(db: Queries, reader: Reader, rootIds: string[]): Promise<Map<string, Unread>> {
   const rows = await db.all<Unread>(
-    sql`SELECT t.root_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies
+    sql`SELECT t.root_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies,
+            CASE WHEN ${FOLLOWED_SINCE} IS NULL THEN 0 ELSE 1 END AS following
       ${threadsOf(reader, sql`t.root_id ${among(db, rootIds)}`)}`,
   )
   return new Map(rows.map((row) => [row.root_id, row]))

@@ -163,7 +163,8 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   const conversations = resources((id) => conversationsPlan(client, userId, id === 'archived'))
   const lists = resources((id) => {
     const pending = () => outbox.list((post) => post.conversation_id === id && post.parent_id === undefined)
-    return threadsPlan(client, id, userId, pending)
+    const isDirect = () => active.getSnapshot().conversations.some((each) => each.id === id && each.direct)
+    return threadsPlan(client, id, userId, pending, isDirect)
   })
   const threads = resources((id) => threadPlan(client, id, userId, () => outbox.list((post) => post.root_id === id)))
   const windows = createWindows(base, outbox.list)

@@ -12,6 +12,7 @@ export function threadsPlan(
   conversation_id: string,
   userId: () => string,
   pendingOf: () => readonly PendingPost[],
+  isDirect: () => boolean,
 ): Plan<ListData<ThreadSummary>, ThreadsView> {
   return listPlan({
     name: 'threads',
@@ -19,7 +20,7 @@ export function threadsPlan(
     subjectOf: (event) => subjectOf(event, 'root_id'),
     isEphemeral: true,
     read: (query) => client.threads.list(conversation_id, query),
-    fold: (data, event) => foldThreads(data, event, conversation_id, userId()),
+    fold: (data, event) => foldThreads(data, event, conversation_id, userId(), isDirect),
     more: () => ({ pending: pendingOf() }),
   })
 }
@@ -29,6 +30,7 @@ function foldThreads(
   event: ConversationStreamEvent,
   conversation_id: string,
   user_id: string,
+  isDirect: () => boolean,
 ): ListData<ThreadSummary> | 'stale' {
   switch (event.type) {
     case 'message.new': {
@@ -38,7 +40,7 @@ function foldThreads(
       if (!thread) return 'stale'
       // A summary does not say who has asked.
       if (message.created_at === thread.created_at && isBy(message, user_id) && thread.message_count === 1)
-        return toFront(data, thread, { ...thread, unread: 0 })
+        return toFront(data, thread, { ...thread, unread: 0, following: true })
       if (message.created_at <= thread.last_activity_at) return data
       const { unread = 0, unread_replies = 0, message_count } = thread
       const added = isBy(message, user_id) ? 0 : 1
@@ -67,12 +69,15 @@ function foldThreads(
       if (summary.message_count !== 1) return 'stale'
       return toFront(data, undefined, {
         ...summary,
+        // A user that it mentions gets `thread.followed`, too.
+        following: summary.root_author === user_id || isDirect(),
         unread: summary.root_author === user_id ? 0 : 1,
         unread_replies: 0,
       })
     }
     case 'unread.update':
     case 'conversation.unread':
+    case 'thread.followed':
     case 'membership.changed':
       return event.payload.conversation_id === conversation_id ? 'stale' : data
     default:

@@ -46,6 +46,7 @@ import { layouts } from './0044-layouts.ts'
 import { threadTitles } from './0045-thread-titles.ts'
 import { arrivals } from './0046-arrivals.ts'
 import { readFloors } from './0048-read-floors.ts'
+import { following } from './0049-following.ts'
 import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
@@ -133,6 +134,7 @@ export const MIGRATIONS: readonly Migration[] = [
   threadTitles,
   arrivals,
   readFloors,
+  following,
   mentionOrigins,
   quotes,
   names,

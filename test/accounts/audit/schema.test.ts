@@ -100,6 +100,8 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'threads.unread': 'reads',
   'threads.markRead': 'own',
   'threads.markUnread': 'own',
+  'threads.follow': 'own',
+  'threads.unfollow': 'own',
   'threads.messages': 'reads',
   'threads.setTitle': 'all participants see it',
   'messages.postRoot': 'own',

@@ -1,0 +1,50 @@
+import { refuseSystem } from '../../core/actor.ts'
+import { useCase } from '../../core/use-case.ts'
+import { lockMembership } from '../memberships/access.ts'
+import { publishFollowed } from './publishing.ts'
+import { findFollowing, setFollowed } from './store-follows.ts'
+
+/**
+ * Lets the actor follow a thread from now on. An actor who follows it keeps the earlier time.
+ *
+ * @throws ChatError `not_found`; `forbidden` for a system actor
+ */
+export const follow = useCase({
+  takes: ['actor', 'root_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, rootId): Promise<void> => {
+    refuseSystem(actor)
+    await ctx.write(async (tx) => {
+      const { conversation_id, clock } = await lockMembership(tx, actor, { root_id: rootId })
+      const reader = { user_id: actor.user_id, conversation_id }
+      if ((await findFollowing(tx, reader, rootId)).following) return
+      const at = Math.max(ctx.now(), clock + 1)
+      tx.advanceClock(conversation_id, at)
+      await setFollowed(tx, rootId, actor.user_id, at)
+      await publishFollowed(tx, reader, rootId, true)
+    })
+  },
+})
+
+/**
+ * Ends that the actor follows a thread, until a later reply of the actor. A mention then only notifies.
+ *
+ * @throws ChatError `not_found`, `forbidden` as {@link follow}
+ */
+export const unfollow = useCase({
+  takes: ['actor', 'root_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, rootId): Promise<void> => {
+    refuseSystem(actor)
+    await ctx.write(async (tx) => {
+      const { conversation_id, clock } = await lockMembership(tx, actor, { root_id: rootId })
+      const reader = { user_id: actor.user_id, conversation_id }
+      const { following, refused } = await findFollowing(tx, reader, rootId)
+      if (refused) return
+      const at = Math.max(ctx.now(), clock + 1)
+      tx.advanceClock(conversation_id, at)
+      await setFollowed(tx, rootId, actor.user_id, -at)
+      if (following) await publishFollowed(tx, reader, rootId, false)
+    })
+  },
+})
