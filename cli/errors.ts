@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { ConfigError } from '../lib/config/parse.ts'
-import { ChatError, ERRORS } from '../lib/core/errors.ts'
+import { ChatError, MESSAGES } from '../lib/core/errors.ts'
 import { toTargetPath } from '../lib/storage/temporary.ts'
 import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
@@ -29,7 +29,7 @@ export function toExitCode(error: unknown): 1 | 2 {
 /** Prints the error to standard error, without a stack; with `--json` also as a document on standard output. */
 export function reportFailure(error: unknown, options: { json: boolean }): void {
   const failure = toFailure(error)
-  const { message, errors = [] } = failure.message === ERRORS.validation_failed[1] ? inFlags(failure) : failure
+  const { message, errors = [] } = failure.message === MESSAGES.validation_failed ? inFlags(failure) : failure
   const lines = [`chat-server: ${message}`, ...errors.map((problem) => `  ${problem.path}: ${problem.message}`)]
   process.stderr.write(`${lines.map(oneLine).join('\n')}\n`)
   if (options.json) print({ json: true }, { error: failure }, '')

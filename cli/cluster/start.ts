@@ -1,4 +1,4 @@
-import { ChatError, ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
+import { ChatError, type ErrorCode, STATUSES } from '../../lib/core/errors.ts'
 import type { Failure } from '../errors.ts'
 import type { ToPrimary } from './messages.ts'
 
@@ -38,7 +38,9 @@ export function createStart(slots: Starting[]) {
 
 /** The error of a worker, to be reported by this process. */
 function toError({ code, message, errors }: Failure): Error {
-  return code in ERRORS ? new ChatError(code as ErrorCode, { message, ...(errors && { errors }) }) : new Error(message)
+  return code in STATUSES
+    ? new ChatError(code as ErrorCode, { message, ...(errors && { errors }) })
+    : new Error(message)
 }
 
 /** A promise with its functions: Node 20 has no `Promise.withResolvers`. */

@@ -8,7 +8,7 @@ import type { ChatClient, ClientOptions } from './types.ts'
 
 export type * from '../api/admin-entities.ts'
 export type * from '../api/client-entities.ts'
-export { ChatError, type ErrorCode } from '../core/errors.ts'
+export { ChatError, type ErrorCode } from '../core/chat-error.ts'
 export type {
   CallOptions,
   ChatClient,

@@ -1,4 +1,4 @@
-import { ChatError, ERRORS, type ErrorCode, type FieldError } from '../core/errors.ts'
+import { ChatError, type ErrorCode, type FieldError, STATUSES } from '../core/chat-error.ts'
 import type { CompatFailure } from '../openai-api/schema.ts'
 import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 
@@ -17,12 +17,12 @@ export async function readError(response: Response): Promise<ChatError> {
   // Gateways respond for a service they cannot reach; a body that came too slowly may come faster the next time.
   const isPassing = (response.status >= 502 && response.status <= 504) || response.status === 408
   const otherwise = isPassing ? 'unavailable' : 'internal'
-  const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
+  const code = (problem.code && Object.hasOwn(STATUSES, problem.code) ? problem.code : otherwise) as ErrorCode
   const retry_after_seconds = parseRetryAfter(response.headers.get('retry-after'), Date.now())
   const request_id = response.headers.get('x-request-id')
   return new ChatError(code, {
     ...(request_id !== null && { request_id }),
-    ...(problem.detail && { message: problem.detail }),
+    message: problem.detail || `The service responded with status ${response.status}.`,
     ...(problem.errors && { errors: problem.errors }),
     ...(retry_after_seconds !== undefined && { retry_after_seconds }),
   })

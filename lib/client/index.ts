@@ -2,7 +2,7 @@ import { createClient } from './create.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
 
 export type * from '../api/client-entities.ts'
-export { ChatError, type ErrorCode } from '../core/errors.ts'
+export { ChatError, type ErrorCode } from '../core/chat-error.ts'
 export type {
   CallOptions,
   ChatClient,

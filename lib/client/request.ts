@@ -1,4 +1,4 @@
-import { ChatError } from '../core/errors.ts'
+import { ChatError } from '../core/chat-error.ts'
 import { readCookies } from '../core/headers.ts'
 import { readError } from './errors.ts'
 import type { ClientOptions } from './types.ts'
@@ -83,7 +83,10 @@ function toJson(body: unknown): string {
     const path = [paths.get(this), key].filter(Boolean).join('.')
     if (typeof value === 'object' && value !== null) paths.set(value, path)
     if (typeof value === 'number' && !Number.isFinite(value))
-      throw new ChatError('validation_failed', { errors: [{ path, message: 'must be a finite number' }] })
+      throw new ChatError('validation_failed', {
+        message: 'A value is not valid.',
+        errors: [{ path, message: 'must be a finite number' }],
+      })
     return value
   })
 }

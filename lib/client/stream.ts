@@ -1,4 +1,4 @@
-import { ChatError } from '../core/errors.ts'
+import { ChatError } from '../core/chat-error.ts'
 import { createBackoff, isTransient, pause } from './backoff.ts'
 import { parseEvents } from './event-stream.ts'
 import type { OpenStream } from './transport.ts'

@@ -1,5 +1,5 @@
 import type { Attachment } from '../api/attachments.ts'
-import { ChatError } from '../core/errors.ts'
+import { ChatError } from '../core/chat-error.ts'
 import { refuseUnknown } from '../core/known-names.ts'
 import { isTransient, pause, spread } from './backoff.ts'
 import type { Requester } from './request.ts'

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { inject } from 'vitest'
 import { readEvents } from '../../lib/client/event-stream.ts'
-import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
+import { type ErrorCode, STATUSES } from '../../lib/core/errors.ts'
 import { isEventStream } from '../../lib/core/sse-format.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { errorsOf } from '../../lib/http/openapi/errors.ts'
@@ -121,7 +121,7 @@ async function checkFailure(
   const body = parseJson(text)
   demand(typeof body === 'object' && body !== null, 'no JSON')
   const { code } = failureIn(body)
-  demand(code in ERRORS && ERRORS[code][0] === response.status, `code ${code} with this status`)
+  demand(code in STATUSES && STATUSES[code] === response.status, `code ${code} with this status`)
   if (/^\/v1(\/|$)/.test(path)) checkCompatFailure(response, body, demand)
   else checkProblem(response, body, demand)
   const common: ErrorCode[] = ['bad_request', 'not_found', 'method_not_allowed']

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
+import { type ErrorCode, MESSAGES, STATUSES } from '../../lib/core/errors.ts'
 import { wrap } from './markdown.ts'
 
 /** The cause and the remedy of each error code. */
@@ -246,9 +246,9 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
 
 const EXAMPLE = {
   type: 'urn:chat-server:problem:validation_failed',
-  title: ERRORS.validation_failed[1],
-  status: ERRORS.validation_failed[0],
-  detail: ERRORS.validation_failed[1],
+  title: MESSAGES.validation_failed,
+  status: STATUSES.validation_failed,
+  detail: MESSAGES.validation_failed,
   code: 'validation_failed',
   request_id: 'b2f7d1c0-5c1e-4d0c-9f6e-0d8c1f6a7b3e',
   errors: [{ path: 'content', message: 'must have something visible in it' }],
@@ -282,10 +282,10 @@ is unknown: read the current state, and send posts with an \`Idempotency-Key\`, 
 /** The reference page of all error codes with cause and remedy. */
 export function errorsPage(): string {
   const codes = Object.entries(FAILURES) as [ErrorCode, (typeof FAILURES)[ErrorCode]][]
-  const rows = codes.map(([code]) => `| ${ERRORS[code][0]} | [\`${code}\`](#${code}) | ${ERRORS[code][1]} |\n`)
+  const rows = codes.map(([code]) => `| ${STATUSES[code]} | [\`${code}\`](#${code}) | ${MESSAGES[code]} |\n`)
   const entries = codes.map(
     ([code, { cause, remedy }]) =>
-      `## \`${code}\`\n\n${ERRORS[code][0]}: ${ERRORS[code][1]}\n\n${wrap(`**Cause.** ${cause}`)}\n\n${wrap(`**Remedy.** ${remedy}`)}\n`,
+      `## \`${code}\`\n\n${STATUSES[code]}: ${MESSAGES[code]}\n\n${wrap(`**Cause.** ${cause}`)}\n\n${wrap(`**Remedy.** ${remedy}`)}\n`,
   )
   return `${INTRODUCTION}| status | code | |\n|---|---|---|\n${rows.join('')}\n${entries.join('\n')}`
 }

@@ -1,5 +1,5 @@
 import { parseConfig } from '../../lib/config/parse.ts'
-import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
+import { type ErrorCode, STATUSES } from '../../lib/core/errors.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { openApiDocument } from '../../lib/http/openapi/build.ts'
 import { DESCRIPTION } from '../../lib/http/openapi/texts.ts'
@@ -169,8 +169,8 @@ function statusesOf({ file_statuses = [] }: AnyRoute): string[] {
 }
 
 function describeErrors({ errors }: AnyRoute): string {
-  const sorted = [...(errors as ErrorCode[])].sort((a, b) => ERRORS[a][0] - ERRORS[b][0])
-  const told = sorted.map((code) => `${ERRORS[code][0]} ${linkTo(code)}`)
+  const sorted = [...(errors as ErrorCode[])].sort((a, b) => STATUSES[a] - STATUSES[b])
+  const told = sorted.map((code) => `${STATUSES[code]} ${linkTo(code)}`)
   return wrap(`- **Errors:** ${told.join(', ') || 'those of all calls'}`, '  ')
 }
 

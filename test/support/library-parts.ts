@@ -1,4 +1,4 @@
-import { ERRORS } from '../../lib/core/errors.ts'
+import { STATUSES } from '../../lib/core/errors.ts'
 
 /** The pieces of a comment: its text, and what its tags say. */
 export interface Comment {
@@ -66,6 +66,6 @@ export function cell(text: string): string {
 /** The failures that a comment lists, with links to the error codes. */
 export function withCodes(text: string): string {
   return text.replaceAll(/`(\w+)`/g, (code, name: string) =>
-    name in (ERRORS as Record<string, unknown>) ? `[${code}](errors.md#${name})` : code,
+    name in (STATUSES as Record<string, unknown>) ? `[${code}](errors.md#${name})` : code,
   )
 }

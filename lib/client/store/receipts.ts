@@ -1,6 +1,6 @@
 import type { Message } from '../../api/messages.ts'
 import type { ThreadReader } from '../../api/receipts.ts'
-import type { ChatError } from '../../core/errors.ts'
+import type { ChatError } from '../../core/chat-error.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, ReadableList, Reloadable } from './index.ts'

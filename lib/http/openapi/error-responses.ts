@@ -1,4 +1,4 @@
-import { ChatError, ERRORS, type ErrorCode } from '../../core/errors.ts'
+import { ChatError, type ErrorCode, MESSAGES, STATUSES } from '../../core/errors.ts'
 import { type AnyRoute, isLimited } from '../../endpoint.ts'
 import { CompatError, CompatFailure } from '../../openai-api/schema.ts'
 import { apiGroupOf } from '../api-groups.ts'
@@ -41,8 +41,8 @@ function byStatus(route: AnyRoute): [status: number, codes: ErrorCode[]][] {
   const codesBy = new Map<number, ErrorCode[]>()
   // In the order of the table, so that equal sets of codes share a response.
   const codes = new Set(errorsOf(route))
-  for (const code of Object.keys(ERRORS) as ErrorCode[])
-    if (codes.has(code)) codesBy.set(ERRORS[code][0], [...(codesBy.get(ERRORS[code][0]) ?? []), code])
+  for (const code of Object.keys(STATUSES) as ErrorCode[])
+    if (codes.has(code)) codesBy.set(STATUSES[code], [...(codesBy.get(STATUSES[code]) ?? []), code])
   return [...codesBy]
 }
 
@@ -82,7 +82,7 @@ function failure(route: AnyRoute, status: number, codes: ErrorCode[]): Json {
     { value: shape.toBody(new ChatError(code), 'b2f7d1c0-5c1e-4d0c-9f6e-0d8c1f6a7b3e') },
   ])
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
+    description: codes.map((code) => `\`${code}\`: ${MESSAGES[code]}`).join(' '),
     headers: headersOf(always, maybe),
     content: {
       [shape.content_type]: {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ChatError, ERRORS } from '../../core/errors.ts'
+import { type ChatError, MESSAGES } from '../../core/errors.ts'
 import { toCompatFailure } from '../../openai-api/rules.ts'
 
 /** A format of failures: the same in every response, in the OpenAPI document and in the tests. */
@@ -27,7 +27,7 @@ export const PROBLEM: FailureShape = {
   content_type: 'application/problem+json',
   toBody: ({ code, status, message, errors }, request_id) => ({
     type: `urn:chat-server:problem:${code}`,
-    title: ERRORS[code][1],
+    title: MESSAGES[code],
     status,
     detail: message,
     code,

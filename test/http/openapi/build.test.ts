@@ -7,7 +7,7 @@ import { createLiveConfig } from '../../../lib/config/live.ts'
 import { parseConfig } from '../../../lib/config/parse.ts'
 import type { Context } from '../../../lib/context.ts'
 import { withinContext } from '../../../lib/core/context-of.ts'
-import { ERRORS } from '../../../lib/core/errors.ts'
+import { STATUSES } from '../../../lib/core/errors.ts'
 import { openApiDocument, openApiRoutes } from '../../../lib/http/openapi/build.ts'
 import { errorsOf } from '../../../lib/http/openapi/errors.ts'
 import { convert } from '../../../lib/http/openapi/schemas.ts'
@@ -133,7 +133,7 @@ describe.each(allRoutes)('%s', (name, route) => {
   it('has its responses', () => {
     expect(operation.responses[route.status]).toBeDefined()
     for (const code of errorsOf(route)) {
-      const { $ref = '' } = operation.responses[ERRORS[code][0]]!
+      const { $ref = '' } = operation.responses[STATUSES[code]]!
       const { description, content } = openApi.components.responses[$ref.slice('#/components/responses/'.length)]!
       expect(description).toContain(`\`${code}\``)
       const { schema } = Object.values(content!)[0]!
