@@ -46,6 +46,7 @@ import * as reactions from './chat/reactions/service.ts'
 import * as receipts from './chat/receipts/service.ts'
 import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
+import * as snapshots from './chat/snapshots/service.ts'
 import * as threads from './chat/threads/service.ts'
 import * as threadTitles from './chat/threads/service-title.ts'
 import * as timeline from './chat/timeline/service.ts'
@@ -115,6 +116,7 @@ export const USE_CASES = {
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   pins: useCasesOf(pins),
   receipts: useCasesOf(receipts),
+  snapshots: useCasesOf(snapshots),
   search: { ...useCasesOf(search), ...useCasesOf(searchIndex) },
   reactions: useCasesOf(reactions),
   notifications: { ...useCasesOf(notifications), ...useCasesOf(notificationMails) },

@@ -50,6 +50,8 @@ export interface Route {
   fetch(): Promise<unknown>
   /** Breaks the connection off. */
   abort(reason: 'connectionreset'): Promise<void>
+  /** Responds in place of the service. */
+  fulfill(response: { contentType: string; body: string }): Promise<void>
 }
 
 export interface Page {

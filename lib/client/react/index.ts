@@ -11,6 +11,7 @@ import type {
   Connection,
   ConversationSettingsView,
   ConversationsView,
+  MeView,
   Partner,
   ReadableList,
   Reloadable,
@@ -250,6 +251,11 @@ export function useReaders(message_id: string): ReadersView & ListActions {
 /** The read markers in a thread, latest first; `is_off` as in {@link useReaders}. */
 export function useThreadReaders(root_id: string): ThreadReadersView & { reload: () => Promise<void> } {
   return useReloadable(receiptsOf(useChatStore()).threadReaders(root_id))
+}
+
+/** The user of the page. */
+export function useMe(): MeView {
+  return useReadable(useChatStore().me)
 }
 
 /** Whether the page is connected. */

@@ -14,6 +14,13 @@ export function partOf<Part>(store: ChatStore, make: (base: StoreBase) => Part):
 export interface StoreBase {
   client: StoreClient
   feed: Feed
-  /** Resources by their id, which follow the stream, and forget what they have read when the user changes. */
-  resources<Data extends object, View>(planOf: (id: string) => Plan<Data, View>): Cache<Resource<Data, View>>
+  /**
+   * Resources by their id, which follow the stream, and forget what they have read when the user changes.
+   *
+   * @param kind what a snapshot calls them, if it can have them
+   */
+  resources<Data extends object, View>(
+    planOf: (id: string) => Plan<Data, View>,
+    kind?: string,
+  ): Cache<Resource<Data, View>>
 }

@@ -1,3 +1,4 @@
+import type { Person, User } from '../../api/client-entities.ts'
 import { createBackoff, isTransient, pause } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { type Cell, createCell, type Readable } from './cell.ts'
@@ -33,9 +34,17 @@ export interface InboxCount {
   sent?: InboxCount
 }
 
+/** The user of the page, once it is known. */
+export interface MeView {
+  status: 'loading' | 'ready'
+  user?: User
+}
+
 /** The stream of all conversations of the user, open while the store has followers. */
 export interface Feed {
   connection: Readable<Connection>
+  /** The user, while it has subscribers: as the service says when the stream begins, and with each change. */
+  me: Cell<MeView>
   /** The number of unread notifications: the stream begins with it, and has it in each event that changes it. */
   inbox: Cell<InboxCount>
   /** Empty until the service has been reached. */
@@ -47,34 +56,56 @@ export interface Feed {
   close(): void
 }
 
-/** @param onEvent called with each event before the followers; what it returns, after them */
+/**
+ * @param user the user of the snapshot that the store begins with
+ * @param onEvent called with each event before the followers; what it returns, after them
+ * @param onOther called before the followers are reset: the user is, or may be, another
+ */
 export function createFeed(
   client: StoreClient,
+  user: User | undefined,
   onEvent: (event: ConversationStreamEvent) => (() => void) | undefined,
+  onOther: () => void,
 ): Feed {
   const followers = new Set<Follower>()
+  const me = createCell<MeView>(
+    user ? { status: 'ready', user } : { status: 'loading' },
+    lingering(() => join({})),
+  )
   const connection = createCell<Connection>({ status: 'idle' })
   const inbox = createCell<InboxCount>(
     { unread: 0 },
     lingering(() => join({})),
   )
   const isStart = createCounting(inbox)
-  let user_id = ''
+  let user_id = user?.id ?? ''
   const { start, stop } = createStream(client, {
     set(next) {
       connection.set(next)
       if (next.error !== undefined) for (const follower of [...followers]) follower.fail?.(next.error)
     },
-    onUser: (id) => {
-      user_id = id
+    onUser(next) {
+      if (user_id && user_id !== next.id) reset()
+      user_id = next.id
+      me.set({ status: 'ready', user: next })
     },
     onEvent(event) {
       if (isStart(event)) return
+      if (event.type === 'user.updated') me.set(withNames(me.getSnapshot(), event.payload.user))
       const afterwards = onEvent(event)
       deliver(followers, event)
       afterwards?.()
     },
   })
+
+  /** Forgets what was read for another user. */
+  function reset(): void {
+    user_id = ''
+    me.set({ status: 'loading' })
+    inbox.set({ unread: 0 })
+    onOther()
+    for (const follower of [...followers]) follower.reset?.()
+  }
 
   function join(follower: Follower): () => void {
     followers.add(follower)
@@ -88,14 +119,13 @@ export function createFeed(
 
   return {
     connection,
+    me,
     inbox,
     userId: () => user_id,
     join,
     restart() {
       stop()
-      user_id = ''
-      inbox.set({ unread: 0 })
-      for (const follower of [...followers]) follower.reset?.()
+      reset()
       if (followers.size > 0) start()
     },
     close() {
@@ -104,6 +134,11 @@ export function createFeed(
       stop()
     },
   }
+}
+
+/** The user after a change of a user's names. */
+function withNames(me: MeView, { id, username, display_name, avatar_url }: Person): MeView {
+  return me.user?.id === id ? { ...me, user: { ...me.user, username, display_name, avatar_url } } : me
 }
 
 /** Counts with each event. @returns whether it is the number that the stream begins with: what it counts is read anyway */
@@ -119,7 +154,7 @@ function createCounting(inbox: Cell<InboxCount>): (event: ConversationStreamEven
 
 interface Listener {
   set(connection: Connection): void
-  onUser(user_id: string): void
+  onUser(user: User): void
   onEvent(event: ConversationStreamEvent): void
 }
 
@@ -152,12 +187,12 @@ async function follow(client: StoreClient, signal: AbortSignal, listener: Listen
   set({ status: 'connecting' })
   try {
     for (;;) {
-      const userId = await findUserId(client, signal, on_disconnect)
+      const user = await readUser(client, signal, on_disconnect)
       if (signal.aborted) return
       // The page of another user begins with `restart`.
-      if (user_id !== undefined && userId !== user_id) break
-      user_id = userId
-      listener.onUser(userId)
+      if (user_id !== undefined && user.id !== user_id) break
+      user_id = user.id
+      listener.onUser(user)
       for await (const { event } of client.events.followAll({ signal, on_disconnect, on_silence })) {
         if (signal.aborted) return
         if (event.type === 'stream.ready') set({ status: 'online' })
@@ -184,11 +219,11 @@ function deliver(followers: ReadonlySet<Follower>, event: ConversationStreamEven
 }
 
 /** Tries until the service is reached. */
-async function findUserId(client: StoreClient, signal: AbortSignal, onFailure: () => void): Promise<string> {
+async function readUser(client: StoreClient, signal: AbortSignal, onFailure: () => void): Promise<User> {
   const backoff = createBackoff()
   for (;;) {
     try {
-      return (await client.auth.me({ signal })).user.id
+      return (await client.auth.me({ signal })).user
     } catch (error) {
       if (signal.aborted || !isTransient(error)) throw error
       onFailure()

@@ -9,6 +9,7 @@ export interface ThreadData extends MessagesData {
   messages: readonly Message[]
   /** Messages below `next_cursor` that have arrived since: they are known, although what is before them is not read. */
   detached: readonly Message[]
+  title?: string | undefined
   /** The path of the last message that was read, if there are more below. */
   next_cursor?: string | undefined
 }

@@ -66,13 +66,21 @@ function withMessage(data: WindowData, message: TimelineMessage, isNew: boolean)
   return trimmedBefore({ ...data, first_unread_id, messages: data.messages.toSpliced(at, 0, message) })
 }
 
+/** Who reads a window. */
+export interface WindowReader {
+  userId: () => string
+  /** Whether a conversation is a direct one: its users follow all threads. */
+  isDirect: (conversation_id: string) => boolean
+}
+
 /** The window after an event. @param has whether a message belongs to its list */
 export function foldWindow(
   data: WindowData,
   has: MessageList<WindowData>['has'],
   event: ConversationStreamEvent,
-  user_id: string,
+  reader: WindowReader,
 ): WindowData | 'stale' {
+  const user_id = reader.userId()
   // Nothing is read yet: what is read then has the message.
   if (data === NOTHING) return data
   const [first] = data.messages
@@ -82,22 +90,42 @@ export function foldWindow(
   if (event.type === 'unread.update') {
     const { root_id, conversation_id, unread } = event.payload
     if (conversation_id !== place?.conversation_id) return data
-    return unread > 0 ? 'stale' : withoutUnread(data, (message) => message.root_id === root_id)
+    if (unread > 0) return 'stale'
+    return withoutUnread(
+      data,
+      (message) => message.root_id === root_id,
+      ({ id }) => id === root_id,
+    )
+  }
+  if (event.type === 'thread.followed') {
+    const { root_id, following, unread_replies } = event.payload
+    const root = find(data, root_id)
+    return root?.thread
+      ? withMessage(data, { ...root, thread: { ...root.thread, following, unread_replies } }, false)
+      : data
   }
   if (event.type === 'conversation.unread') {
     const { conversation_id, change, at } = event.payload
     if (conversation_id !== place?.conversation_id) return data
     if (change === 'roots_unread') return 'stale'
-    const isMeant = ({ parent_id }: TimelineMessage) => change === 'all_read' || parent_id === undefined
-    return withoutUnread(data, (message) => message.created_at <= at && isMeant(message))
+    const isAll = change === 'all_read'
+    const isMeant = ({ parent_id }: TimelineMessage) => isAll || parent_id === undefined
+    // How many of its replies arrived up to then is not known here.
+    const isPart = ({ thread }: TimelineMessage) => !!thread?.unread_replies && thread.last_reply_at! > at
+    if (isAll && (data.messages.some(isPart) || (data.root && isPart(data.root)))) return 'stale'
+    return withoutUnread(
+      data,
+      (message) => message.created_at <= at && isMeant(message),
+      () => isAll,
+    )
   }
   const list: MessageList<WindowData> = {
     has: (message) => has(message) || message.id === data.root?.id,
     find,
-    with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, user_id) : message, isNew),
+    with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, reader) : message, isNew),
   }
   const next = withQuotes(foldMessages(data, list, event, user_id), event)
-  return next !== 'stale' && event.type === 'message.new' ? withReply(next, event.payload.message) : next
+  return next !== 'stale' && event.type === 'message.new' ? withReply(next, event.payload.message, user_id) : next
 }
 
 /** The window after a message that some of its messages quote has changed. */
@@ -110,34 +138,59 @@ function withQuotes(data: WindowData | 'stale', event: ConversationStreamEvent):
 }
 
 /** A message that has just arrived with what only lists say of it. */
-function toNews(message: Message, user_id: string): TimelineMessage {
-  return {
-    ...message,
-    ...(!isBy(message, user_id) && { unread: true }),
-    ...(message.id === message.root_id && { thread: { reply_count: 0, last_replier_ids: [] } }),
+function toNews(message: Message, { userId, isDirect }: WindowReader): TimelineMessage {
+  const isOwn = isBy(message, userId())
+  // A user that it mentions gets `thread.followed`, too.
+  const thread = {
+    reply_count: 0,
+    last_replier_ids: [],
+    following: isOwn || isDirect(message.conversation_id),
+    unread_replies: 0,
   }
+  return { ...message, ...(!isOwn && { unread: true }), ...(message.id === message.root_id && { thread }) }
 }
 
 /** The window with a reply counted at its root, unless that was read since. */
-function withReply(data: WindowData, { root_id, parent_id, created_at, author_user_id }: Message): WindowData {
+function withReply(data: WindowData, message: Message, user_id: string): WindowData {
+  const { root_id, parent_id, created_at, author_user_id } = message
   const root = parent_id === undefined ? undefined : find(data, root_id)
-  const { reply_count = 0, last_reply_at = '', last_replier_ids = [] } = root?.thread ?? {}
+  const {
+    reply_count = 0,
+    last_reply_at = '',
+    last_replier_ids = [],
+    following,
+    unread_replies = 0,
+  } = root?.thread ?? {}
   if (!root || created_at <= last_reply_at) return data
+  const isOwn = isBy(message, user_id)
   const repliers = author_user_id === undefined ? last_replier_ids : [author_user_id, ...last_replier_ids]
   const thread = {
     ...root.thread,
     reply_count: reply_count + 1,
     last_reply_at: created_at,
     last_replier_ids: [...new Set(repliers)].slice(0, 3),
+    following: following || isOwn,
+    unread_replies: unread_replies + (isOwn ? 0 : 1),
   }
   return withMessage(data, { ...root, thread }, false)
 }
 
-/** The window after some of its messages were read; its first unread one may be outside of it. */
-function withoutUnread(data: WindowData, isRead: (message: TimelineMessage) => boolean): WindowData | 'stale' {
+/**
+ * The window after some of its messages were read, and all replies of some roots; its first unread message may be outside of
+ * it.
+ */
+function withoutUnread(
+  data: WindowData,
+  isRead: (message: TimelineMessage) => boolean,
+  areRead: (root: TimelineMessage) => boolean,
+): WindowData | 'stale' {
   const read = (message: TimelineMessage): TimelineMessage => {
-    const { unread, ...rest } = message
-    return unread && isRead(message) ? rest : message
+    const { unread, thread, ...rest } = message
+    const isUnread = unread && !isRead(message)
+    const isSame = isUnread === unread && !(thread?.unread_replies && areRead(message))
+    if (isSame) return message
+    const replies = thread && { thread: areRead(message) ? { ...thread, unread_replies: 0 } : thread }
+    return { ...rest, ...(isUnread && { unread }), ...replies }
   }
   const root = data.root && read(data.root)
   const messages = data.messages.map(read)

@@ -4,15 +4,18 @@ import type {
   OpenedConversation,
   PostedMessage,
 } from '../../api/client-entities.ts'
+import type { Snapshot } from '../../api/snapshots-use-cases.ts'
 import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
+import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
 import type { Readable } from './cell.ts'
 import { conversationsPlan, settingsPlan } from './conversations.ts'
-import { type Connection, createFeed, type Feed } from './feed.ts'
+import { type Connection, createFeed, type Feed, type MeView } from './feed.ts'
 import { foldThread } from './fold-thread.ts'
 import { createOutbox } from './outbox.ts'
 import { createResource } from './resource.ts'
+import { type Seeds, seedsOf } from './snapshot.ts'
 import { threadPlan } from './thread.ts'
 import { threadsPlan } from './threads.ts'
 import type {
@@ -29,7 +32,7 @@ import type {
 import { type ConversationOptions, createWindows, type MessageWindow } from './windows.ts'
 
 export type { Readable } from './cell.ts'
-export type { Connection } from './feed.ts'
+export type { Connection, MeView } from './feed.ts'
 export type { Loading } from './resource.ts'
 export type {
   ConversationSettingsView,
@@ -54,9 +57,14 @@ const REFRESH_MS = 500
 export interface ChatStoreOptions {
   /** The shortest time between two readings of a list because of events, in milliseconds. Default: 500. */
   refresh_ms?: number
+  /**
+   * What the page was rendered with on the server, by `chat.snapshots.create`: it is shown until it is read again, and
+   * dropped if it was another user's.
+   */
+  initial?: Snapshot | undefined
 }
 
-const STORE_OPTIONS: NamesOf<ChatStoreOptions> = { refresh_ms: 0 }
+const STORE_OPTIONS: NamesOf<ChatStoreOptions> = { refresh_ms: 0, initial: 0 }
 
 /** A part of the store that is read: `reload` reads what it has again. */
 export interface Reloadable<View> extends Readable<View> {
@@ -77,6 +85,8 @@ export interface ReadableList<View> extends Reloadable<View> {
 export interface ChatStore {
   /** Whether the stream is open. It reconnects by itself; after `ended` call `restart`. */
   connection: Readable<Connection>
+  /** The user of the page. */
+  me: Readable<MeView>
   /** The conversations that the user has not archived, latest activity first. */
   conversations: ReadableList<ConversationsView>
   /** The conversations that the user has archived. */
@@ -142,7 +152,7 @@ export interface ChatStore {
 export function createChatStore(client: StoreClient, options: ChatStoreOptions = {}): ChatStore {
   if (!client?.events) throw new TypeError('createChatStore needs a client: pass what createChatClient returned')
   refuseUnknown('createChatStore', options, STORE_OPTIONS)
-  const { refresh_ms = REFRESH_MS } = options
+  const { refresh_ms = REFRESH_MS, initial } = options
   // Sent when the end is read: else that could have the message beside the post.
   const showEnd = (post: PendingPost) => windows.showEnd(post)
   const outbox = createOutbox(client, showEnd, showPost, (message) => {
@@ -153,21 +163,23 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
       return next === 'stale' ? data : next
     })
   })
-  const feed = createFeed(client, (event) => {
+  const onEvent = (event: ConversationStreamEvent) => {
     if (event.type === 'stream.ready') outbox.resume()
     return outbox.apply(event, userId())
-  })
-  const { base, forget } = createBase(client, feed, refresh_ms)
+  }
+  const feed = createFeed(client, initial?.user, onEvent, () => forget())
+  const { base, forget } = createBase(client, feed, refresh_ms, seedsOf(initial))
   const { resources } = base
   const { userId } = feed
-  const conversations = resources((id) => conversationsPlan(client, userId, id === 'archived'))
+  const conversations = resources((id) => conversationsPlan(client, userId, id === 'archived'), 'conversations')
   const lists = resources((id) => {
     const pending = () => outbox.list((post) => post.conversation_id === id && post.parent_id === undefined)
-    const isDirect = () => active.getSnapshot().conversations.some((each) => each.id === id && each.direct)
-    return threadsPlan(client, id, userId, pending, isDirect)
-  })
-  const threads = resources((id) => threadPlan(client, id, userId, () => outbox.list((post) => post.root_id === id)))
-  const windows = createWindows(base, outbox.list)
+    return threadsPlan(client, id, userId, pending, () => isDirect(id))
+  }, 'threads')
+  const pendingIn = (id: string) => () => outbox.list((post) => post.root_id === id)
+  const threads = resources((id) => threadPlan(client, id, userId, pendingIn(id)), 'thread')
+  const isDirect = (id: string) => active.getSnapshot().conversations.some((each) => each.id === id && each.direct)
+  const windows = createWindows(base, { userId, isDirect }, outbox.list)
   const active = conversations.get('')
   const parts = new Map<unknown, unknown>()
 
@@ -180,6 +192,7 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
 
   return {
     connection: feed.connection,
+    me: feed.me,
     conversations: active,
     archived: conversations.get('archived'),
     unread: counted(active, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
@@ -195,7 +208,6 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
     ...callsOf(client),
     restart() {
       outbox.clear()
-      forget()
       feed.restart()
     },
     close() {
@@ -210,14 +222,25 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
 }
 
 /** What its parts share, and a function that forgets what those without subscribers have read. */
-function createBase(client: StoreClient, feed: Feed, refresh_ms: number): { base: StoreBase; forget: () => void } {
+function createBase(
+  client: StoreClient,
+  feed: Feed,
+  refresh_ms: number,
+  seeds: Seeds,
+): { base: StoreBase; forget: () => void } {
   const caches: { clear(): void }[] = []
-  const resources: StoreBase['resources'] = (planOf) => {
-    const cache = createCache((id) => createResource(feed, planOf(id), refresh_ms))
+  const resources: StoreBase['resources'] = (planOf, kind) => {
+    const cache = createCache((id) => {
+      const key = `${kind} ${id}`
+      const seed = seeds.get(key)
+      seeds.delete(key)
+      return createResource(feed, planOf(id), refresh_ms, seed as never)
+    })
     caches.push(cache)
     return cache
   }
   const forget = () => {
+    seeds.clear()
     for (const cache of caches) cache.clear()
   }
   return { base: { client, feed, resources }, forget }
@@ -239,7 +262,8 @@ function callsOf({ threads, reactions, pins, conversations, answers }: StoreClie
   }
 }
 
-/** A number that a snapshot has; 0 on a server. */
-function counted<T>({ getSnapshot, subscribe }: Readable<T>, count: (snapshot: T) => number): Readable<number> {
-  return { subscribe, getServerSnapshot: () => 0, getSnapshot: () => count(getSnapshot()) }
+/** A number that a snapshot has. */
+function counted<T>({ subscribe, ...part }: Readable<T>, count: (snapshot: T) => number): Readable<number> {
+  const numberOf = (read: () => T) => () => count(read())
+  return { subscribe, getServerSnapshot: numberOf(part.getServerSnapshot), getSnapshot: numberOf(part.getSnapshot) }
 }

@@ -45,16 +45,21 @@ export interface Resource<Data, View> extends Watchable<View> {
   reset(): void
 }
 
-/** @param refresh_ms the time between two readings because of events */
+/**
+ * @param refresh_ms the time between two readings because of events
+ * @param seed what a snapshot has of it: it is shown until it is read
+ */
 export function createResource<Data extends object, View>(
   feed: Feed,
   plan: Plan<Data, View>,
   refresh_ms: number,
+  seed?: Data,
 ): Resource<Data, View> {
   const reading = createReading(readOnce, refresh_ms)
   const { now: reload, later } = reading
   const state = createState(
     plan,
+    seed,
     lingering(() => feed.join(follower), reading.cancel),
   )
 
@@ -100,9 +105,13 @@ export function createResource<Data extends object, View>(
 }
 
 /** The data with its view, which is recreated when either it or its loading has changed. */
-function createState<Data, View>(plan: Plan<Data, View>, onWatched: (isWatched: boolean) => void) {
-  let data = plan.initial
-  let loading: Loading = { status: 'loading' }
+function createState<Data, View>(
+  plan: Plan<Data, View>,
+  seed: Data | undefined,
+  onWatched: (isWatched: boolean) => void,
+) {
+  let data = seed ?? plan.initial
+  let loading: Loading = { status: seed ? 'ready' : 'loading' }
   let resets = 0
   const cell = createCell(plan.view(data, loading), onWatched)
 

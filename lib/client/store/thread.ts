@@ -31,11 +31,21 @@ export function threadPlan(
       return withDetached(client, data, current.detached, from === NOTHING)
     },
     fold(data, event) {
-      return isEndOf(data, event) ? 'stale' : foldThread(data, root_id, event, userId())
+      const { type, payload } = event
+      if (type === 'thread.updated' && payload.root_id === root_id) return { ...data, title: payload.title }
+      // Its title comes back with it.
+      const isRestored = type === 'message.restored' && payload.message.id === root_id
+      return isRestored || isEndOf(data, event) ? 'stale' : foldThread(data, root_id, event, userId())
     },
-    view: ({ messages, detached, next_cursor }, loading) => {
+    view: ({ title, messages, detached, next_cursor }, loading) => {
       const shown = detached.length === 0 ? messages : [...messages, ...detached.map(toDetached)]
-      return { ...loading, messages: withPending(shown, pendingOf(), userId()), has_more: next_cursor !== undefined }
+      const named = title && !messages[0]?.deleted_at && { title }
+      return {
+        ...loading,
+        ...named,
+        messages: withPending(shown, pendingOf(), userId()),
+        has_more: next_cursor !== undefined,
+      }
     },
   }
 }
@@ -74,6 +84,7 @@ async function readPage(client: StoreClient, root_id: string, current: ThreadDat
     messages: [...current.messages, ...messages],
     detached: [],
     chunks: new Map([...current.chunks, ...chunks]),
+    title: page.title,
     next_cursor: page.next_cursor,
   }
 }

@@ -55,6 +55,8 @@ export interface ThreadsView extends Loading {
  * have arrived below what is read are at the end.
  */
 export interface ThreadView extends Loading {
+  /** Missing without one, and while the first message is deleted. */
+  title?: string
   messages: readonly StoreMessage[]
   /** Whether `loadMore` finds more, below the last message. */
   has_more: boolean

@@ -2,7 +2,15 @@ import type { TimelineMessage } from '../../api/client-entities.ts'
 import { isTransient } from '../backoff.ts'
 import { withText } from './answers.ts'
 import type { MessageList } from './fold-messages.ts'
-import { find, foldWindow, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
+import {
+  find,
+  foldWindow,
+  NOTHING,
+  trimmedAfter,
+  trimmedBefore,
+  type WindowData,
+  type WindowReader,
+} from './fold-window.ts'
 import { toMessage } from './pending.ts'
 import type { Plan } from './resource.ts'
 import type { MessagesView, PendingPost, StoreClient, TimelineStoreMessage } from './types.ts'
@@ -25,7 +33,7 @@ interface WindowOptions {
   client: StoreClient
   read: ReadWindowPage
   has: MessageList<WindowData>['has']
-  userId: () => string
+  reader: WindowReader
   pending: () => readonly PendingPost[]
   /** The moves since the last reading, which it takes. */
   takeMoves: () => WindowMove[]
@@ -35,21 +43,26 @@ interface WindowOptions {
 
 /** A list by arrival around a place, which is read in both directions and follows the stream at its end. */
 export function windowPlan(options: WindowOptions): Plan<WindowData, MessagesView> {
-  const { userId, pending, has } = options
+  const { reader, pending, has } = options
   return {
     initial: NOTHING,
     isEphemeral: true,
     read: (current, _, from) => readWindow(options, current, from !== NOTHING),
-    fold: (data, event) => foldWindow(data, has, event, userId()),
-    // Who has replied last is not in these events.
-    isUnsure: (event, data) =>
-      (event.type === 'message.deleted' || event.type === 'message.restored') &&
-      event.payload.message.parent_id !== undefined &&
-      find(data, event.payload.message.root_id) !== undefined,
+    fold: (data, event) => foldWindow(data, has, event, reader),
+    // Who has replied last is not in these events, nor whether the message is unread: a deleted one is not.
+    isUnsure: (event, data) => {
+      const { type, payload } = event
+      if (type !== 'message.deleted' && type !== 'message.restored') return false
+      const { id, root_id, parent_id } = payload.message
+      const known = find(data, id)
+      return (
+        (known && (type === 'message.restored' || known.unread)) || (parent_id !== undefined && !!find(data, root_id))
+      )
+    },
     view: ({ messages, root, next_before, next_after, newer_count, first_unread_id }, loading) => ({
       ...loading,
       ...(root && { root }),
-      messages: next_after === undefined ? withPosts(messages, root, pending(), userId()) : messages,
+      messages: next_after === undefined ? withPosts(messages, root, pending(), reader.userId()) : messages,
       has_older: next_before !== undefined,
       has_newer: next_after !== undefined,
       newer_count,

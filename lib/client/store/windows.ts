@@ -3,7 +3,7 @@ import { pause } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { Readable } from './cell.ts'
-import { foldWindow, type WindowData } from './fold-window.ts'
+import { foldWindow, type WindowData, type WindowReader } from './fold-window.ts'
 import type { Resource } from './resource.ts'
 import type { MessagesView, PendingPost } from './types.ts'
 import { type ReadWindowPage, type WindowMove, windowPlan } from './window.ts'
@@ -38,7 +38,8 @@ const SHOW_TIMEOUT_MS = 2_000
 
 /** The windows of a store. */
 export function createWindows(
-  { client, feed, resources }: StoreBase,
+  { client, resources }: StoreBase,
+  reader: WindowReader,
   listPending: (belongs: (post: PendingPost) => boolean) => readonly PendingPost[],
 ) {
   const moves = new Map<string, WindowMove[]>()
@@ -50,7 +51,7 @@ export function createWindows(
       client,
       read: readOf(view, id),
       has,
-      userId: feed.userId,
+      reader,
       pending: () => listPending((post) => has(placeOf(post))),
       takeMoves() {
         const taken = moves.get(key) ?? []
@@ -59,7 +60,7 @@ export function createWindows(
       },
       returnMoves: (taken) => void moves.set(key, pendingMoves([...taken, ...(moves.get(key) ?? [])])),
     })
-  })
+  }, 'window')
 
   const readOf = (view: string, id: string): ReadWindowPage =>
     view === 'replies'
@@ -128,7 +129,7 @@ export function createWindows(
         windows.peek(key)?.update((data) => {
           // Its event counts it.
           if (data.next_after !== undefined) return data
-          const next = foldWindow(data, hasOf(...partsOf(key)), event, feed.userId())
+          const next = foldWindow(data, hasOf(...partsOf(key)), event, reader)
           return next === 'stale' ? data : next
         })
     },

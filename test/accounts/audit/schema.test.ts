@@ -11,6 +11,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'setup.run': ['setup.done'],
   'setup.runFrom': ['setup.done'],
   'capabilities.get': 'reads',
+  'snapshots.create': 'reads',
   'users.create': ['user.created'],
   'users.list': 'reads',
   'users.find': 'reads',

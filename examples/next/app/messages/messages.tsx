@@ -1,9 +1,9 @@
 'use client'
 
 import { createChatClient } from 'chat-server/client'
-import { ChatProvider, useConversations } from 'chat-server/react'
+import { ChatProvider, type ChatProviderProps, useConversations } from 'chat-server/react'
 
-// Nothing is sent before the page is in a browser: a server renders what the hooks return before anything was read.
+// Nothing is sent before the page is in a browser: a server renders what the snapshot has.
 const client = createChatClient({ base_url: '/chat' })
 
 function Conversations() {
@@ -20,9 +20,9 @@ function Conversations() {
 }
 
 /** The conversations of the person who is signed in. */
-export function Messages() {
+export function Messages({ initial }: Pick<ChatProviderProps, 'initial'>) {
   return (
-    <ChatProvider client={client}>
+    <ChatProvider client={client} initial={initial}>
       <Conversations />
     </ChatProvider>
   )

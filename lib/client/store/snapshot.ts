@@ -1,0 +1,18 @@
+import type { Snapshot } from '../../api/snapshots-use-cases.ts'
+import type { ListData } from './list.ts'
+
+/** What the parts of a store begin with, by their kind and id: each is taken once. */
+export type Seeds = Map<string, object>
+
+/** The data of the parts that a snapshot has. */
+export function seedsOf({ conversations, threads, tree, messages, replies }: Partial<Snapshot> = {}): Seeds {
+  const seeds: Seeds = new Map()
+  const list = (items: readonly unknown[], next_after: string | undefined): ListData<unknown> => ({ items, next_after })
+  const chunks = new Map()
+  if (conversations) seeds.set('conversations ', list(conversations.conversations, conversations.next_after))
+  if (threads) seeds.set(`threads ${threads.conversation_id}`, list(threads.threads, threads.next_after))
+  if (tree) seeds.set(`thread ${tree.root_id}`, { ...tree, detached: [], chunks })
+  if (messages) seeds.set(`window roots ${messages.conversation_id}`, { ...messages, newer_count: 0, chunks })
+  if (replies) seeds.set(`window replies ${replies.root.id}`, { ...replies, newer_count: 0, chunks })
+  return seeds
+}
