@@ -248,7 +248,12 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
         const before = steps.length > 0 ? cut % steps.length : 0
         for (const each of steps.slice(0, before)) await act(world, each, done)
         const { state, position } = await read(chat, people[0]!, conversation_id)
-        for (const each of steps.slice(before)) await act(world, each, done)
+        const polled = { ...structuredClone(state), position }
+        for (const each of steps.slice(before)) {
+          await act(world, each, done)
+          if (each.pick % 3 === 0) await poll(world, polled)
+        }
+        await poll(world, polled)
         const now = await read(chat, people[0]!, conversation_id)
         if (now.position !== position) {
           for await (const { id, event } of chat.events.follow(people[0]!, conversation_id, {
@@ -259,6 +264,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
           }
         }
         expect(state).toEqual(now.state)
+        expect(polled).toEqual({ ...now.state, position: now.position })
         await checkSummaries(chat, people[0]!, conversation_id, state)
       },
     )
@@ -267,6 +273,25 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
     await chat.close()
   })
 })
+
+/** Applies the events since the last request for events. */
+async function poll({ chat, people, conversation_id }: World, state: State & { position: string }): Promise<void> {
+  const [actor] = people
+  const opening = await chat.events.open(actor!, conversation_id, { once: true, last_event_id: state.position })
+  await new Promise<void>((resolve) => {
+    opening.connect({
+      write({ events }) {
+        for (const { id, event } of events) {
+          fold(state, event, actor!.user_id)
+          if (id !== undefined) state.position = id
+        }
+      },
+      pending: () => 0,
+      drained: async () => {},
+      end: resolve,
+    })
+  })
+}
 
 /** Performs an action if it is allowed; a refusal changes nothing. */
 async function act(

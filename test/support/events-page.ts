@@ -292,7 +292,8 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     when:
       'The last event before the server ends the stream: the session ended (`session_ended`), the reader is no longer a ' +
       'participant or the conversation was deleted (`removed`), the service is stopping (`draining`), or the reader was ' +
-      'too slow (`too_slow`). After the last two, reconnect with the last id.',
+      'too slow (`too_slow`). After the last two, reconnect with the last id. A request with `once` has got its events ' +
+      '(`caught_up`).',
     example: { reason: 'draining' },
   },
 }

@@ -17,9 +17,7 @@ export const stream = route({
   output: ConversationStreamEvent,
   errors: ['not_found', 'too_many_streams', 'unavailable'],
   handler: ({ chat, actor, params, query, headers }) =>
-    chat.events.open(actor, params.conversation_id, {
-      last_event_id: resumeFrom(headers, query),
-    }),
+    chat.events.open(actor, params.conversation_id, { ...query, last_event_id: resumeFrom(headers, query) }),
 })
 
 export const streamAll = route({
@@ -37,7 +35,7 @@ export const streamAll = route({
   output: ConversationStreamEvent,
   errors: ['too_many_streams', 'unavailable'],
   handler: ({ chat, actor, query, headers }) =>
-    chat.events.openAll(actor, { last_event_id: resumeFrom(headers, query) }),
+    chat.events.openAll(actor, { ...query, last_event_id: resumeFrom(headers, query) }),
 })
 
 /**

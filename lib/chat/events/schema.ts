@@ -193,7 +193,10 @@ export const StreamEvent = v.variant('type', [
     'stream.reset',
     v.object({ reason: v.picklist(['malformed', 'unknown', 'future', 'expired']), last_event_id: v.string() }),
   ),
-  event('stream.closed', v.object({ reason: v.picklist(['session_ended', 'removed', 'draining', 'too_slow']) })),
+  event(
+    'stream.closed',
+    v.object({ reason: v.picklist(['session_ended', 'removed', 'draining', 'too_slow', 'caught_up']) }),
+  ),
 ])
 export type StreamEvent = v.InferOutput<typeof StreamEvent>
 
@@ -204,9 +207,29 @@ export type ConversationStreamEvent = v.InferOutput<typeof ConversationStreamEve
 /** Why the server ended a stream. */
 export type CloseReason = Extract<StreamEvent, { type: 'stream.closed' }>['payload']['reason']
 
+/** How long a request for events may wait for the next one: proxies end silent requests after 30 seconds or more. */
+const MAX_WAIT_SECONDS = 25
+
 export const StreamQuery = v.object({
   last_event_id: v.optional(
     v.pipe(opaque(MAX_LENGTH.position), v.description('Resume after this event, as the header `Last-Event-ID` does')),
+  ),
+  once: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'End the response after the missed events, or else after the first event within `wait_seconds`, by `stream.closed` with `caught_up`',
+      ),
+    ),
+  ),
+  wait_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(MAX_WAIT_SECONDS),
+      v.description('With `once`: how long to wait for an event if none was missed. Default: 0'),
+    ),
   ),
 })
 

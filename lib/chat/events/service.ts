@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { type Actor, assertUser } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
 import type { NamesOf } from '../../core/known-names.ts'
 import { createCondition } from '../../core/scheduling/condition.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
@@ -20,12 +21,12 @@ export interface Opening {
 /**
  * Reserves a place on a conversation's stream.
  *
- * @throws ChatError `not_found`; `too_many_streams`; `unavailable` while the service drains
+ * @throws ChatError `validation_failed`; `not_found`; `too_many_streams`; `unavailable` while the service drains
  */
 export const open = useCase({
   takes: ['actor', 'conversation_id'],
   input: StreamQuery,
-  errors: ['not_found', 'too_many_streams', 'unavailable'],
+  errors: ['validation_failed', 'not_found', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, conversationId, input): Promise<Opening> => {
     await requireMember(ctx.db, actor, conversationId)
     return reserve(ctx, actor, conversationId, input)
@@ -35,24 +36,27 @@ export const open = useCase({
 /**
  * Reserves a place on the stream of all the actor's conversations, including those joined later.
  *
- * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains
+ * @throws ChatError `validation_failed`; `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains
  */
 export const openAll = useCase({
   takes: ['actor'],
   input: StreamQuery,
-  errors: ['too_many_streams', 'unavailable'],
+  errors: ['validation_failed', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, input): Promise<Opening> => {
     assertUser(actor)
     return reserve(ctx, actor, undefined, input)
   },
 })
 
+const WITHOUT_ONCE = { path: 'wait_seconds', message: 'needs once=true' }
+
 async function reserve(
   { streams: { hub, presence, logins }, now }: Context,
   actor: Actor,
   conversation_id: string | undefined,
-  { last_event_id }: v.InferOutput<typeof StreamQuery>,
+  { last_event_id, once, wait_seconds }: v.InferOutput<typeof StreamQuery>,
 ): Promise<Opening> {
+  if (wait_seconds !== undefined && !once) throw new ChatError('validation_failed', { errors: [WITHOUT_ONCE] })
   const { user_id, session_id, key_id } = actor
   const login = logins.get(actor)
   const since = login?.at ?? now()
@@ -70,6 +74,7 @@ async function reserve(
         since,
         is_system: actor.system !== undefined,
         sink,
+        wait_ms: once ? (wait_seconds ?? 0) * 1000 : undefined,
         expires_at: Number.POSITIVE_INFINITY,
         following: undefined,
         gets_presence: true,

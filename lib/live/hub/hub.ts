@@ -28,6 +28,7 @@ import { createRights } from './rights.ts'
 import { createStalledStreams } from './stalled.ts'
 import { createStreams } from './streams.ts'
 import { createTypings } from './typings.ts'
+import { createWaits } from './waits.ts'
 
 /** The maximum number of missed pages that are read at the same time: more would only wait for connections. */
 const PAGES_CONCURRENCY = 16
@@ -55,7 +56,7 @@ export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps) {
-  const { quota, streams, stalled, rights, hasReaders, fanOut, start } = createParts(deps)
+  const { quota, streams, stalled, rights, hasReaders, fanOut, waits, start } = createParts(deps)
   const { close } = streams
   const { reserve, isFull, release, countStreams, onStreams } = quota
   const logins = createLogins({ all: streams.all, close })
@@ -70,9 +71,14 @@ export function createHub(deps: HubDeps) {
     stalled,
     hasReaders,
 
-    /** Sends a reader the events since `last_event_id`, then live events. @returns a function that closes the stream */
+    /**
+     * Sends a reader the events since `last_event_id`, then live events, as long as its stream is open.
+     *
+     * @returns a function that closes the stream
+     */
     connect(reader: Reader, last_event_id?: string): () => void {
       streams.add(reader)
+      waits.add(reader)
       quota.report(reader.user_id)
       if (state === 'draining') close(reader, 'draining')
       else void start(reader, last_event_id)
@@ -128,6 +134,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const slots = createReplaySlots(REPLAYS_CONCURRENCY)
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
+  const waits = createWaits({ close })
   const stalled = createStalledStreams({ ...streams, onChange: quota.report })
   const drains = createDrains({ stalled_seconds: config.server.stalled_seconds, close, isLong: slots.leave })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
@@ -161,6 +168,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const deps = { ...sources, ...pace, recheck: rights.recheckOne, send, close }
 
   function onClose(reader: Reader): void {
+    waits.leave(reader)
     turns.leave(reader)
     drains.leave(reader)
     stalled.leave(reader)
@@ -178,6 +186,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
       if (conversation_id === undefined)
         await catchUpFollower(reader, last_event_id, { ...deps, feed, tail, followers, all })
       else await catchUp(reader, subscriptions.add(conversation_id, reader), last_event_id, deps)
+      waits.begin(reader)
     } catch (error) {
       if (reader.closed) return
       log.warn('A stream could not start', { cause: causeText(error), stream: conversation_id ?? 'all' })
@@ -186,7 +195,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   }
 
   const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
-  return { quota, streams, stalled, rights, hasReaders, fanOut, start }
+  return { quota, streams, stalled, rights, hasReaders, fanOut, waits, start }
 }
 
 /** Turns to read what readers have missed; what they may no longer read is known behind each. */

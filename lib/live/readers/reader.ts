@@ -41,7 +41,9 @@ export interface Reader {
   readonly since: Micros
   /** Whether a system actor reads, which participates in no conversation and follows all. */
   readonly is_system: boolean
-  readonly sink: Sink
+  sink: Sink
+  /** How long its stream waits for an event, when the reader has caught up, before it ends; `undefined`: it stays open. */
+  readonly wait_ms: number | undefined
   /** When the session or API key expires if it is not used, in microseconds since 1970; then it is checked again. */
   expires_at: number
   /** Set for a stream of all conversations. */

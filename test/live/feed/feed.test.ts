@@ -80,6 +80,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
         drained: async () => {},
         end() {},
       },
+      wait_ms: undefined,
       expires_at: Number.POSITIVE_INFINITY,
       following: undefined,
       gets_presence: true,
