@@ -4,10 +4,10 @@ import type { Operation } from './operation.ts'
 /** Every endpoint of administrators and programs, by its feature and verb. */
 export const ADMIN_OPERATIONS = {
   audit: {
-    list: { method: 'GET', path: '/api/admin/audit', input: 'query', is_read: true },
+    list: { method: 'GET', path: '/api/admin/audit', input: 'query' },
   },
   keys: {
-    listAll: { method: 'GET', path: '/api/admin/keys', input: 'query', is_read: true },
+    listAll: { method: 'GET', path: '/api/admin/keys', input: 'query' },
     revokeAny: { method: 'DELETE', path: '/api/admin/keys/{key_id}' },
   },
   limits: {
@@ -15,49 +15,49 @@ export const ADMIN_OPERATIONS = {
     createProfile: { method: 'POST', path: '/api/admin/limits/profiles', input: 'body' },
     deleteAssignment: { method: 'DELETE', path: '/api/admin/limits/assignments/{id}' },
     deleteProfile: { method: 'DELETE', path: '/api/admin/limits/profiles/{id}' },
-    listAssignments: { method: 'GET', path: '/api/admin/limits/assignments', is_read: true },
-    listProfiles: { method: 'GET', path: '/api/admin/limits/profiles', input: 'query', is_read: true },
+    listAssignments: { method: 'GET', path: '/api/admin/limits/assignments' },
+    listProfiles: { method: 'GET', path: '/api/admin/limits/profiles', input: 'query' },
     reset: { method: 'POST', path: '/api/admin/limits/reset', input: 'body' },
-    status: { method: 'GET', path: '/api/admin/limits/status', input: 'query', is_read: true },
+    status: { method: 'GET', path: '/api/admin/limits/status', input: 'query' },
     updateProfile: { method: 'PUT', path: '/api/admin/limits/profiles/{id}', input: 'body' },
   },
   newcomers: {
     invite: { method: 'POST', path: '/api/admin/invites', input: 'body' },
-    list: { method: 'GET', path: '/api/admin/invites', input: 'query', is_read: true },
+    list: { method: 'GET', path: '/api/admin/invites', input: 'query' },
     revoke: { method: 'DELETE', path: '/api/admin/invites/{invite_id}' },
   },
   nodes: {
-    list: { method: 'GET', path: '/api/admin/nodes', is_read: true },
+    list: { method: 'GET', path: '/api/admin/nodes' },
   },
   openai: {
     complete: { method: 'POST', path: '/v1/chat/completions', input: 'body', is_read: true },
-    listModels: { method: 'GET', path: '/v1/models', is_read: true },
+    listModels: { method: 'GET', path: '/v1/models' },
   },
   ops: {
-    health: { method: 'GET', path: '/healthz', is_read: true },
-    metrics: { method: 'GET', path: '/metrics', answer: 'text', is_read: true },
-    readiness: { method: 'GET', path: '/readyz', is_read: true },
+    health: { method: 'GET', path: '/healthz' },
+    metrics: { method: 'GET', path: '/metrics', answer: 'text' },
+    readiness: { method: 'GET', path: '/readyz' },
   },
   tasks: {
-    list: { method: 'GET', path: '/api/admin/tasks', input: 'query', is_read: true },
+    list: { method: 'GET', path: '/api/admin/tasks', input: 'query' },
   },
   usage: {
-    list: { method: 'GET', path: '/api/admin/attachments', input: 'query', is_read: true },
+    list: { method: 'GET', path: '/api/admin/attachments', input: 'query' },
   },
   users: {
     change: { method: 'PATCH', path: '/api/admin/users/{user_id}', input: 'body' },
     create: { method: 'POST', path: '/api/admin/users', input: 'body' },
-    describe: { method: 'GET', path: '/api/admin/users/{user_id}', is_read: true },
+    describe: { method: 'GET', path: '/api/admin/users/{user_id}' },
     endSession: { method: 'DELETE', path: '/api/admin/users/{user_id}/sessions/{session_id}' },
     endSessions: { method: 'DELETE', path: '/api/admin/users/{user_id}/sessions' },
     erase: { method: 'DELETE', path: '/api/admin/users/{user_id}', input: 'query' },
     issueReset: { method: 'POST', path: '/api/admin/users/{user_id}/reset-link' },
-    list: { method: 'GET', path: '/api/admin/users', input: 'query', is_read: true },
-    listSessions: { method: 'GET', path: '/api/admin/users/{user_id}/sessions', input: 'query', is_read: true },
+    list: { method: 'GET', path: '/api/admin/users', input: 'query' },
+    listSessions: { method: 'GET', path: '/api/admin/users/{user_id}/sessions', input: 'query' },
     lockDown: { method: 'POST', path: '/api/admin/users/{user_id}/lockdown' },
     unlock: { method: 'POST', path: '/api/admin/users/{user_id}/unlock' },
   },
   wellKnown: {
-    get: { method: 'GET', path: '/.well-known/{path}', answer: 'text', is_read: true, takes_rest: true },
+    get: { method: 'GET', path: '/.well-known/{path}', answer: 'text', takes_rest: true },
   },
 } as const satisfies Record<string, Record<string, Operation>>

@@ -1,10 +1,10 @@
 import { RESULT_HEADERS } from '../core/headers.ts'
-import { refuseUnknown } from '../core/known-names.ts'
 import { isEventStream } from '../core/sse-format.ts'
 import { repeated } from './errors.ts'
 import { readPieces } from './event-stream.ts'
 import type { Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
+import { refuseUnknown } from './options.ts'
 import { toCall, toPath } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
@@ -64,7 +64,8 @@ async function call(requester: Requester, name: string, operation: Operation, ar
   const accept = answer === 'redirect' && { accept: 'application/json' }
   const init = { ...options, body, headers: { ...accept, ...options.headers } }
   const attempt = () => requester.request(method, path, init)
-  const response = await (operation.is_read ? repeated(attempt) : attempt())
+  const isRead = operation.is_read || (method === 'GET' && answer !== 'redirect')
+  const response = await (isRead ? repeated(attempt) : attempt())
   if (operation.ends_session && response.status === 204) requester.setCsrfToken(undefined)
   if (response.status === 204) return undefined
   if (answer === 'text') return response.text()

@@ -1,4 +1,4 @@
-import { ChatError, type ErrorCode, type FieldError, STATUSES } from '../core/chat-error.ts'
+import { ChatError, type ErrorCode, type FieldError } from '../core/chat-error.ts'
 import type { CompatFailure } from '../openai-api/schema.ts'
 import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 
@@ -6,6 +6,7 @@ import { isTransient, parseRetryAfter, pause, spread } from './backoff.ts'
 const MAX_ATTEMPTS = 3
 
 interface FailureBody extends Partial<CompatFailure> {
+  type?: string
   code?: string
   detail?: string
   errors?: FieldError[]
@@ -17,10 +18,11 @@ export async function readError(response: Response): Promise<ChatError> {
   // Gateways respond for a service they cannot reach; a body that came too slowly may come faster the next time.
   const isPassing = (response.status >= 502 && response.status <= 504) || response.status === 408
   const otherwise = isPassing ? 'unavailable' : 'internal'
-  const code = (problem.code && Object.hasOwn(STATUSES, problem.code) ? problem.code : otherwise) as ErrorCode
+  const code = (problem.code ?? otherwise) as ErrorCode
   const retry_after_seconds = parseRetryAfter(response.headers.get('retry-after'), Date.now())
   const request_id = response.headers.get('x-request-id')
   return new ChatError(code, {
+    status: response.status,
     ...(request_id !== null && { request_id }),
     message: problem.detail || `The service responded with status ${response.status}.`,
     ...(problem.errors && { errors: problem.errors }),
@@ -28,9 +30,9 @@ export async function readError(response: Response): Promise<ChatError> {
   })
 }
 
-/** The fields of a failure, in either of its formats. */
+/** The fields of a failure of the service, in either of its formats: others have codes of their own. */
 function toProblem(body: FailureBody): Omit<FailureBody, 'error'> {
-  if (!body.error) return body
+  if (!body.error) return body.type === `urn:chat-server:problem:${body.code}` ? body : {}
   const { code, message, param } = body.error
   return { code, detail: message, ...(param && { errors: [{ path: param, message }] }) }
 }

@@ -8,7 +8,7 @@ export interface Operation {
   is_optional?: true
   /** The kind of response, if it is neither JSON nor empty. */
   answer?: 'session' | 'redirect' | 'text' | 'stream'
-  /** A call that changes nothing is retried when the service is unreachable. */
+  /** A POST that changes nothing: it is retried when the service is unreachable, as a GET is. */
   is_read?: true
   /** Whether the last parameter takes the rest of the path, with slashes. */
   takes_rest?: true

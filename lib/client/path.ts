@@ -1,6 +1,6 @@
-import { unknownNames } from '../core/known-names.ts'
 import { CALL_OPTIONS, type CallOptions } from './call-options.ts'
 import type { Operation } from './operation.ts'
+import { refuseUnknown } from './options.ts'
 
 /** What a method was called with. */
 export interface ClientCall {
@@ -27,8 +27,7 @@ export function toCall(name: string, { path, input: takesInput }: Operation, arg
   })
   if (args.length > names.length + (takesInput ? 2 : 1)) fail(`was called with ${args.length} arguments`)
   if (input !== undefined && (typeof input !== 'object' || input === null)) fail('needs an object as its input')
-  const [option] = unknownNames(options, CALL_OPTIONS)
-  if (option) fail(`has no option "${option.path}"${option.hint}`)
+  refuseUnknown(`The options of client.${name}`, options as CallOptions, CALL_OPTIONS)
   return { ids: ids as string[], input: input as ClientCall['input'], options: options as CallOptions }
 }
 

@@ -46,7 +46,10 @@ export function createRequester(options: ClientOptions): Requester {
 
   async function request(method: string, path: string, init: RequestInit = {}): Promise<Response> {
     if (isRelative)
-      throw new ChatError('bad_request', { message: `Outside a page, base_url must be a whole URL, not "${base}"` })
+      throw new ChatError('bad_request', {
+        status: 400,
+        message: `Outside a page, base_url must be a whole URL, not "${base}"`,
+      })
     const headers: Record<string, string> = { ...init.headers }
     if (api_key !== undefined) headers.authorization = `Bearer ${api_key}`
     else if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -84,6 +87,7 @@ function toJson(body: unknown): string {
     if (typeof value === 'object' && value !== null) paths.set(value, path)
     if (typeof value === 'number' && !Number.isFinite(value))
       throw new ChatError('validation_failed', {
+        status: 422,
         message: 'A value is not valid.',
         errors: [{ path, message: 'must be a finite number' }],
       })

@@ -1,7 +1,7 @@
 import type { Attachment } from '../api/attachments.ts'
 import { ChatError } from '../core/chat-error.ts'
-import { refuseUnknown } from '../core/known-names.ts'
 import { isTransient, pause, spread } from './backoff.ts'
+import { refuseUnknown } from './options.ts'
 import type { Requester } from './request.ts'
 import { type ChatClient, UPLOAD_OPTIONS, type UploadOptions, type UploadProgress } from './types.ts'
 
@@ -67,7 +67,7 @@ const listParts = (count: number) => Array.from({ length: count }, (_, n) => n +
 
 /** What is missing of an upload. One stored part is sent again: with another file, it is refused. */
 function resume({ attachment, received = [] }: { attachment: Attachment; received?: number[] }, file: Blob): Begun {
-  if (attachment.size !== file.size) throw new ChatError('conflict', { message: 'This is another file.' })
+  if (attachment.size !== file.size) throw new ChatError('conflict', { status: 409, message: 'This is another file.' })
   const [proof] = received
   const missing = listParts(Math.ceil(file.size / PART_BYTES)).filter((n) => n === proof || !received.includes(n))
   return { attachment, part_bytes: PART_BYTES, missing }

@@ -54,7 +54,7 @@ describeOnEachDatabase('a client', (openUrl) => {
         'client.conversations.get(conversation_id, options) needs "conversation_id", a string',
       )
       await expect(get!()).rejects.toThrow('needs "conversation_id"')
-      await expect(get!('x', { header: {} })).rejects.toThrow('has no option "header"')
+      await expect(get!('x', { header: {} })).rejects.toThrow('has no "header", only headers, signal, keepalive')
       await expect(get!('x', {}, {})).rejects.toThrow('was called with 3 arguments')
       await expect(rename!('x', 'a title')).rejects.toThrow('needs an object as its input')
     })
@@ -366,7 +366,8 @@ describe('a client of a failing service', () => {
     (status: number, body: unknown, headers: Record<string, string> = {}): RequestListener =>
     (_, response) =>
       response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
-  const busy = answer(503, { code: 'unavailable', detail: 'Busy.' }, { 'retry-after': '0.02' })
+  const problem = (code: string) => ({ type: `urn:chat-server:problem:${code}`, code })
+  const busy = answer(503, { ...problem('unavailable'), detail: 'Busy.' }, { 'retry-after': '0.02' })
   const ok = answer(200, { status: 'ok' })
   const events =
     (text: string): RequestListener =>
@@ -401,11 +402,12 @@ describe('a client of a failing service', () => {
   })
 
   it.each<[status: number, body: unknown, code: string]>([
-    [500, { code: 'internal' }, 'internal'],
+    [500, problem('internal'), 'internal'],
+    [500, { code: 'not_found' }, 'internal'],
     [500, '<html>', 'internal'],
     [418, { code: 'teapot' }, 'internal'],
     [409, { code: 'toString' }, 'internal'],
-    [429, { code: 'too_many_streams' }, 'too_many_streams'],
+    [429, problem('too_many_streams'), 'too_many_streams'],
     [502, '<html>', 'unavailable'],
     [503, '', 'unavailable'],
     [504, '<html>', 'unavailable'],
@@ -419,7 +421,7 @@ describe('a client of a failing service', () => {
       events(READY),
       busy,
       answer(502, '<html>'),
-      answer(429, { code: 'too_many_streams' }, { 'retry-after': '0.01' }),
+      answer(429, problem('too_many_streams'), { 'retry-after': '0.01' }),
       (request) => request.socket.destroy(),
       events(`: a comment\n\n${NEWS}id: a.3\nevent: message.new\ndata: {"type":"mess`),
       events(OVER),
@@ -484,7 +486,7 @@ describe('a client of a failing service', () => {
       [429, 'too_many_streams'],
       [500, 'internal'],
     ] as const) {
-      const { client, count } = await answering(answer(status, { code }))
+      const { client, count } = await answering(answer(status, problem(code)))
       expect(await codeOf(client.events.follow('x').next())).toBe(code)
       expect(count()).toBe(1)
     }

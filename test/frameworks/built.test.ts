@@ -41,10 +41,7 @@ describe.each(Object.entries(BUILT))('%s', (name, program) => {
     const { headers } = await fetch(`${url}/login`, signIn)
     const cookie = headers.getSetCookie()[0]!.split(';')[0]!
     const rendered = await fetch(`${url}/messages`, { headers: { cookie } })
-    expect([rendered.status, await rendered.text()]).toEqual([
-      200,
-      expect.stringContaining('<ul aria-busy="false"></ul>'),
-    ])
+    expect([rendered.status, await rendered.text()]).toEqual([200, expect.stringContaining('<ul aria-busy="false">')])
 
     skip(!hasBrowser, 'Chromium is not installed')
     const page = await (await (await openBrowser()).newContext()).newPage()
@@ -60,7 +57,7 @@ describe.each(Object.entries(BUILT))('%s', (name, program) => {
     await page.goto(`${url}/messages`)
     await page.waitForSelector('li:text("Turbines (0)")')
     const html = await (await fetch(`${url}/messages`, { headers: { cookie } })).text()
-    expect(html.replaceAll('<!-- -->', '')).toContain('<ul aria-busy="false"><li>Turbines (0)</li></ul>')
+    expect(html.replaceAll('<!-- -->', '')).toContain('<ul aria-busy="false"><li>Turbines (0)</li>')
     expect(problems).toEqual([])
   })
 })

@@ -55,7 +55,7 @@ function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
     ...(route.body_optional && { is_optional: true }),
     ...(answer === 'document' && { answer: 'text' }),
     ...((answer === 'session' || answer === 'redirect' || answer === 'text' || answer === 'stream') && { answer }),
-    ...(!route.changes && answer !== 'redirect' && answer !== 'stream' && { is_read: true }),
+    ...(!route.changes && method !== 'GET' && { is_read: true }),
     ...(route.takes_rest && { takes_rest: true }),
     ...(answer === 'session' && route.access !== 'public' && { ends_session: true }),
   }

@@ -6,7 +6,7 @@ import type {
   OpenedConversation,
   PostedMessage,
 } from '../../api/client-entities.ts'
-import { refuseUnknown } from '../../core/known-names.ts'
+import { refuseUnknown } from '../options.ts'
 import type {
   Connection,
   ConversationSettingsView,

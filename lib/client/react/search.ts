@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import { refuseUnknown } from '../../core/known-names.ts'
+import { refuseUnknown } from '../options.ts'
 import { type MessageQuery, SEARCH_OPTIONS, type SearchOptions, type SearchView, searchOf } from '../store/search.ts'
 import { useChatStore } from './context.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { refuseUnknown } from '../../core/known-names.ts'
+import { refuseUnknown } from '../options.ts'
 import type { TimelineStoreMessage } from '../store/index.ts'
 import { SEEN_OPTIONS, type SeenOptions, seenOf } from '../store/seen.ts'
 import { useChatStore } from './context.ts'

@@ -1,5 +1,6 @@
 import type { Notification } from '../../api/notifications.ts'
-import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore, ReadableList } from './index.ts'

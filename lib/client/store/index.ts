@@ -5,7 +5,8 @@ import type {
   PostedMessage,
 } from '../../api/client-entities.ts'
 import type { Snapshot } from '../../api/snapshots-use-cases.ts'
-import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'

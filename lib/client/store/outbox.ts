@@ -1,6 +1,7 @@
 import type { Message, PostedMessage } from '../../api/messages.ts'
-import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
+import type { NamesOf } from '../../core/known-names.ts'
 import { isTransient } from '../backoff.ts'
+import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { createRetries } from './retries.ts'
 import type { NewPost, PendingPost, StoreClient } from './types.ts'

@@ -1,5 +1,6 @@
 import type { SearchPage, SearchResult } from '../../api/search.ts'
-import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { refuseUnknown } from '../options.ts'
 import type { ChatClient } from '../types.ts'
 import { partOf, type StoreBase } from './base.ts'
 import { createCell, type Readable } from './cell.ts'

@@ -1,6 +1,7 @@
-import { type NamesOf, refuseUnknown } from '../../core/known-names.ts'
+import type { NamesOf } from '../../core/known-names.ts'
 import { createTimer } from '../../core/scheduling/timer.ts'
 import { createBackoff, isTransient } from '../backoff.ts'
+import { refuseUnknown } from '../options.ts'
 import { partOf, type StoreBase } from './base.ts'
 import type { ChatStore } from './index.ts'
 import type { TimelineStoreMessage } from './types.ts'

@@ -1,5 +1,5 @@
-import { refuseUnknown } from '../../core/known-names.ts'
 import { pause } from '../backoff.ts'
+import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { Readable } from './cell.ts'
