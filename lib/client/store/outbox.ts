@@ -185,8 +185,8 @@ function createQueue() {
   }
 }
 
-function toPending({ role = 'user', key = newKey(), ...post }: NewPost): PendingPost {
-  return { ...post, role, key, status: 'sending', created_at: new Date().toISOString() }
+function toPending({ key = newKey(), ...post }: NewPost): PendingPost {
+  return { ...post, key, status: 'sending', created_at: new Date().toISOString() }
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {
@@ -203,7 +203,7 @@ function isSame(post: PendingPost, message: Message, user_id: string): boolean {
     (message.author_user_id ?? message.requested_by) === user_id &&
     post.conversation_id === message.conversation_id &&
     post.parent_id === message.parent_id &&
-    post.role === message.role &&
+    (post.role ?? message.role) === message.role &&
     post.quote_id === message.quote?.message_id &&
     post.content === (message.role === 'user' ? message.content : message.prompt)
   )

@@ -19,7 +19,8 @@ export function toMessage(
   { parent, quoted }: { parent: StoreMessage | undefined; quoted: StoreMessage | undefined },
   user_id: string,
 ): StoreMessage {
-  const { key, conversation_id, role, content, created_at, attachments } = post
+  // One that leaves it out is shown as the user's own until the service has said which it is.
+  const { key, conversation_id, role = 'user', content, created_at, attachments } = post
   return {
     id: key,
     conversation_id,

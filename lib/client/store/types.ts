@@ -93,7 +93,7 @@ export interface PendingPost {
   root_id?: string
   parent_id?: string
   content: string
-  role: 'user' | 'assistant'
+  role?: 'user' | 'assistant' | undefined
   /** Files that were uploaded before. */
   attachments?: Attachment[]
   /** The message of the conversation that it quotes. */
@@ -111,7 +111,7 @@ export interface NewPost {
   parent_id?: string | undefined
   root_id?: string | undefined
   content: string
-  /** With `assistant`, the assistant answers: `content` is the question. */
+  /** With `assistant`, the assistant answers: `content` is the question. Default: that of the layout of the conversation. */
   role?: 'user' | 'assistant' | undefined
   /** Files that were uploaded before: with one, `content` may be empty. */
   attachments?: Attachment[]

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { presenceOf } from '../../../lib/client/store/parts.ts'
-import { isReady, startThread, textsOf, waitForView } from './world.ts'
+import { isReady, startThread, startWorld, textsOf, waitForView } from './world.ts'
 
 describe('a store', () => {
   it('sends nothing without a subscriber, and keeps a snapshot until it changes', async () => {
@@ -144,6 +144,29 @@ describe('a store', () => {
     const { messages } = await waitForView(thread, ({ messages }) => messages.at(-1)!.status === 'complete')
     expect(messages.at(-1)).toMatchObject({ content: 'It runs.', prompt: 'Does it?' })
     stop()
+  })
+
+  it('posts without a role as the layout of the conversation says, and shows the post once', async () => {
+    const { store, ada } = await startWorld({
+      async *assistant() {
+        yield 'It runs.'
+      },
+    })
+    for (const [layout, role] of [
+      ['assistant', 'assistant'],
+      ['stream', 'user'],
+    ] as const) {
+      const { conversation_id } = await ada.conversations.create({ layout })
+      const part = store.conversation(conversation_id)
+      const shown = new Set<number>()
+      const stop = part.subscribe(() => shown.add(part.getSnapshot().messages.length))
+      await waitForView(part, isReady)
+      const posted = await store.post({ conversation_id, content: 'Does it run?' })
+      const { messages } = await waitForView(part, ({ messages }) => messages[0]?.status === 'complete')
+      expect([posted!.message.role, messages[0]]).toMatchObject([role, { role, content: expect.stringMatching(/run/) }])
+      expect(Math.max(...shown)).toBe(1)
+      stop()
+    }
   })
 
   it('shows who is typing until a message or the time ends it', async () => {
