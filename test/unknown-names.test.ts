@@ -124,6 +124,7 @@ const ACCEPTING: Record<string, string> = {
   'serve(chat)': MADE_BY_US,
   'createChatStore(client)': MADE_BY_US,
   'inboxOf(store)': MADE_BY_US,
+  'peopleOf(store)': MADE_BY_US,
   'pinsOf(store)': MADE_BY_US,
   'presenceOf(store)': MADE_BY_US,
   'receiptsOf(store)': MADE_BY_US,

@@ -27,12 +27,14 @@ import {
   type NotificationsView,
   type PinsView,
   type PresenceView,
+  peopleOf,
   pinsOf,
   presenceOf,
   type ReadersView,
   receiptsOf,
   type ThreadReadersView,
   type Typist,
+  type UserView,
 } from '../store/parts.ts'
 import { useChatStore } from './context.ts'
 import { useReadable } from './readable.ts'
@@ -256,6 +258,11 @@ export function useThreadReaders(root_id: string): ThreadReadersView & { reload:
 /** The user of the page. */
 export function useMe(): MeView {
   return useReadable(useChatStore().me)
+}
+
+/** A user that is visible to the user of the page, such as the author of a message. */
+export function useUser(id: string): UserView {
+  return useReadable(peopleOf(useChatStore()).user(id))
 }
 
 /** Whether the page is connected. */

@@ -1,5 +1,6 @@
 export { inboxOf, type NotificationsFilter, type NotificationsView, type StoreInbox } from './inbox.ts'
 export type { NotificationMark } from './marks.ts'
+export { peopleOf, type StorePeople, type UserView } from './people.ts'
 export { type PinsView, pinsOf, type StorePins } from './pins.ts'
 export { type PresenceView, presenceOf, type StorePresence, type Typist } from './presence.ts'
 export { type ReadersView, receiptsOf, type StoreReceipts, type ThreadReadersView } from './receipts.ts'

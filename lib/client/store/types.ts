@@ -19,6 +19,7 @@ export type StoreClient = Pick<
   | 'pins'
   | 'notifications'
   | 'receipts'
+  | 'users'
   | 'search'
   | 'attachments'
   | 'upload'
