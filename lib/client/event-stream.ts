@@ -13,7 +13,7 @@ const MAX_EVENT_LENGTH = 100 * 1024 * 1024
  * @throws RangeError for an event longer than any of the service
  */
 export async function* parseEvents(
-  texts: AsyncIterable<string>,
+  texts: AsyncIterable<string> | string[],
   onRetry?: (ms: number) => void,
 ): AsyncGenerator<WireEvent> {
   const read = createEventReader(MAX_EVENT_LENGTH, onRetry)

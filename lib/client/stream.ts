@@ -1,59 +1,104 @@
 import { ChatError } from '../core/chat-error.ts'
 import { createBackoff, isTransient, pause } from './backoff.ts'
 import { parseEvents } from './event-stream.ts'
-import type { OpenStream } from './transport.ts'
+import type { StreamTransport, TextStream } from './transport.ts'
 import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
 
 /** How long an open stream may send nothing at first: the service sends an event at once. */
 const SILENCE_TIMEOUT_MS = 15_000
 
+/** The least time between the starts of two polls, whatever the responses are. */
+const MIN_POLL_MS = 250
+
+/** After this time a poll has reached the service. It shows nothing before its end, but gets all events from then on. */
+const ARRIVAL_MS = 1_000
+
 /** The events of a stream, which is reopened where it broke off, until the service ends it. */
 export async function* followStream(
-  open: OpenStream,
+  { open, wait_ms }: StreamTransport,
   path: string,
   { last_event_id, signal, on_disconnect, on_silence, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
 ): AsyncGenerator<ReceivedEvent> {
   let last = last_event_id
   let wasOpen = false
   const backoff = createBackoff(retry_ms)
-  while (!signal?.aborted) {
-    let wait = 0
-    let isRenewed = false
-    const silence = on_silence && setTimeout(on_silence, SILENCE_TIMEOUT_MS)
-    try {
-      const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-      const { texts, isFull } = await open(path, headers, signal)
-      wasOpen = true
-      backoff.opened()
-      for await (const { id, data } of parseEvents(texts, backoff.setPause)) {
-        clearTimeout(silence)
-        const event = JSON.parse(data) as ConversationStreamEvent
-        last = id ?? last
-        yield id === undefined ? { event } : { id, event }
-        // Others may have arrived with it.
+  // Leaving the loop ends a request, too.
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  signal?.addEventListener('abort', end)
+  try {
+    while (!signal?.aborted) {
+      let wait = 0
+      let isRenewed = false
+      const began = performance.now()
+      const silence = on_silence && setTimeout(on_silence, SILENCE_TIMEOUT_MS + wait_ms)
+      try {
+        const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
+        const opening = open(path, headers, ending.signal)
+        if (wait_ms > 0) {
+          const arrival = new AbortController()
+          opening.finally(() => arrival.abort()).catch(() => {})
+          await pause(ARRIVAL_MS, arrival.signal)
+          // It waits for events. What it misses, ephemeral events before its arrival, is read again as at the start of a stream.
+          if (!arrival.signal.aborted)
+            for (const received of await peek(open(path, headers, arrival.signal, 0))) yield received
+        }
+        const { texts, isFull } = await opening
+        wasOpen = true
+        backoff.opened()
+        for await (const { id, data } of parseEvents(texts, backoff.setPause)) {
+          clearTimeout(silence)
+          const event = JSON.parse(data) as ConversationStreamEvent
+          last = id ?? last
+          isRenewed = event.type === 'stream.closed' && event.payload.reason === 'caught_up'
+          if (isRenewed) break
+          yield id === undefined ? { event } : { id, event }
+          // Others may have arrived with it.
+          if (signal?.aborted) return
+          if (
+            event.type === 'stream.closed' &&
+            (event.payload.reason === 'session_ended' || event.payload.reason === 'removed')
+          )
+            return
+        }
+        isRenewed ||= isFull()
+      } catch (error) {
         if (signal?.aborted) return
-        if (
-          event.type === 'stream.closed' &&
-          (event.payload.reason === 'session_ended' || event.payload.reason === 'removed')
-        )
-          return
+        if (error instanceof ChatError) {
+          // The end that the stream would have had, had the connection not been lost.
+          if (wasOpen && (error.status === 401 || error.status === 404)) return
+          // The lost stream may still occupy its place for a while.
+          if (!isTransient(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
+          wait = (error.retry_after_seconds ?? 0) * 1000
+        }
+      } finally {
+        clearTimeout(silence)
       }
-      isRenewed = isFull()
-    } catch (error) {
       if (signal?.aborted) return
-      if (error instanceof ChatError) {
-        // The end that the stream would have had, had the connection not been lost.
-        if (wasOpen && (error.status === 401 || error.status === 404)) return
-        // The lost stream may still occupy its place for a while.
-        if (!isTransient(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
-        wait = (error.retry_after_seconds ?? 0) * 1000
+      if (isRenewed) {
+        if (wait_ms > 0) await pause(began + MIN_POLL_MS - performance.now(), signal)
+        continue
       }
-    } finally {
-      clearTimeout(silence)
+      on_disconnect?.()
+      await pause(backoff.next(wait), signal)
     }
-    if (signal?.aborted) return
-    if (isRenewed) continue
-    on_disconnect?.()
-    await pause(backoff.next(wait), signal)
+  } finally {
+    signal?.removeEventListener('abort', end)
+    end()
   }
+}
+
+/** The position and the count with which a response begins; none if there is no response. */
+async function peek(opening: Promise<TextStream>): Promise<ReceivedEvent[]> {
+  const received: ReceivedEvent[] = []
+  try {
+    for await (const { id, data } of parseEvents((await opening).texts)) {
+      const event = JSON.parse(data) as ConversationStreamEvent
+      if (event.type === 'stream.ready') received.push({ id: id!, event })
+      else if (event.type === 'notifications.count') received.push({ event })
+    }
+  } catch {
+    // The poll has ended before, or fails as well.
+  }
+  return received
 }

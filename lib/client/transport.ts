@@ -2,31 +2,47 @@ import { readText } from '../core/body.ts'
 import type { Requester } from './request.ts'
 import { TRANSPORTS, type Transport } from './types.ts'
 
-/** The text of a stream as it arrives. */
+/** The text of a stream as it arrives, or that of a whole response. */
 export interface TextStream {
-  texts: AsyncIterable<string>
+  texts: AsyncIterable<string> | string[]
   /** Whether it was ended here, to be opened again at once. */
   isFull(): boolean
 }
 
-/** Opens a stream. @throws ChatError the failure in the response */
-export type OpenStream = (path: string, headers: Record<string, string>, signal?: AbortSignal) => Promise<TextStream>
+/** How streams are opened. */
+export interface StreamTransport {
+  /**
+   * @param wait_seconds of a poll
+   * @throws ChatError the failure in the response
+   */
+  open(path: string, headers: Record<string, string>, signal?: AbortSignal, wait_seconds?: number): Promise<TextStream>
+  /** How long a response may take beyond the connection: a poll waits for an event. */
+  wait_ms: number
+}
+
+/** How long a poll waits for an event, in seconds: the longest that the service allows. */
+const WAIT_SECONDS = 25
 
 /** The characters after which an `XMLHttpRequest` is replaced: it keeps all that has arrived. */
 const MAX_KEPT_LENGTH = 1024 * 1024
 
 /** @throws TypeError for an unknown transport */
-export function createTransport({ request }: Requester, transport: Transport = 'auto'): OpenStream {
+export function createTransport({ request }: Requester, transport: Transport = 'auto'): StreamTransport {
   if (!TRANSPORTS.includes(transport)) throw new TypeError(`"transport" must be one of ${TRANSPORTS.join(', ')}`)
   const kind = transport !== 'auto' ? transport : 'body' in Response.prototype ? 'fetch' : 'xhr'
-  return async (path, headers, signal) => {
-    if (kind === 'xhr') {
-      const { send, stream } = openXhr()
-      await request('GET', path, { headers, signal, send })
-      return stream
-    }
-    const response = await request('GET', path, { headers, signal })
-    return { texts: readText(response.body), isFull: () => false }
+  const isPoll = kind === 'poll'
+  return {
+    wait_ms: isPoll ? WAIT_SECONDS * 1000 : 0,
+    async open(path, headers, signal, wait_seconds = WAIT_SECONDS) {
+      if (kind === 'xhr') {
+        const { send, stream } = openXhr()
+        await request('GET', path, { headers, signal, send })
+        return stream
+      }
+      const query = isPoll ? `?once=true&wait_seconds=${wait_seconds}` : ''
+      const response = await request('GET', path + query, { headers, signal })
+      return { texts: isPoll ? [await response.text()] : readText(response.body), isFull: () => false }
+    },
   }
 }
 

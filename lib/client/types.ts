@@ -7,12 +7,12 @@ export type { ConversationStreamEvent } from '../api/events.ts'
 export type { CallOptions } from './call-options.ts'
 
 /**
- * How event streams arrive: by the body of a `fetch`, or by an `XMLHttpRequest` where that body cannot be read as it comes
- * (React Native).
+ * How event streams arrive: by the body of a `fetch`; by an `XMLHttpRequest` where that body cannot be read as it comes
+ * (React Native); or by requests that end with the next events, where a proxy holds streams back.
  */
 export type Transport = (typeof TRANSPORTS)[number]
 
-export const TRANSPORTS = ['auto', 'fetch', 'xhr'] as const
+export const TRANSPORTS = ['auto', 'fetch', 'xhr', 'poll'] as const
 
 /** The address of a service, and the settings of the client. */
 export interface ClientOptions {
@@ -37,7 +37,7 @@ export interface ClientOptions {
   retry_ms?: number
   /**
    * How event streams arrive. Default: `auto`, which is `fetch`, or `xhr` where the body of a response cannot be read as it
-   * comes (React Native).
+   * comes (React Native). `poll` where nothing streams.
    */
   transport?: Transport
 }

@@ -34,5 +34,5 @@ it('tells nothing of a stream that has begun', async () => {
 
 it('refuses an unknown transport', () => {
   const create = () => createChatClient({ base_url: 'http://chat.test', transport: 'sse' as 'xhr' })
-  expect(create).toThrow('"transport" must be one of auto, fetch, xhr')
+  expect(create).toThrow('"transport" must be one of auto, fetch, xhr, poll')
 })
