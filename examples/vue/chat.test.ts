@@ -4,9 +4,11 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createRenderer, h } from 'vue'
 import { renderToString } from 'vue/server-renderer'
 import { Conversations } from './conversations.ts'
+import { Room } from './room.ts'
 
 interface Node {
   text: string
+  onClick?: () => unknown
   parent?: Node
   children: Node[]
 }
@@ -34,6 +36,34 @@ it('shows the conversations of the store as they change, and on a server what th
   app.unmount()
 })
 
+it('shows a room from its end, the earlier messages, and a post at once', async () => {
+  const { client, close } = await createTestChat({ users: ['ada'] })
+  const ada = client('ada')
+  const store = createChatStore(ada)
+  onTestFinished(async () => {
+    store.close()
+    await close()
+  })
+  const { conversation_id } = await ada.conversations.create()
+  for (let n = 1; n <= 60; n++) await ada.messages.postRoot(conversation_id, { content: `${n};` })
+  const page = createNode('')
+  const app = renderer.createApp(Room, { store, id: conversation_id })
+  app.mount(page)
+  await vi.waitFor(() => expect(textOf(page)).toMatch(/^Earlier messages11;12;.*59;60;Send$/), 10_000)
+  await buttonOf(page, 'Earlier messages')!.onClick!()
+  await vi.waitFor(() => expect(textOf(page)).toMatch(/^1;2;.*60;Send$/), 10_000)
+  const posted = buttonOf(page, 'Send')!.onClick!()
+  await vi.waitFor(() => expect(textOf(page)).toMatch(/60;It runs\.Send$/), 10_000)
+  await posted
+  expect(textOf(page).match(/It runs/g)).toHaveLength(1)
+  app.unmount()
+})
+
+function buttonOf(node: Node, text: string): Node | undefined {
+  if (node.onClick && textOf(node) === text) return node
+  return node.children.map((child) => buttonOf(child, text)).find(Boolean)
+}
+
 function createNode(text: string): Node {
   return { text, children: [] }
 }
@@ -59,7 +89,7 @@ const renderer = createRenderer<Node, Node>({
   remove,
   parentNode: ({ parent }) => parent ?? null,
   nextSibling: (node) => node.parent?.children[node.parent.children.indexOf(node) + 1] ?? null,
-  patchProp() {},
+  patchProp: (node, name, _, value) => void Object.assign(node, { [name]: value }),
 })
 
 function remove(node: Node): void {
