@@ -2,6 +2,7 @@ import { COMMANDS_MS, logCommands } from './accounts/audit/log-commands.ts'
 import { indexNames } from './accounts/users/indexing.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
+import { listLastRepliers } from './chat/messages/listing-repliers.ts'
 import { renewDaily } from './chat/usage/summing.ts'
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
@@ -55,6 +56,7 @@ type JobName =
   | 'clock'
   | 'usage'
   | 'names'
+  | 'repliers'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -119,6 +121,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 2_000,
       run: () => indexNames(ctx),
       warning: 'Names could not be indexed: some users are not found by all of their words',
+      exclusive: true,
+    },
+    repliers: {
+      interval_ms: 2_000,
+      run: () => listLastRepliers(ctx),
+      warning: 'The users who replied last could not be stored: threads of before the upgrade are slower to list',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

@@ -33,6 +33,9 @@ const MESSAGE: Message = {
   created_at: '2026-11-20T10:00:00.123456Z',
 }
 
+const WITHOUT_REPLY = { root_id: ROOT, reply_count: 0, last_replier_ids: [] }
+const THREAD = { root_id: ROOT, reply_count: 1, last_reply_at: MESSAGE.created_at, last_replier_ids: [ADA] }
+
 /** The cause and an example payload of each event. */
 const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   'thread.new': {
@@ -48,6 +51,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
         last_activity_at: '2026-11-20T09:58:00.000000Z',
         message_count: 1,
         participant_count: 1,
+        last_replier_ids: [],
       },
     },
   },
@@ -57,7 +61,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'message.new': {
     when: 'A message was posted, as the root of a thread or as a reply.',
-    example: { message: MESSAGE },
+    example: { message: MESSAGE, thread: THREAD },
   },
   'message.edited': {
     when: 'The author edited a message, or a user that it mentions was erased.',
@@ -65,11 +69,11 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'message.deleted': {
     when: 'A message was deleted. It keeps its place; its content is empty.',
-    example: { message: { ...MESSAGE, content: '', deleted_at: '2026-11-20T10:02:00.000000Z' } },
+    example: { message: { ...MESSAGE, content: '', deleted_at: '2026-11-20T10:02:00.000000Z' }, thread: WITHOUT_REPLY },
   },
   'message.restored': {
     when: 'A deleted message was restored, with its text.',
-    example: { message: MESSAGE },
+    example: { message: MESSAGE, thread: THREAD },
   },
   'reactions.changed': {
     when:

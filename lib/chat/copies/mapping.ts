@@ -30,10 +30,14 @@ export function createMapper(people: readonly Standing[]): Mapper {
       if (table === 'messages') return mapMessage(row, mapped)
       // The counts of messages without an author are computed with the other counts.
       if (table === 'thread_members') return mapped.user_id ? { ...mapped, live_count: 0, read_count: 0 } : undefined
+      if (table === 'threads') return { ...mapped, ...UNLISTED }
       return NEEDS_USER.includes(table) && mapped.user_id === null ? undefined : mapped
     },
   }
 }
+
+/** The list of users is computed anew. */
+const UNLISTED = { last_repliers: null, repliers_as_of: null }
 
 const NEEDS_USER = ['participants', 'reactions']
 

@@ -9,6 +9,7 @@ import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts
 import { listConversationFields, toFields } from '../memberships/store-conversations.ts'
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
 import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
+import { listReplyStates, type ReplyStateRow, toReplyState } from '../messages/store-replies.ts'
 import { listSummaries, listThreadTitles, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
 import { listNotErased } from './store.ts'
@@ -31,6 +32,10 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       db,
       [...ids].flatMap((id) => light.get(id) ?? []),
     ),
+  )
+  const states = await loadStates(
+    db,
+    rows.flatMap((row) => (COUNTED.has(row.type) ? (messages.get(row.message_id!) ?? []) : [])),
   )
   const by = await loadBy('id', rows, 'user_id', isBySomeone, (ids) => listNotErased(db, ids))
   const deltas = await loadDeltas(db, rows)
@@ -69,7 +74,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       }
       default: {
         const message = messages.get(row.message_id!)
-        return message && toMessageEvent(row, message)
+        return message && toMessageEvent(row, message, states.get(message.root_id))
       }
     }
   }
@@ -88,6 +93,16 @@ const isBySomeone = (row: EventRow) => (row.type === 'pin.changed' || isAboutRea
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutTitle = (row: EventRow) => row.type === 'thread.updated'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
+
+/** The events that change the number of replies of a thread. */
+const COUNTED: ReadonlySet<string> = new Set(['message.new', 'message.deleted', 'message.restored'])
+
+/** The threads of those of these messages that are replies, by root. */
+async function loadStates(db: Queries, messages: MessageRow[]): Promise<Map<string, ReplyStateRow>> {
+  const rootIds = new Set(messages.flatMap(({ root_id, parent_id }) => (parent_id === null ? [] : root_id)))
+  const rows = rootIds.size > 0 ? await listReplyStates(db, rootIds) : []
+  return new Map(rows.map((row) => [row.root_id, row]))
+}
 
 /** The rows that the column `by` of some log rows refers to, by their column `key`. */
 async function loadBy<K extends string, T extends Record<K, string>>(
@@ -128,7 +143,12 @@ function toReactionsChanged({ user_id, detail }: EventRow, state: ReactionState,
   return { type: 'reactions.changed', payload: { ...payload, reactions: reactionsOf(state) } }
 }
 
-function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedEvent | undefined {
+/** @param state the thread of a reply */
+function toMessageEvent(
+  { type, detail }: EventRow,
+  row: MessageRow,
+  state: ReplyStateRow | undefined,
+): PersistedEvent | undefined {
   const { id: message_id, root_id, conversation_id } = row
   if (type === 'message.done') {
     const { finish_reason = '', usage } = toMessage(row)
@@ -145,7 +165,8 @@ function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedE
     return attachment && { type, payload: { message_id, root_id, conversation_id, attachment } }
   }
   const message = type === 'message.new' ? toPostedMessage(row) : toMessage(row)
-  return { type, payload: { message } } as PersistedEvent
+  const thread = state && row.parent_id !== null && COUNTED.has(type) && { root_id, ...toReplyState(state) }
+  return { type, payload: { message, ...(thread && { thread }) } } as PersistedEvent
 }
 
 const chunkId = ({ message_id, detail }: EventRow) => `${message_id}:${indexOf(detail)}`

@@ -7,13 +7,19 @@ import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { Attachment } from '../attachments/schema.ts'
 import { ConversationFields } from '../conversations/schema.ts'
 import { ConversationSettings } from '../conversations/schema-settings.ts'
-import { Message, Reaction } from '../messages/schema.ts'
+import { Message, Reaction, ReplyState } from '../messages/schema.ts'
 import { Notification } from '../notifications/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 
 const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>
   v.object({ type: v.literal(type), payload })
 const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+/** A message that arrived, was deleted or restored. */
+const Counted = v.object({
+  message: Message,
+  thread: v.optional(v.pipe(ReplyState, v.description('Of a reply: its thread, when the event is sent'))),
+})
 
 /** Events that are stored in the log, have an id and are replayed. */
 export const PersistedEvent = v.variant('type', [
@@ -26,10 +32,10 @@ export const PersistedEvent = v.variant('type', [
       title: v.pipe(v.string(), v.description('Empty without one, and while the root is deleted')),
     }),
   ),
-  event('message.new', v.object({ message: Message })),
+  event('message.new', Counted),
   event('message.edited', v.object({ message: Message })),
-  event('message.deleted', v.object({ message: Message })),
-  event('message.restored', v.object({ message: Message })),
+  event('message.deleted', Counted),
+  event('message.restored', Counted),
   event(
     'reactions.changed',
     v.object({

@@ -1,13 +1,15 @@
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { fromRepliers, lastRepliers, toReplierIds, toRepliers } from '../../core/repliers.ts'
+import { toInstant } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { CLOSED, canPost } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
-import type { Message, PostRootInput } from './schema.ts'
+import type { Message, PostRootInput, ReplyState } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
 import {
   type Activity,
@@ -24,6 +26,7 @@ import {
   type Seen,
   type Target,
 } from './store-posts.ts'
+import { listReplyStates } from './store-replies.ts'
 
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
@@ -42,6 +45,8 @@ export interface Posted {
   row: MessageRow
   title?: string | undefined
   message: Message
+  /** The thread of a reply, with it. */
+  thread?: ReplyState | undefined
 }
 
 /** What a batch needs of the service. */
@@ -89,6 +94,7 @@ export function createBatch(ctx: PostContext) {
     /** Locks the conversations. @returns the place of each post, by its index: none outside of the actor's conversations */
     async load(tx: Tx, targets: Target[], options: LockOptions): Promise<ReadonlyMap<number, PostPlace>> {
       const [locked, parents] = await Promise.all([lockTargets(tx, targets, options), listParents(tx, targets)])
+      await completeParents(tx, parents)
       const parentBy = new Map(parents.map((parent) => [parent.n, parent]))
       return new Map(locked.map((target) => [target.n, { target, parent: parentBy.get(target.n) }]))
     },
@@ -119,7 +125,7 @@ export function createBatch(ctx: PostContext) {
       const { conversation_id } = target
       const { user_id } = post.actor
       entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
-      return { row, title: post.input.title, message: toMessage(row) }
+      return { row, title: post.input.title, message: toMessage(row), thread: parent && counts.stateOf(row, parent) }
     },
 
     store: (tx: Tx): void =>
@@ -145,18 +151,41 @@ function createCounts() {
     addReply(
       user_id: string,
       parent_id: string,
-      { root_id, live_count, starts_following }: Parent,
+      { root_id, live_count, last_repliers, starts_following }: Parent,
       at: Micros,
     ): number {
       const counted = entry(replies, parent_id, { parent_id, added: 0 })
-      const activity = entry(activities, root_id, { root_id, at, added: 0, joined: 0 })
+      const activity = entry(activities, root_id, { root_id, at, added: 0, joined: 0, last_repliers: last_repliers! })
       const followed_at = starts_following === 1 ? at : null
       const written = entry(contributions, `${root_id}/${user_id}`, { root_id, user_id, added: 0, followed_at })
       if (live_count + written.added === 0) activity.joined++
       for (const count of [counted, activity, written]) count.added++
       activity.at = at
+      activity.last_repliers = fromRepliers(lastRepliers([{ user_id, at }, ...toRepliers(activity.last_repliers)]))
       return counted.added - 1
     },
+    /** @returns the thread of the reply that was added last */
+    stateOf({ root_id, created_at }: MessageRow, { thread_replies }: Parent): ReplyState {
+      const { added, last_repliers } = activities.get(root_id)!
+      return {
+        root_id,
+        reply_count: thread_replies + added,
+        last_reply_at: toInstant(created_at),
+        last_replier_ids: toReplierIds(last_repliers),
+      }
+    },
+  }
+}
+
+/** Computes what is not stored of the threads of parents: those of an older program, and all while a user is erased. */
+async function completeParents(tx: Tx, parents: Parent[]): Promise<void> {
+  const unlisted = parents.filter(({ last_repliers }) => last_repliers === null)
+  if (unlisted.length === 0) return
+  const rows = await listReplyStates(tx, new Set(unlisted.map(({ root_id }) => root_id)))
+  const states = new Map(rows.map((row) => [row.root_id, row]))
+  for (const parent of unlisted) {
+    const { reply_count, last_repliers } = states.get(parent.root_id)!
+    Object.assign(parent, { thread_replies: reply_count, last_repliers })
   }
 }
 

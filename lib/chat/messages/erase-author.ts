@@ -8,6 +8,7 @@ import { forgetUploader } from '../attachments/store-releasing.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
 import { removeActor, removeOfMessages } from '../notifications/store-removing.ts'
 import { anonymize, listPathsAfter, type MessageTrace, redact } from './store-erasing.ts'
+import { relistRepliers } from './store-replies.ts'
 import { countOut, forgetMember, listTraces, reassignLive } from './store-threads.ts'
 
 /** The number of threads that one query searches for messages and marks of the user. */
@@ -152,9 +153,11 @@ async function count(
 ): Promise<void> {
   const live = traces.filter((message) => message.deleted_at === null)
   if (live.length === 0) return
-  if (messages === 'keep') return reassignLive(tx, root_id, user_id, live.length)
+  if (messages === 'keep') await reassignLive(tx, root_id, user_id, live.length)
+  else await countOut(tx, { root_id, conversation_id }, user_id, live)
+  await relistRepliers(tx, root_id, { removed: { user_id } })
+  if (messages === 'keep') return
   tx.countMessages(conversation_id, -live.length)
-  await countOut(tx, { root_id, conversation_id }, user_id, live)
   tx.advanceClock(conversation_id, at)
   for (const message of live) tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
 }

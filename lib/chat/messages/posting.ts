@@ -62,7 +62,7 @@ export async function addPosts(
 export const isPosted = (result: PostResult): result is Posted =>
   result !== undefined && result !== QUESTION && !(result instanceof ChatError)
 
-function publish(tx: Tx, { row, title, message }: Posted): void {
+function publish(tx: Tx, { row, title, message, thread }: Posted): void {
   const { conversation_id } = row
   tx.advanceClock(conversation_id, row.created_at)
   tx.markActive(conversation_id, row.created_at)
@@ -71,7 +71,7 @@ function publish(tx: Tx, { row, title, message }: Posted): void {
     const payload = { conversation_id, root_id: row.id, summary: toNewSummary(row, title) }
     tx.emit(conversation_id, { type: 'thread.new', message_id: row.id, payload })
   }
-  tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
+  tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message, ...(thread && { thread }) } })
 }
 
 function attempt<T>(step: () => T): T | ChatError {

@@ -99,26 +99,21 @@ export const Message = v.object({
 })
 export type Message = v.InferOutput<typeof Message>
 
-/** How many of the users who replied in a thread are named. */
-export const NAMED_REPLIERS = 3
-
-/** In how many of the latest replies of a thread these users are looked for. */
-export const RECENT_REPLIES = 50
+/** The users who replied last in a thread. */
+export const LastReplierIds = v.pipe(
+  v.array(Id),
+  v.description('The authors of its latest replies, each once, latest first: up to 3'),
+)
 
 /** What is told of the replies of a thread. */
 export const REPLY_STATE = {
   reply_count: v.pipe(v.number(), v.integer(), v.description('Replies that are not deleted')),
   last_reply_at: v.optional(v.pipe(Instant, v.description('When the latest of them arrived'))),
-  last_replier_ids: v.pipe(
-    v.array(Id),
-    v.description(
-      `The authors of the latest replies, latest first: up to ${NAMED_REPLIERS}, of the last ${RECENT_REPLIES} replies`,
-    ),
-  ),
+  last_replier_ids: LastReplierIds,
 }
 
-/** The state of the replies of a thread. */
-export const ReplyState = v.object(REPLY_STATE)
+/** The thread of a reply, when the event of the reply is sent. */
+export const ReplyState = v.object({ root_id: Id, ...REPLY_STATE })
 export type ReplyState = v.InferOutput<typeof ReplyState>
 
 const NOT_EMPTY = { properties: { content: { minLength: 1 } } }

@@ -2,6 +2,7 @@ import { byActor } from '../../accounts/audit/rules.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import type { Replier } from '../../core/repliers.ts'
 import { DAY } from '../../core/units.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
@@ -19,6 +20,7 @@ import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
 import { markDeleted, markRestored, replaceMetadata } from './store-changes.ts'
 import { countPins, setPin } from './store-pins.ts'
+import { relistRepliers } from './store-replies.ts'
 import { replaceContent } from './store-revisions.ts'
 import { recount } from './store-threads.ts'
 
@@ -108,6 +110,7 @@ export const remove = useCase({
       if (message.posted_by !== actor.user_id) auditDeletion(tx, actor, message)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
+      await relistRepliers(tx, message.root_id, { removed: toReplier(message) })
       tx.publishCounts(await hideDeleted(tx, message))
       tx.countMessages(message.conversation_id, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
@@ -116,6 +119,11 @@ export const remove = useCase({
     if (isCancelled) ctx.answers.cancelled(messageId)
   },
 })
+
+/** What a reply says of who replied; of a root, and of a message without an author, that is nothing. */
+function toReplier({ parent_id, posted_by, created_at }: MessageRow): Replier | undefined {
+  return parent_id === null || posted_by === null ? undefined : { user_id: posted_by, at: created_at }
+}
 
 /** Without the reason, which only users who may restore the message can read. */
 function auditDeletion(tx: Tx, actor: Actor, { id, conversation_id, posted_by }: MessageRow): void {
@@ -142,6 +150,7 @@ export const restore = useCase({
       if (message.attachment_list) await setExpiry(tx, messageId, null)
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
+      await relistRepliers(tx, message.root_id, { added: toReplier(message) })
       tx.publishCounts(await showRestored(tx, message))
       tx.countMessages(message.conversation_id, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })

@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
+import { replyCount, STORED_REPLIERS } from '../../storage/reply-state.ts'
 import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
 import { FOLLOWED_SINCE } from '../../storage/unread-set.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
@@ -110,22 +111,31 @@ export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
   /** Its author; for an answer, the user who asked. */
   posted_by: string | null
   live_count: number
+  /** The replies of its thread that are not deleted, without those that are being erased. */
+  thread_replies: number
+  /** Who replied last in its thread, as it is stored; `null` if it must be computed. */
+  last_repliers: string | null
   /** 1 if the user, a participant, does not follow the thread before a reply. */
   starts_following: number
   /** The author, if they participate and are another user. */
   replied_to: string | null
 }
 
+/** Most replies are to the root, of which the row is there. */
+const ROOT_DELETED_AT = sql`CASE WHEN m.id = m.root_id THEN m.deleted_at
+       ELSE (SELECT root.deleted_at FROM messages root WHERE root.id = m.root_id) END`
+
 /** PostgreSQL looks up by both columns of a key if they are compared with those of one table; else by the first alone. */
 const PARENTS = onRows<Target>(
   TARGET,
   (given, dialect) =>
     sql`WITH parents AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-       SELECT given.n, given.user_id, m.conversation_id, m.conversation_id AS member_of, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
+       SELECT given.n, given.user_id, m.id, m.conversation_id, m.conversation_id AS member_of, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
               m.created_at, m.deleted_at
          FROM ${given} JOIN messages m ON m.id = given.parent_id)
      SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(r.live_count, 0) AS live_count,
             CASE WHEN p.user_id IS NOT NULL AND ${FOLLOWED_SINCE} IS NULL THEN 1 ELSE 0 END AS starts_following,
+            ${replyCount(ROOT_DELETED_AT)} AS thread_replies, ${STORED_REPLIERS} AS last_repliers,
             author.user_id AS replied_to, author.level, author.muted_until, author.archived,
             CASE WHEN ${isErasedAuthor(sql`m.posted_by`)} THEN m.created_at ELSE m.deleted_at END AS deleted_at
        FROM parents m
@@ -224,19 +234,21 @@ const COUNT_LIVE = onRows<Contribution>(
             followed_at = coalesce(excluded.followed_at, thread_members.followed_at)`,
 )
 
-/** The changes of a thread by replies: its latest activity, the number of new messages, and of new authors. */
+/** The changes of a thread by replies: its latest activity, the number of new messages, and of new authors, and who replied last. */
 export interface Activity {
   root_id: string
   at: Micros
   added: number
   joined: number
+  last_repliers: string
 }
 
 const COUNT_IN_THREADS = onRows<Activity>(
-  { root_id: 'text', at: 'bigint', added: 'bigint', joined: 'bigint' },
+  { root_id: 'text', at: 'bigint', added: 'bigint', joined: 'bigint', last_repliers: 'text' },
   (given) =>
     sql`UPDATE threads SET last_activity_at = given.at, message_count = message_count + given.added,
-            participant_count = participant_count + given.joined
+            participant_count = participant_count + given.joined, last_repliers = given.last_repliers,
+            repliers_as_of = given.at + message_count + given.added
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
 

@@ -15,5 +15,6 @@ export function toNewSummary(row: MessageRow, title: string | undefined) {
     last_activity_at: at,
     message_count: 1,
     participant_count: 1,
+    last_replier_ids: [],
   }
 }

@@ -22,7 +22,7 @@ export async function recount(
   const wrote = live_count - by > 0
   const writes = live_count > 0
   await tx.run(
-    sql`UPDATE threads SET message_count = message_count + ${by},
+    sql`UPDATE threads SET message_count = message_count + ${by}, repliers_as_of = repliers_as_of + ${by},
           participant_count = participant_count + ${Number(writes) - Number(wrote)} WHERE root_id = ${message.root_id}`,
   )
   await tx.run(
@@ -49,6 +49,7 @@ export async function countOut(
   const { live_count } = await addLive(tx, rootId, author, -arrivals.length)
   await tx.run(
     sql`UPDATE threads SET message_count = message_count - ${arrivals.length},
+          repliers_as_of = repliers_as_of - ${arrivals.length},
           participant_count = participant_count - ${live_count === 0 ? 1 : 0} WHERE root_id = ${rootId}`,
   )
   const { earliest, latest } = boundsOf(arrivals)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
-import { Message, PATHS, ThreadTitle } from '../messages/schema.ts'
+import { LastReplierIds, Message, PATHS, ThreadTitle } from '../messages/schema.ts'
 
 /** A thread in a list; `unread`, `unread_replies` and `following` depend on the reader, and are not in events. */
 export const ThreadSummary = v.object({
@@ -15,6 +15,7 @@ export const ThreadSummary = v.object({
   last_activity_at: Instant,
   message_count: v.pipe(v.number(), v.integer(), v.description('Messages that are not deleted')),
   participant_count: v.pipe(v.number(), v.integer(), v.description('Number of authors in it')),
+  last_replier_ids: LastReplierIds,
   unread: v.optional(v.pipe(v.number(), v.integer())),
   unread_replies: v.optional(v.pipe(v.number(), v.integer(), v.description('Of `unread`, without the first message'))),
   following: v.optional(v.pipe(v.boolean(), v.description('Whether the caller follows the thread'))),

@@ -1,6 +1,8 @@
 import { MAX_EXCERPT_LENGTH, toRootSummary } from '../../core/excerpt.ts'
+import { toReplierIds } from '../../core/repliers.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
+import { LAST_REPLIERS } from '../../storage/reply-state.ts'
 import { among, literal, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
@@ -17,6 +19,7 @@ export interface ThreadRow {
   /** The list of files of the root, as JSON. */
   root_files: string | null
   root_author: string | null
+  last_repliers: string
 }
 
 /**
@@ -39,7 +42,8 @@ const SUMMARY = sql`SELECT t.root_id, t.conversation_id, t.created_at, t.last_ac
     CASE WHEN ${HAS_ROOT} THEN substr(coalesce(m.prompt, m.content), 1, ${literal(MAX_EXCERPT_LENGTH)})
          ELSE '' END AS root_excerpt,
     CASE WHEN ${HAS_ROOT} THEN m.attachment_list END AS root_files,
-    CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
+    CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author,
+    ${LAST_REPLIERS} AS last_repliers
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
 /** A row as events and lists return it. */
@@ -53,6 +57,7 @@ export function toSummary(row: ThreadRow): ThreadSummary {
     last_activity_at: toInstant(row.last_activity_at),
     message_count: row.message_count,
     participant_count: row.participant_count,
+    last_replier_ids: toReplierIds(row.last_repliers),
   }
 }
 

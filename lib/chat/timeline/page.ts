@@ -5,7 +5,7 @@ import type { Membership } from '../memberships/access.ts'
 import { sizeOfMessage } from '../messages/size.ts'
 import { type LightMessageRow, listLightMessages, toMessageFor, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
-import { listReplyStates } from '../messages/store-replies.ts'
+import { listReplyStates, toReplyState } from '../messages/store-replies.ts'
 import { findFirstUnread } from '../unread/first-unread.ts'
 import { countUnread, type ThreadReader } from '../unread/store.ts'
 import { listUnreadAmong } from '../unread/store-membership.ts'
@@ -86,16 +86,18 @@ async function compose(db: Queries, caller: Caller, light: LightMessageRow[]): P
   const reader = toReader(caller)
   const unread = reader && (await listUnreadAmong(db, reader, rows))
   const rootIds = rows.flatMap(({ id, parent_id }) => (parent_id === null ? id : []))
-  const states = rootIds.length > 0 ? await listReplyStates(db, rootIds) : undefined
+  const stored = rootIds.length > 0 ? await listReplyStates(db, rootIds) : []
+  const states = new Map(stored.map((row) => [row.root_id, row]))
   const own = reader && rootIds.length > 0 ? await countUnread(db, reader, rootIds) : undefined
   return rows.map((row) => {
     // Assigned, not spread: a message keeps what is stored of it as JSON.
     const message: TimelineMessage = toMessageFor(caller, row)
     if (unread?.has(row.id)) message.unread = true
-    const state = states?.get(row.id)
+    const state = states.get(row.id)
     if (state) {
+      const thread = { ...(state.title && { title: state.title }), ...toReplyState(state) }
       const { following, unread_replies } = own?.get(row.id) ?? {}
-      message.thread = unread_replies === undefined ? state : { ...state, following: following === 1, unread_replies }
+      message.thread = unread_replies === undefined ? thread : { ...thread, following: following === 1, unread_replies }
     }
     return message
   })

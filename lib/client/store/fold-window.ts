@@ -1,4 +1,4 @@
-import type { Message, TimelineMessage } from '../../api/client-entities.ts'
+import type { Message, ReplyState, ThreadState, TimelineMessage } from '../../api/client-entities.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { foldMessages, type MessageList, type MessagesData, placeOf, withoutChunks } from './fold-messages.ts'
 import { changedMessage, withQuotesOf } from './quotes.ts'
@@ -125,7 +125,7 @@ export function foldWindow(
     with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, reader) : message, isNew),
   }
   const next = withQuotes(foldMessages(data, list, event, user_id), event)
-  return next !== 'stale' && event.type === 'message.new' ? withReply(next, event.payload.message, user_id) : next
+  return next === 'stale' ? next : withThread(next, event, user_id)
 }
 
 /** The window after a message that some of its messages quote has changed. */
@@ -150,29 +150,40 @@ function toNews(message: Message, { userId, isDirect }: WindowReader): TimelineM
   return { ...message, ...(!isOwn && { unread: true }), ...(message.id === message.root_id && { thread }) }
 }
 
-/** The window with a reply counted at its root, unless that was read since. */
-function withReply(data: WindowData, message: Message, user_id: string): WindowData {
-  const { root_id, parent_id, created_at, author_user_id } = message
-  const root = parent_id === undefined ? undefined : find(data, root_id)
-  const {
-    reply_count = 0,
-    last_reply_at = '',
-    last_replier_ids = [],
-    following,
-    unread_replies = 0,
-  } = root?.thread ?? {}
-  if (!root || created_at <= last_reply_at) return data
+/** The window with the thread of a reply, as its event has it, at the root. */
+function withThread(data: WindowData, event: ConversationStreamEvent, user_id: string): WindowData {
+  if (event.type !== 'message.new' && event.type !== 'message.deleted' && event.type !== 'message.restored') return data
+  const { message, thread } = event.payload
+  const root = message.parent_id === undefined ? undefined : find(data, message.root_id)
+  if (!root?.thread) return data
+  const { last_reply_at = '', unread_replies = 0 } = root.thread
+  // One that was counted since is not counted again; a post of one's own is before its event has come.
+  const isNew = event.type === 'message.new' && message.created_at > last_reply_at
+  if (event.type === 'message.new' && message.created_at < last_reply_at) return data
+  if (!thread && !isNew) return data
   const isOwn = isBy(message, user_id)
-  const repliers = author_user_id === undefined ? last_replier_ids : [author_user_id, ...last_replier_ids]
-  const thread = {
+  const state = {
     ...root.thread,
+    ...(thread ? toState(thread) : withReply(root.thread, message)),
+    ...(isNew && { following: root.thread.following || isOwn, unread_replies: unread_replies + (isOwn ? 0 : 1) }),
+  }
+  return withMessage(data, { ...root, thread: state }, false)
+}
+
+const toState = ({ reply_count, last_reply_at, last_replier_ids }: ReplyState) => ({
+  reply_count,
+  last_reply_at,
+  last_replier_ids,
+})
+
+/** What a thread is told by with a reply of which the event has not come yet. */
+function withReply({ reply_count, last_replier_ids }: ThreadState, { created_at, author_user_id }: Message) {
+  const repliers = author_user_id === undefined ? last_replier_ids : [author_user_id, ...last_replier_ids]
+  return {
     reply_count: reply_count + 1,
     last_reply_at: created_at,
     last_replier_ids: [...new Set(repliers)].slice(0, 3),
-    following: following || isOwn,
-    unread_replies: unread_replies + (isOwn ? 0 : 1),
   }
-  return withMessage(data, { ...root, thread }, false)
 }
 
 /**

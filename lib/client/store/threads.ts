@@ -34,7 +34,7 @@ function foldThreads(
 ): ListData<ThreadSummary> | 'stale' {
   switch (event.type) {
     case 'message.new': {
-      const { message } = event.payload
+      const { message, thread: state } = event.payload
       if (message.conversation_id !== conversation_id) return data
       const thread = data.items.find(({ root_id }) => root_id === message.root_id)
       if (!thread) return 'stale'
@@ -48,6 +48,7 @@ function foldThreads(
         unread: unread + added,
         unread_replies: unread_replies + added,
         message_count: message_count + 1,
+        last_replier_ids: state?.last_replier_ids ?? thread.last_replier_ids,
       }
       return toFront(data, thread, { ...thread, ...counts, last_activity_at: message.created_at })
     }

@@ -1,6 +1,8 @@
+import { IS_LIST_WRONG, RECENT_REPLIERS } from '../../storage/reply-state.ts'
 import { MESSAGE_COUNT, RECOUNT_MESSAGES } from '../../storage/schema/0012-unread-totals.ts'
 import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inboxes.ts'
 import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
+import { REPLIERS_AS_OF } from '../../storage/schema/0058-last-repliers.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
 import { RECOUNT_SEEN, SEEN_COUNT } from '../../storage/unread-set.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
@@ -52,6 +54,13 @@ export const COUNTS: Invariant[] = [
                participant_count = (SELECT ${PEOPLE} FROM messages m WHERE m.root_id = threads.root_id),
                last_activity_at = (SELECT max(created_at) FROM messages m WHERE m.root_id = threads.root_id)
              WHERE EXISTS (SELECT 1 FROM messages m WHERE m.root_id = threads.root_id)`,
+  },
+  {
+    name: 'last-repliers',
+    says: 'A thread names the users who replied last.',
+    find: sql`SELECT t.root_id AS id FROM threads t WHERE ${IS_LIST_WRONG}`,
+    repair: sql`UPDATE threads AS t SET last_repliers = ${RECENT_REPLIERS}, repliers_as_of = ${REPLIERS_AS_OF}
+              WHERE ${IS_LIST_WRONG}`,
   },
   {
     name: 'unread.written',

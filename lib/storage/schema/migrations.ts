@@ -51,6 +51,7 @@ import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
 import { avatars } from './0053-avatars.ts'
+import { lastRepliers } from './0058-last-repliers.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -139,6 +140,7 @@ export const MIGRATIONS: readonly Migration[] = [
   quotes,
   names,
   avatars,
+  lastRepliers,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

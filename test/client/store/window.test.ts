@@ -119,10 +119,16 @@ it('counts a reply at its root without a request, and an own one once', async ()
   const sent = network.calls.length
   await chat.messages.reply(actor('grace'), root_id, { content: 'one' })
   await store.post({ conversation_id, root_id, parent_id: root_id, content: 'two' })
-  await grace.messages.reply(root_id, { content: 'three' })
+  const last = await grace.messages.reply(root_id, { content: 'three' })
   const [ada, other] = [actor('ada').user_id, actor('grace').user_id]
   const view = await waitForView(part, (view) => view.messages[0]!.thread!.reply_count === 3)
   expect(view.messages[0]!.thread!.last_replier_ids).toEqual([other, ada])
+  const { thread } = (await chat.messages.list(actor('ada'), conversation_id)).messages[0]!
+  expect(view.messages[0]!.thread).toEqual(thread)
+  // So does a deletion: the event of another's has the thread as it is then.
+  await chat.messages.remove(actor('grace'), last.message_id)
+  const left = await waitForView(part, (view) => view.messages[0]!.thread!.reply_count === 2)
+  expect(left.messages[0]!.thread!.last_replier_ids).toEqual([ada, other])
   expect(network.calls.slice(sent).filter((call) => call.startsWith('GET'))).toEqual([])
   stop()
 })

@@ -35,6 +35,7 @@ const BREAKS: Record<string, string> = {
   'messages.reply_count': 'UPDATE messages SET reply_count = reply_count + 1',
   'threads.rooted': 'DELETE FROM messages WHERE parent_id IS NULL',
   'threads.counts': 'UPDATE threads SET message_count = message_count + 1',
+  'last-repliers': "UPDATE threads SET last_repliers = 'nobody:1'",
   'unread.written': 'UPDATE thread_members SET live_count = live_count + 1',
   'participants.former': `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
       VALUES ('gone', 'gone', 'gone', 'gone', 'gone', 'member', 1, 1);
@@ -91,6 +92,7 @@ const REPAIRABLE = [
   'messages.erased',
   'messages.reply_count',
   'threads.counts',
+  'last-repliers',
   'unread.written',
   'participants.former',
   'unread.read',
