@@ -1,4 +1,4 @@
-import { filesPlace } from '../lib/config/attachments.ts'
+import { filesPlace, storesFiles } from '../lib/config/attachments.ts'
 import { type CopiedFiles, copyFiles } from '../lib/files/copy.ts'
 import { type FileStore, openFileStore } from '../lib/files/file-store.ts'
 import { claim, examine } from '../lib/files/place.ts'
@@ -115,7 +115,8 @@ async function copyBetween(
   }: { prepare?: (db: Database, to: FileStore) => Promise<void>; ids?: readonly string[] } = {},
 ): Promise<{ files?: CopiedFiles }> {
   const { config } = loadConfig(flags)
-  if (!config.attachments.enabled) throw new UsageError('--files: attachments.enabled is false, so there are no files')
+  if (!storesFiles(config))
+    throw new UsageError('--files: attachments.enabled and avatars.enabled are false, so there are no files')
   if (!(await hasTable(db, 'blobs'))) {
     printNote('The database is of a version without files.')
     return {}

@@ -208,7 +208,7 @@ function createLive(
   })
   const commits = createCommits()
   commits.subscribe(hub.committed)
-  const users = createUserUpdates({ db, hub, log })
+  const users = createUserUpdates({ config, db, hub, log })
   commits.subscribe(({ ephemeral }) => users.note(ephemeral))
   if (ports.hooks?.afterEvent) commits.subscribe(afterEvents.committed)
   return { cluster, commits, afterEvents, hub, presence, poller, users }

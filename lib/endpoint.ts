@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { Client, SignedIn } from './accounts/sessions/service.ts'
 import type { FileAnswer } from './chat/attachments/content.ts'
 import type { Opening } from './chat/events/service.ts'
+import type { Config } from './config/parse.ts'
 import type { Actor } from './core/actor.ts'
 import { contextOf } from './core/context-of.ts'
 import type { ErrorCode } from './core/errors.ts'
@@ -77,9 +78,11 @@ type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : und
 /** What a route takes instead of JSON: bytes. */
 export interface BytesBody {
   /** The maximum size. */
-  bytes: number
+  bytes: number | ((config: Config) => number)
   /** How long the body may take. */
   seconds: number
+  /** The body may be shorter than the buffer, and have any media type: its first bytes decide. */
+  is_free?: true
 }
 
 /** The arguments of a handler. Query and body are typed, but only the use-case validates them. */
@@ -91,8 +94,9 @@ export interface Call<Path extends string, A extends Access, Q, B> {
   body: Input<B>
   /**
    * Reads a body of `length` bytes, of a route with `bytes`, into a buffer of that length, unless `signal` is aborted before.
+   * A free body has up to that many.
    *
-   * @throws ChatError `validation_failed` unless the body has exactly this many; `request_timeout`; the reason of
+   * @throws ChatError `validation_failed` unless the body has exactly this many, `payload_too_large` for a free one with more; `request_timeout`; the reason of
    *   `signal`
    */
   readBytes: (

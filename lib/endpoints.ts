@@ -16,6 +16,7 @@ import * as newcomers from './accounts/sign-ups/routes.ts'
 import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
 import * as attachments from './chat/attachments/routes.ts'
+import * as avatars from './chat/avatars/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
 import * as invites from './chat/invites/routes.ts'
@@ -47,14 +48,23 @@ import * as wellKnown from './well-known/routes.ts'
 export const endpoints = {
   setup,
   capabilities,
-  auth: { ...auth, ...profile },
+  auth: { ...auth, ...profile, setAvatar: avatars.setAvatar, removeAvatar: avatars.removeAvatar },
   oauth,
   resets,
   emails,
   newcomers,
   keys: { ...keys, ...keysOfUsers },
   identities,
-  users: { ...users, ...people, ...administration, ...resetsOfUsers, ...sessionsOfUsers, ...erasure },
+  users: {
+    ...users,
+    ...people,
+    ...administration,
+    ...resetsOfUsers,
+    ...sessionsOfUsers,
+    ...erasure,
+    removeAvatar: avatars.removeAvatarOf,
+    avatar: avatars.avatar,
+  },
   audit,
   tasks,
   nodes,

@@ -28,6 +28,7 @@ import * as reading from './chat/attachments/reading.ts'
 import * as attachments from './chat/attachments/service.ts'
 import * as links from './chat/attachments/service-links.ts'
 import * as files from './chat/attachments/uploading.ts'
+import * as avatars from './chat/avatars/service.ts'
 import * as conversations from './chat/conversations/service.ts'
 import * as direct from './chat/conversations/service-direct.ts'
 import * as operation from './chat/conversations/service-operator.ts'
@@ -85,6 +86,7 @@ export const USE_CASES = {
     ...useCasesOf(inspection),
     ...useCasesOf(erasure),
     ...useCasesOf(lockdowns),
+    removeAvatar: avatars.removeAvatarOf,
     issueReset: resetsByAdmin.issueFor,
     listSessions: sessions.listOfUser,
     endSessions: sessions.endOfUser,
@@ -95,7 +97,13 @@ export const USE_CASES = {
   tasks: useCasesOf(taskList),
   mails: useCasesOf(mails),
   nodes: useCasesOf(nodeList),
-  auth: { ...useCasesOf(auth), ...useCasesOf(account), ...useCasesOf(confirmation), ...useCasesOf(ownSessions) },
+  auth: {
+    ...useCasesOf(auth),
+    ...useCasesOf(account),
+    ...useCasesOf(confirmation),
+    ...useCasesOf(ownSessions),
+    removeAvatar: avatars.removeAvatar,
+  },
   resets: { ...useCasesOf(resets), issue: resetsByAdmin.issue },
   emails: { ...useCasesOf(emails), ...useCasesOf(emailChanges) },
   newcomers: useCasesOf(newcomers),
@@ -140,7 +148,8 @@ export const FUNCTIONS = {
     openThumbnail: reading.openThumbnail,
     openLink: links.openLink,
   },
-  auth: { recognise: callers.recognise, authenticate: callers.authenticate },
+  auth: { recognise: callers.recognise, authenticate: callers.authenticate, setAvatar: avatars.setAvatar },
+  users: { openAvatar: avatars.openAvatar },
   ops: {
     metrics: ops.metrics,
     prune: retention.prune,
@@ -164,6 +173,8 @@ const ANYTIME: readonly unknown[] = [ops.metrics, probes.probe]
 
 /** The arguments of functions and loops that are checked as those of use-cases. */
 const TAKES = new Map<unknown, readonly string[]>([
+  [avatars.setAvatar, ['actor']],
+  [avatars.openAvatar, ['key']],
   [uploading.putPart, ['actor', 'attachment_id']],
   [files.upload, ['actor', 'conversation_id']],
   [reading.open, ['actor', 'attachment_id']],

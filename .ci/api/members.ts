@@ -82,7 +82,7 @@ export function isAdministration({ tag }: AnyRoute): boolean {
 
 /** A route as a method of the client. */
 export function clientMember(verb: string, route: AnyRoute, scope: Scope): string {
-  const { path, query, body, output, pieces, errors, answer } = route
+  const { path, query, body, bytes, output, pieces, errors, answer } = route
   const input = query ?? body
   const ids = [...(path as string).matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`)
   const codes = [...new Set([...(errors as string[]), ...(input ? ['validation_failed'] : [])])]
@@ -92,7 +92,8 @@ export function clientMember(verb: string, route: AnyRoute, scope: Scope): strin
   const result = isText ? 'string' : output ? typeText(output, 'output', scope) : 'void'
   const options = 'options?: CallOptions'
   if (!pieces) {
-    const parameters = [...ids, ...(input ? [inputOf(input, scope)] : []), options]
+    const given = bytes ? ['bytes: Blob'] : input ? [inputOf(input, scope)] : []
+    const parameters = [...ids, ...given, options]
     return `${comment}${verb}(${parameters.join(', ')}): Promise<${result}>\n`
   }
   const piece = typeText(pieces, 'output', scope)

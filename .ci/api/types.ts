@@ -44,7 +44,9 @@ export async function apiTypes(): Promise<Record<string, string>> {
   for (const feature of features) {
     const scope = drafts.scopeOf(feature)
     const called = entries<AnyRoute>(endpoints, feature)
-      .filter(([, route]) => route.answer !== 'stream' && route.answer !== 'file' && !route.bytes)
+      .filter(
+        ([, route]) => route.answer !== 'stream' && route.answer !== 'file' && (!route.bytes || route.bytes.is_free),
+      )
       .sort(([a], [b]) => (a < b ? -1 : 1))
     for (const [suffix, texts] of Object.entries(clients)) {
       const methods = called

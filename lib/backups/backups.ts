@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import { storesFiles } from '../config/attachments.ts'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
@@ -61,7 +62,7 @@ export interface Backups {
 }
 
 interface BackupDeps {
-  config: Pick<Config, 'attachments' | 'backup'>
+  config: Pick<Config, 'attachments' | 'avatars' | 'backup'>
   db: Database
   metrics: Pick<Metrics, 'backupFailed'>
   log: Log
@@ -201,7 +202,7 @@ async function addFiles(
   objects: Objects,
   { owner, signal }: { owner: string; signal: AbortSignal },
 ): Promise<Pick<MadeBackup, 'files' | 'files_error'>> {
-  if (!config.backup.files || !config.attachments.enabled) return {}
+  if (!config.backup.files || !storesFiles(config)) return {}
   const failed = (files_error: string) => {
     // The next one continues after a stop.
     if (signal.aborted) return { files_error }

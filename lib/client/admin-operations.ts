@@ -55,6 +55,7 @@ export const ADMIN_OPERATIONS = {
     list: { method: 'GET', path: '/api/admin/users', input: 'query' },
     listSessions: { method: 'GET', path: '/api/admin/users/{user_id}/sessions', input: 'query' },
     lockDown: { method: 'POST', path: '/api/admin/users/{user_id}/lockdown' },
+    removeAvatar: { method: 'DELETE', path: '/api/admin/users/{user_id}/avatar' },
     unlock: { method: 'POST', path: '/api/admin/users/{user_id}/unlock' },
   },
   wellKnown: {

@@ -62,7 +62,8 @@ async function call(requester: Requester, name: string, operation: Operation, ar
   const path = toPath(operation.path, ids, operation.input === 'query' ? input : {}, encode)
   const body = operation.input === 'body' ? (input ?? (operation.is_optional ? undefined : {})) : undefined
   const accept = answer === 'redirect' && { accept: 'application/json' }
-  const init = { ...options, body, headers: { ...accept, ...options.headers } }
+  const bytes = operation.input === 'bytes' && { bytes: input as unknown as Blob }
+  const init = { ...options, body, ...bytes, headers: { ...accept, ...options.headers } }
   const attempt = () => requester.request(method, path, init)
   const isRead = operation.is_read || (method === 'GET' && answer !== 'redirect')
   const response = await (isRead ? repeated(attempt) : attempt())

@@ -3,7 +3,7 @@ export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
   /** How the input is sent, if there is any. */
-  input?: 'query' | 'body'
+  input?: 'query' | 'body' | 'bytes'
   /** Whether the body is optional. */
   is_optional?: true
   /** The kind of response, if it is neither JSON nor empty. */

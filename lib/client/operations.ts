@@ -22,7 +22,9 @@ export const OPERATIONS = {
     logout: { method: 'POST', path: '/api/auth/logout', answer: 'session', ends_session: true },
     me: { method: 'GET', path: '/api/auth/me' },
     refresh: { method: 'POST', path: '/api/auth/refresh', answer: 'session', ends_session: true },
+    removeAvatar: { method: 'DELETE', path: '/api/auth/me/avatar' },
     revokeSession: { method: 'DELETE', path: '/api/auth/sessions/{session_id}' },
+    setAvatar: { method: 'PUT', path: '/api/auth/me/avatar', input: 'bytes' },
   },
   capabilities: {
     get: { method: 'GET', path: '/api/features' },

@@ -11,6 +11,10 @@ const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]+$/
 /** The largest file that can be configured: 100 GiB. */
 const MAX_FILE_BYTES = 100 * 1024 ** 3
 
+/** Whether the service stores bytes of files: of messages, or photos of users. */
+export const storesFiles = ({ attachments, avatars }: Pick<Config, 'attachments' | 'avatars'>): boolean =>
+  attachments.enabled === true || avatars.enabled
+
 /** Files in messages. */
 export const AttachmentsSection = section({
   enabled: key(

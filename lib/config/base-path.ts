@@ -24,6 +24,11 @@ export function publicUrlOf(config: Config): string | undefined {
   return public_url && new URL(public_url).origin + basePathOf(config)
 }
 
+/** What stands before the path of a link: as {@link publicUrlOf}, or only the base path where no public URL is configured. */
+export function linkBaseOf(config: Config): string {
+  return publicUrlOf(config) ?? basePathOf(config)
+}
+
 /** A base path beside a public URL with another one. */
 export function basePathProblems({ server }: Config): { key: string; message: string }[] {
   const other = pathOf(server.public_url)

@@ -1,4 +1,8 @@
-import { flag, integer, key, oneOf, reloadableKey, section } from './key.ts'
+import * as v from 'valibot'
+import { flag, integer, key, oneOf, reloadableKey, section, text } from './key.ts'
+
+/** The largest photo that can be configured: one part of a file, which is in memory as a whole. */
+const MAX_PHOTO_BYTES = 4 * 1024 * 1024
 
 /** New conversations. */
 export const ConversationsSection = section({
@@ -8,6 +12,25 @@ export const ConversationsSection = section({
     'How pages show a new conversation for which none is chosen: by time, by topics, or as a talk with the assistant.',
   ),
 })
+
+/** Photos of people. */
+export const AvatarsSection = section({
+  enabled: key(
+    flag,
+    true,
+    'Users can set a photo of their own. Without it, the routes of photos are 404; photos that a host names stay.',
+  ),
+  max_bytes: key(integer(1, MAX_PHOTO_BYTES), 1024 * 1024, 'Maximum size of a photo.', { unit: 'bytes' }),
+  hosts: key(
+    v.array(v.pipe(text, v.check(isHttpsOrigin, 'must be an origin such as https://photos.example.org'))),
+    [] as string[],
+    'The origins of the photos that a host names, such as https://photos.example.org: the page of the service shows photos from these, and its own.',
+  ),
+})
+
+function isHttpsOrigin(origin: string): boolean {
+  return URL.canParse(origin) && origin.startsWith('https://') && new URL(origin).origin === origin
+}
 
 /** Direct conversations. */
 export const DirectSection = section({

@@ -10,7 +10,7 @@ import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { MetricsSection } from './metrics.ts'
 import { OauthSection } from './oauth.ts'
-import { ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
+import { AvatarsSection, ConversationsSection, DirectSection, ReceiptsSection, SearchSection } from './people.ts'
 import { prefixProblem, schemaProblem } from './placement.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
@@ -215,6 +215,7 @@ export const ConfigSchema = v.object({
   receipts: ReceiptsSection,
   search: SearchSection,
   attachments: AttachmentsSection,
+  avatars: AvatarsSection,
   notifications: NotificationsSection,
   limits: LimitsSection,
   assistant: section({

@@ -19,5 +19,8 @@ export const FILE_TYPES = [
 
 export type FileType = (typeof FILE_TYPES)[number]
 
+/** The types of photos that users set. */
+export const PHOTO_TYPES: readonly FileType[] = ['image/jpeg', 'image/png', 'image/webp']
+
 /** The types of thumbnails. */
 export const THUMBNAIL_TYPES: readonly FileType[] = ['image/webp', 'image/png', 'image/jpeg']

@@ -9,7 +9,7 @@ import { deleteUser, findUser, lockUsers } from '../accounts/users/store.ts'
 import { updateUser } from '../accounts/users/store-naming.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
-import { eraseUploads } from '../chat/attachments/erasure.ts'
+import { eraseOwnPhoto, eraseUploads } from '../chat/attachments/erasure.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { lockAsSystem } from '../chat/memberships/access.ts'
 import { listMemberships } from '../chat/memberships/store.ts'
@@ -160,6 +160,7 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     await deleteMailedJoins(tx, userId, uniqueKey(user.email))
     await revokeNewcomers(tx, userId)
     await deleteUser(tx, userId)
+    await eraseOwnPhoto(tx, user)
     tx.recheckStreams({ user_id: userId })
     return true
   })

@@ -1,4 +1,5 @@
 import type { Queries } from '../storage/database.ts'
+import { HAS_OWN_PHOTO } from '../storage/own-photos.ts'
 import { among, sql } from '../storage/sql.ts'
 
 /** Bytes in the storage of files. */
@@ -68,10 +69,11 @@ export async function replaceStorage(tx: Queries, storage: string, before: strin
   else await tx.run(sql`UPDATE meta SET value = ${storage} WHERE name = 'storage' AND value = ${before}`)
 }
 
-/** Whether rows that are not released name bytes. By `live_blobs`, and `uploads_under_way`. */
+/** Whether rows that are not released name bytes. By `live_blobs`, `uploads_under_way`, and the index of own photos. */
 export async function namesBytes(db: Queries): Promise<boolean> {
   const row = await db.get<{ found: number }>(
     sql`SELECT CASE WHEN EXISTS (SELECT 1 FROM blobs WHERE released_at IS NULL AND digest IS NOT NULL)
+                   OR EXISTS (SELECT 1 FROM users u WHERE ${HAS_OWN_PHOTO})
                    OR EXISTS (SELECT 1 FROM attachments a JOIN attachment_parts p ON p.attachment_id = a.id
                                WHERE a.status = 'uploading' AND p.stored = 1) THEN 1 ELSE 0 END AS found`,
   )

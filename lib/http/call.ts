@@ -83,7 +83,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   const limits = takesBody ? apiGroupOf(route.path).body : undefined
   if (limits) assertBodyAcceptable(request.headers, limits)
-  if (route.bytes) assertBytesAcceptable(request.headers, route.bytes)
+  if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, config)
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
@@ -112,8 +112,7 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
     params: route.params ? withTexts(route.params, request.params) : request.params,
     query,
     body,
-    readBytes: (_, buffer, signal, onBytes) =>
-      readBytes(request, { buffer, seconds: route.bytes!.seconds, signal, onBytes }),
+    readBytes: (_, buffer, signal, onBytes) => readBytes(request, { buffer, ...route.bytes!, signal, onBytes }),
     headers: request.headers,
     client,
     endpoints: limitedEndpoints,

@@ -1,4 +1,4 @@
-import { FILE_TYPES, THUMBNAIL_TYPES } from '../core/file-types.ts'
+import { FILE_TYPES, PHOTO_TYPES, THUMBNAIL_TYPES } from '../core/file-types.ts'
 import type { Row } from './database.ts'
 
 /** The values of a column. */
@@ -16,7 +16,7 @@ const PARTICIPANT_ROLES = ['owner', 'admin', 'member', 'viewer']
  * that. Missing values are for the constraints of the tables.
  */
 export const CLOSED_COLUMNS: Record<string, Record<string, ClosedColumn>> = {
-  users: { roles: { values: ROLES, is_list: true } },
+  users: { roles: { values: ROLES, is_list: true }, avatar_type: { values: PHOTO_TYPES } },
   email_requests: { kind: { values: ['invite', 'join', 'change', 'undo'] }, roles: { values: ROLES, is_list: true } },
   conversations: { layout: { values: ['stream', 'topics', 'assistant'] } },
   participants: { role: { values: PARTICIPANT_ROLES }, level: { values: ['all', 'mentions', 'none'] } },

@@ -62,7 +62,10 @@ type Parts<R> =
 
 type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}` ? [string, ...Ids<Rest>] : []
 
-type InputOf<R> = Parts<R>['body'] extends v.GenericSchema
+/** The photo of a user is the one input that is bytes. */
+type InputOf<R> = Parts<R> extends { path: '/api/auth/me/avatar'; output: v.GenericSchema } ? Blob : JsonOf<R>
+
+type JsonOf<R> = Parts<R>['body'] extends v.GenericSchema
   ? v.InferInput<Parts<R>['body']>
   : Parts<R>['query'] extends v.GenericSchema
     ? v.InferInput<Parts<R>['query']>

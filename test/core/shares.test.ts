@@ -212,6 +212,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/assistant/runner.ts: unavailable ×1',
     'lib/chat/attachments/cleaning.ts: unavailable ×1',
     'lib/chat/attachments/completing.ts: unavailable ×1',
+    'lib/chat/avatars/service.ts: unavailable ×1',
     'lib/chat/attachments/part-slots.ts: unavailable ×1',
     'lib/chat/hooks/before.ts: unavailable ×1',
     'lib/chat/usage/service.ts: unavailable ×1',

@@ -53,6 +53,7 @@ export const FROZEN = {
     '0051-quotes': 'tZ22ngy68wgeBV1MHAJ5PSPedMWujf5E0eXEl-PpLfA',
     '0052-names': 'xrJws1cx2Xh3mBKX99TJkzCHOoYwQbncqi-g6E423FM',
     '0053-avatars': 'BSJkwslmJfUx9wFmOc3i5BdIKPxIZufQqnu9q6BCp8E',
+    '0057-own-avatars': 'jdN9mUfcaPFuBmqem-mcFmry2zD7imuSmYuBgZoDt7g',
     '0058-last-repliers': 'SaMaHMSb82Hf5s1BzxAlipmaP7YrYIauDnvTgm--GxY',
   },
   postgresql: {
@@ -108,6 +109,7 @@ export const FROZEN = {
     '0051-quotes': 'bnWbH46Bsb2vFh6D08ZzPBwSUPlRSeWfOUH_sPtMVdI',
     '0052-names': 'gjUQr3HkoAKCmrO0u8iIDOLMN3CQBWOacpQh8QPTGPU',
     '0053-avatars': 'BSJkwslmJfUx9wFmOc3i5BdIKPxIZufQqnu9q6BCp8E',
+    '0057-own-avatars': 'jdN9mUfcaPFuBmqem-mcFmry2zD7imuSmYuBgZoDt7g',
     '0058-last-repliers': 'SaMaHMSb82Hf5s1BzxAlipmaP7YrYIauDnvTgm--GxY',
   },
 }

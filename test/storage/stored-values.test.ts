@@ -9,7 +9,7 @@ import { Level } from '../../lib/chat/conversations/schema-settings.ts'
 import { PersistedEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
 import { NotificationKind } from '../../lib/chat/notifications/schema.ts'
-import { FILE_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
+import { FILE_TYPES, PHOTO_TYPES, THUMBNAIL_TYPES } from '../../lib/core/file-types.ts'
 import { LimitAssignmentInput } from '../../lib/limits/schema.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
 import { openStorage } from '../../lib/storage/open.ts'
@@ -26,6 +26,7 @@ const REQUEST_KINDS: Record<EmailRequestRow['kind'], 0> = { invite: 0, join: 0, 
 /** The sets of the API; what it does not show is the service's own. */
 const SETS: Record<string, readonly string[]> = {
   'users.roles': Role.options,
+  'users.avatar_type': PHOTO_TYPES,
   'email_requests.kind': Object.keys(REQUEST_KINDS),
   'email_requests.roles': Role.options,
   'conversations.layout': Layout.options,

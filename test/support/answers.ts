@@ -38,7 +38,10 @@ export async function checkAnswer(method: string, path: string, response: Respon
   demand(response.headers.get('x-content-type-options') === 'nosniff', 'no nosniff')
   for (const name of ['content-security-policy', 'referrer-policy', 'cross-origin-resource-policy'])
     demand(response.headers.has(name), `no ${name}`)
-  if (path.startsWith('/api/') && (response.status >= 400 || !/\/(content|thumbnail)$|^\/api\/files\//.test(path)))
+  if (
+    path.startsWith('/api/') &&
+    (response.status >= 400 || !/\/(content|thumbnail)$|^\/api\/(files|avatars)\//.test(path))
+  )
     demand(/^no-store\b/.test(response.headers.get('cache-control') ?? ''), 'no Cache-Control: no-store')
 
   const found = patterns.find((each) => each.route.method === method && each.pattern.test(path))

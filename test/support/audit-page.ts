@@ -50,6 +50,7 @@ const ACTS: Record<AuditAct, string> = {
   'user.erased': 'A user was erased; `detail` has the treatment of their messages.',
   'user.locked_down':
     'All access of a user was revoked; `detail` has the numbers of sessions, keys, identities and invites.',
+  'user.photo_removed': 'The photo that a user had set was removed by an administrator.',
   'conversation.policy_changed':
     'An owner or admin of a conversation, the subject, changed its policy: `detail` has the new values.',
   'conversation.layout_changed':

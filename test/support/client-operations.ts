@@ -38,7 +38,7 @@ function table(name: string, comment: string, isIn: (route: AnyRoute) => boolean
 
 /** Bytes are read and sent by functions of their own. */
 function isJson({ answer, bytes }: AnyRoute): boolean {
-  return answer !== 'file' && !bytes
+  return answer !== 'file' && (!bytes || bytes.is_free === true)
 }
 
 /** By name: the order of a module's exports depends on its bundler. */
@@ -52,6 +52,7 @@ function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
     path,
     ...(route.query && { input: 'query' }),
     ...(route.body && { input: 'body' }),
+    ...(route.bytes && { input: 'bytes' }),
     ...(route.body_optional && { is_optional: true }),
     ...(answer === 'document' && { answer: 'text' }),
     ...((answer === 'session' || answer === 'redirect' || answer === 'text' || answer === 'stream') && { answer }),

@@ -5,6 +5,7 @@ import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { clearFailures, findPauseEnd, toAttemptKey, toPasswordKey } from '../passwords/store.ts'
 import { toAccount } from '../users/accounts.ts'
+import { photosOf } from '../users/photos.ts'
 import type { AccountFacts } from '../users/schema.ts'
 import { countBelongings, findUser } from '../users/store.ts'
 import { takeAccount } from './service.ts'
@@ -27,7 +28,7 @@ export const describe = useCase({
       const ends = accounts.map((each) => findPauseEnd(db, each, now))
       const locked = Math.max(...(await Promise.all(ends)).map((end) => end ?? 0))
       return {
-        user: await toAccount(db, user),
+        user: await toAccount(db, user, photosOf(ctx.config)),
         has_password: user.password_hash !== null,
         ...(locked > 0 && { locked_until: toInstant(locked) }),
         ...(await countBelongings(db, userId, now)),

@@ -12,6 +12,7 @@ import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { toAccount } from '../users/accounts.ts'
 import { announceChange } from '../users/announcing.ts'
+import { photosOf } from '../users/photos.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUserByEmail, lockUsers, type UserRow } from '../users/store.ts'
@@ -56,7 +57,7 @@ export const change = useCase({
       if (!mayWrite(splitRoles(after.roles))) await ctx.accounts.revokeInvites(tx, userId, byActor(actor))
       else if (!administers(after)) await revokeNewcomers(tx, userId, byActor(actor))
       for (const entry of acts) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
-      return { user: await toAccount(tx, after) }
+      return { user: await toAccount(tx, after, photosOf(ctx.config)) }
     })
     return changing.catch(async (error) => {
       if (!isTaken(error)) throw error

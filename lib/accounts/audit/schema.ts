@@ -42,6 +42,7 @@ export const AuditAct = v.picklist([
   'user.enabled',
   'user.erased',
   'user.locked_down',
+  'user.photo_removed',
   'conversation.deleted',
   'conversation.imported',
   'conversation.renamed',

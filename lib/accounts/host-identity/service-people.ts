@@ -5,6 +5,7 @@ import { byActor } from '../audit/rules.ts'
 import { findPerson } from '../identities/host-person.ts'
 import { HostPerson } from '../identities/schema.ts'
 import { toAccount } from '../users/accounts.ts'
+import { photosOf } from '../users/photos.ts'
 import type { Account } from '../users/schema.ts'
 import { endStreams } from '../users/store-changes.ts'
 import { upsertHostUser } from './service.ts'
@@ -23,7 +24,7 @@ export const ensure = useCase({
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
     refuseKeys(actor)
-    return { user: await toAccount(ctx.db, await upsertHostUser(ctx, input, byActor(actor))) }
+    return { user: await toAccount(ctx.db, await upsertHostUser(ctx, input, byActor(actor)), photosOf(ctx.config)) }
   },
 })
 

@@ -15,6 +15,7 @@ import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../iden
 import { endMeans } from '../means/ending.ts'
 import { revokeNewcomers } from '../sign-ups/revocation.ts'
 import { announceChange } from '../users/announcing.ts'
+import { isOwnPhoto } from '../users/photos.ts'
 import { findUserByEmail, findUserByUsername, lockUser, type ShownUser, type UserRow } from '../users/store.ts'
 import { insertUser, updateProfile } from '../users/store-naming.ts'
 import { placeholderUser, toProfile } from './rules.ts'
@@ -118,8 +119,11 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<HostUser | undefine
 /** The user with the host's values. */
 async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, now: Micros): Promise<ShownUser> {
   const input = toProfile(identity)
-  const { username, email, display_name = user.display_name, avatar_url = user.avatar_url, roles = user.roles } = input
-  const profile = { ...shownOf(user), display_name: display_name || null, avatar_url: avatar_url || null, roles }
+  const { username, email, display_name = user.display_name, avatar_url, roles = user.roles } = input
+  // The host removes its own photo, and no photo that the user has set.
+  const keepsPhoto = avatar_url === undefined || (avatar_url === '' && isOwnPhoto(user.avatar_url))
+  const photo = keepsPhoto ? user.avatar_url : avatar_url || null
+  const profile = { ...shownOf(user), display_name: display_name || null, avatar_url: photo, roles }
   if (username !== undefined && username !== user.username) {
     const holder = await findUserByUsername(db, username)
     if (!holder || holder.id === user.id) profile.username = username

@@ -11,6 +11,7 @@ import type { HashCaller } from '../passwords/hash-queue.ts'
 import { toAttemptKey } from '../passwords/store.ts'
 import { findDevice, rememberDevice } from '../passwords/store-devices.ts'
 import type { CountedAttempt } from '../passwords/throttle.ts'
+import { photosOf } from '../users/photos.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, type UserRow } from '../users/store.ts'
 import { updatePasswordHash } from '../users/store-changes.ts'
 import { findOwnUser } from '../users/store-own.ts'
@@ -159,7 +160,7 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
     tx.recheckStreams({ user_id: user.id })
     tx.audit(sessionEnded('limit', { ...by, subject_id: user.id, detail: { sessions } }))
   }
-  return toSignedIn(user, row, tokens)
+  return toSignedIn(ctx, user, row, tokens)
 }
 
 /**
@@ -182,7 +183,7 @@ export const refresh = useCase({
       const oldHash = digest(client.token)
       if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')
       await rememberRotated(tx, oldHash, rotated.id, now)
-      return toSignedIn(session.user, rotated, tokens)
+      return toSignedIn(ctx, session.user, rotated, tokens)
     })
   },
 })
@@ -208,11 +209,15 @@ export const me = useCase({
     if (actor.session_id === undefined) {
       const user = await findOwnUser(ctx.db, actor.user_id)
       if (!user) throw new ChatError('unauthenticated')
-      return { user: toUser(user), receipts: user.receipts === 1 }
+      return { user: toUser(user, photosOf(ctx.config)), receipts: user.receipts === 1 }
     }
     const session = await findSession(ctx.db, actor.session_id)
     if (!session) throw new ChatError('unauthenticated')
-    return { user: toUser(session.user), session: toSession(session.session), receipts: session.user.receipts === 1 }
+    return {
+      user: toUser(session.user, photosOf(ctx.config)),
+      session: toSession(session.session),
+      receipts: session.user.receipts === 1,
+    }
   },
 })
 
@@ -256,6 +261,11 @@ function newSession(
   }
 }
 
-function toSignedIn(user: ShownUser, session: SessionTimes, tokens: { token: string; csrf_token: string }): SignedIn {
-  return { user: toUser(user), session: toSession(session), ...tokens }
+function toSignedIn(
+  ctx: Context,
+  user: ShownUser,
+  session: SessionTimes,
+  tokens: { token: string; csrf_token: string },
+): SignedIn {
+  return { user: toUser(user, photosOf(ctx.config)), session: toSession(session), ...tokens }
 }

@@ -3,6 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest, sameDigest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Client } from '../sessions/service.ts'
+import { photosOf } from '../users/photos.ts'
 import { defaultUsername } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
 import { hasUsers, toUser } from '../users/store.ts'
@@ -70,6 +71,6 @@ async function createFirst(ctx: Context, client: Client, input: AdministratorInp
       password_hash,
     })
     tx.audit({ act: 'setup.done', actor_id: row.id, ip: client.ip })
-    return { is_setup: true, user: toUser(row) }
+    return { is_setup: true, user: toUser(row, photosOf(ctx.config)) }
   })
 }

@@ -6,6 +6,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
+import { photosOf } from './photos.ts'
 import { assertStillAdmin } from './rules.ts'
 import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
 import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
@@ -35,7 +36,7 @@ export const create = useCase({
       assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
       const row = await addUser(ctx, tx, { ...input, password_hash })
       tx.audit({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
-      return { user: await toAccount(tx, row) }
+      return { user: await toAccount(tx, row, photosOf(ctx.config)) }
     })
   },
 })
@@ -51,7 +52,7 @@ export const list = useCase({
   run: async (ctx, actor, input): Promise<AccountPage> => {
     assertAdmin(actor)
     const rows = await listUsers(ctx.db, input, input.after ?? '', input.limit + 1)
-    const users = await toAccounts(ctx.db, rows.slice(0, input.limit))
+    const users = await toAccounts(ctx.db, rows.slice(0, input.limit), photosOf(ctx.config))
     return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
   },
 })
@@ -69,7 +70,7 @@ export const find = useCase({
     const [row, other] = name.length > MAX_LENGTH.email ? [] : await listUsersNamed(ctx.db, name)
     if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
     if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
-    return toAccount(ctx.db, row)
+    return toAccount(ctx.db, row, photosOf(ctx.config))
   },
 })
 

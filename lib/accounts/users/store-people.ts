@@ -2,6 +2,7 @@ import { uniqueKey } from '../../core/characters.ts'
 import type { Queries } from '../../storage/database.ts'
 import { IS_UNINDEXED } from '../../storage/schema/0052-names.ts'
 import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import type { Photos } from './photos.ts'
 import { PLACEHOLDER_DOMAINS } from './rules.ts'
 import type { Entries } from './rules-words.ts'
 import type { Person } from './schema.ts'
@@ -63,12 +64,15 @@ const COLUMNS = sql`u.id, u.username, u.username_key, u.display_name, u.avatar_u
 export type EntryRow = PersonRow & { is_found: number }
 
 /** A row as other users read it. */
-export function toPerson({ id, username, display_name, avatar_url, disabled_at, system_name }: PersonRow): Person {
+export function toPerson(
+  { id, username, display_name, avatar_url, disabled_at, system_name }: PersonRow,
+  photos: Photos,
+): Person {
   return {
     id,
     username,
     ...(display_name && { display_name }),
-    ...(avatar_url && { avatar_url }),
+    ...photos(avatar_url),
     kind: system_name === null ? 'person' : 'system',
     ...(disabled_at !== null && { disabled: true as const }),
   }

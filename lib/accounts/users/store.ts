@@ -3,6 +3,7 @@ import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, IS_OF_HOST, type Micros, sql } from '../../storage/sql.ts'
+import type { Photos } from './photos.ts'
 import { isPlaceholder, type Standing } from './rules.ts'
 import type { User, UsersQuery } from './schema.ts'
 
@@ -14,7 +15,7 @@ export interface UserRow {
   email_verified_at: Micros | null
   username: string
   display_name: string | null
-  /** The photo that the host has of the user. */
+  /** The photo: the URL of the host's, or the path of one that the user has set. */
   avatar_url: string | null
   /** Separated by commas. */
   roles: string
@@ -33,7 +34,7 @@ export type ShownUser = Pick<
 >
 
 /** A row as the user reads it. */
-export function toUser(row: ShownUser): User {
+export function toUser(row: ShownUser, photos: Photos): User {
   const { id, email, username, display_name, avatar_url } = row
   return {
     id,
@@ -41,7 +42,7 @@ export function toUser(row: ShownUser): User {
     email_verified: row.email_verified_at !== null,
     username,
     ...(display_name && { display_name }),
-    ...(avatar_url && { avatar_url }),
+    ...photos(avatar_url),
     roles: splitRoles(row.roles),
   }
 }

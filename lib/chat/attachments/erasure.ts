@@ -1,5 +1,8 @@
+import { isOwnPhoto } from '../../accounts/users/photos.ts'
+import type { UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import type { Queries } from '../../storage/database.ts'
+import { OWN_PHOTOS } from '../../storage/own-photos.ts'
 import { inPages } from '../../tasks/batches.ts'
 import { blobsOf, forgetOwner, releaseUnused } from './store-blobs.ts'
 import { takeOfMessages, takeUnattached } from './store-releasing.ts'
@@ -13,6 +16,11 @@ const NEXT_SWEEP = 0
 /** Deletes the files of messages that are being erased. */
 export async function eraseFiles(tx: Queries, messageIds: string[]): Promise<void> {
   await releaseUnused(tx, blobsOf(await takeOfMessages(tx, messageIds)), NEXT_SWEEP)
+}
+
+/** Deletes the bytes of the photo of a user who was deleted. */
+export async function eraseOwnPhoto(tx: Queries, { avatar_url }: Pick<UserRow, 'avatar_url'>): Promise<void> {
+  if (isOwnPhoto(avatar_url)) await releaseUnused(tx, [avatar_url.slice(OWN_PHOTOS.length)], NEXT_SWEEP)
 }
 
 /** Deletes the files without a message of a user who is being erased. Other users' files of the same bytes stay. */

@@ -1,7 +1,7 @@
 import { listLiveKeys } from '../../accounts/api-keys/store.ts'
 import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
-import { basePathOf, publicUrlOf } from '../../config/base-path.ts'
+import { linkBaseOf } from '../../config/base-path.ts'
 import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -33,8 +33,7 @@ export const link = useCase({
     const expires_at = ctx.now() + ctx.config.attachments.link_seconds * SECOND
     const claims = { id, user_id, ...(session_id && { session_id }), ...(key_id && { key_id }), inline, expires_at }
     const token = signLink(await ctx.files.linkKey(), claims)
-    const base = publicUrlOf(ctx.config) ?? basePathOf(ctx.config)
-    return { url: `${base}/api/files/${token}`, expires_at: toInstant(expires_at) }
+    return { url: `${linkBaseOf(ctx.config)}/api/files/${token}`, expires_at: toInstant(expires_at) }
   },
 })
 

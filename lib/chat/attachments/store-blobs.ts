@@ -1,5 +1,6 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
+import { HAS_OWN_PHOTO, IS_PHOTO } from '../../storage/own-photos.ts'
 import { among, jsonList, type Micros, sql } from '../../storage/sql.ts'
 
 /** Bytes in the storage of files. */
@@ -53,9 +54,10 @@ export async function setDigest(tx: Queries, id: string, digest: string): Promis
   await tx.run(sql`UPDATE blobs SET digest = ${digest} WHERE id = ${id}`)
 }
 
-/** No attachment has the blob. */
+/** No attachment has the blob, and no user as photo. */
 const UNUSED = sql`NOT EXISTS (SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id)
-  AND NOT EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = blobs.id)`
+  AND NOT EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = blobs.id)
+  AND NOT ${IS_PHOTO}`
 
 /**
  * Releases those of these blobs that no attachment has any more: their bytes are deleted later.
@@ -99,6 +101,21 @@ export async function takeBack(tx: Queries, id: string): Promise<boolean> {
   return live.length > 0
 }
 
+/** Up to `limit` photos after a path, with those of their blobs that a program without photos has released. */
+export async function listReleasedPhotos(
+  db: Queries,
+  after: string,
+  limit: number,
+): Promise<{ released: string[]; last: string | undefined }> {
+  const rows = await db.all<{ avatar_url: string; released: string | null }>(
+    sql`SELECT u.avatar_url, b.id AS released FROM users u
+       LEFT JOIN blobs b ON b.id = substr(u.avatar_url, 14) AND b.released_at IS NOT NULL
+      WHERE ${HAS_OWN_PHOTO} AND u.avatar_url > ${after} ORDER BY u.avatar_url LIMIT ${limit}`,
+  )
+  const released = rows.flatMap((row) => row.released ?? [])
+  return { released, last: rows.length < limit ? undefined : rows.at(-1)!.avatar_url }
+}
+
 const sizeOf = (blobs: readonly { size: number }[]) => blobs.reduce((sum, { size }) => sum + Number(size), 0)
 
 /** Up to `limit` live blobs after one, of which no attachment has any. @returns also the last checked id */
@@ -139,6 +156,7 @@ export function listReleased(
     sql`SELECT id, size, parts, released_at FROM blobs
       WHERE released_at IS NOT NULL AND released_at <= ${before}
           AND (released_at, id) > (${after.released_at}, ${after.id})
+        AND NOT ${IS_PHOTO}
         AND (released_at <= ${lost_before} OR NOT EXISTS (
                SELECT 1 FROM attachments a WHERE a.blob_id = blobs.id AND a.lost_at IS NOT NULL
                    AND a.blob_id IS NOT NULL))

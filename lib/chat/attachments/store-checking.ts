@@ -1,12 +1,13 @@
 import type { Queries } from '../../storage/database.ts'
+import { HAS_OWN_PHOTO, IS_PHOTO, OWN_PHOTOS } from '../../storage/own-photos.ts'
 import { among, type Micros, sql } from '../../storage/sql.ts'
 
-/** Bytes that are stored as a whole, and that an attachment has. */
+/** Bytes that are stored as a whole, and that an attachment has, or a user as photo. */
 export interface WholeBlob {
   id: string
   size: number
   parts: number
-  /** The SHA-256 of the SHA-256s of its parts; a thumbnail has none. */
+  /** The SHA-256 of the SHA-256s of its parts; a thumbnail and a photo have none. */
   digest: string | null
   /** The number of attachments that have it as their file. */
   files: number
@@ -17,11 +18,11 @@ const HAS_BYTES = sql`status IN ('scanning', 'ready')`
 /** Up to `limit` blobs that are whole, after an id. By primary key. */
 export function listWhole(db: Queries, after: string, limit: number): Promise<WholeBlob[]> {
   return db.all(
-    sql`SELECT id, size, parts, digest, (SELECT count(*) FROM attachments f WHERE f.blob_id = b.id
+    sql`SELECT id, size, parts, digest, (SELECT count(*) FROM attachments f WHERE f.blob_id = blobs.id
           AND f.${HAS_BYTES}) AS files
-       FROM blobs b
+       FROM blobs
       WHERE id > ${after} AND released_at IS NULL
-        AND (digest IS NOT NULL OR EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = b.id))
+        AND (digest IS NOT NULL OR EXISTS (SELECT 1 FROM attachments t WHERE t.thumbnail_blob_id = blobs.id) OR ${IS_PHOTO})
       ORDER BY id LIMIT ${limit}`,
   )
 }
@@ -73,6 +74,14 @@ export function listWithBlob(db: Queries, blobId: string): Promise<Lost[]> {
   )
 }
 
+/** The user whose photo a blob is. By the index of own photos. */
+export async function findWithPhoto(db: Queries, blobId: string): Promise<string | undefined> {
+  const row = await db.get<{ id: string }>(
+    sql`SELECT u.id FROM users u WHERE ${HAS_OWN_PHOTO} AND u.avatar_url = ${OWN_PHOTOS + blobId}`,
+  )
+  return row?.id
+}
+
 /** Whether a blob exists, and was not released. By primary key. */
 export async function isLive(db: Queries, id: string): Promise<boolean> {
   return (await db.get(sql`SELECT 1 AS found FROM blobs WHERE id = ${id} AND released_at IS NULL`)) !== undefined
@@ -80,7 +89,7 @@ export async function isLive(db: Queries, id: string): Promise<boolean> {
 
 /**
  * Marks the attachments that have a blob as their file as gone, until its bytes come back; those that have it as their
- * thumbnail lose it. By (blob_id), (thumbnail_blob_id).
+ * thumbnail lose it, and so does the user whose photo it is. By (blob_id), (thumbnail_blob_id), and the index of own photos.
  */
 export async function markBlobLost(tx: Queries, id: string, now: Micros): Promise<void> {
   await tx.run(
@@ -90,6 +99,10 @@ export async function markBlobLost(tx: Queries, id: string, now: Micros): Promis
   )
   await tx.run(sql`UPDATE attachments SET thumbnail_blob_id = NULL, thumbnail_type = NULL
          WHERE thumbnail_blob_id = ${id}`)
+  await tx.run(
+    sql`UPDATE users SET avatar_url = NULL, avatar_type = NULL WHERE substr(avatar_url, 1, 1) = '/'
+          AND avatar_url = ${OWN_PHOTOS + id}`,
+  )
 }
 
 /** The size of the bytes that files have, and the number of uploads under way. By (expires_at), and the changes of sizes. */

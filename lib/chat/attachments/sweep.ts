@@ -1,3 +1,4 @@
+import { storesFiles } from '../../config/attachments.ts'
 import type { Context } from '../../context.ts'
 import { AT_ONCE, type Cutoff } from '../../core/clock.ts'
 import { causeText } from '../../core/errors.ts'
@@ -14,9 +15,11 @@ import {
   deleteBlobs,
   foldSizes,
   listReleased,
+  listReleasedPhotos,
   listUnused,
   type ReleasedPlace,
   releaseUnused,
+  takeBack,
 } from './store-blobs.ts'
 import { forgetLost } from './store-lost.ts'
 import { listExpired, markGone, type Released, takeExpired } from './store-releasing.ts'
@@ -33,6 +36,8 @@ const PAGE = 500
 /** The last checked blob; empty at the beginning. */
 export interface SweepRound {
   after: string
+  /** The last checked photo. */
+  photo?: string | undefined
   /** The released blob after which it continues, if the storage failed there. */
   released?: ReleasedPlace | undefined
 }
@@ -73,9 +78,10 @@ export async function sweepFiles(
   round: SweepRound,
   { grace = gracePeriod(ctx), measure = false }: { grace?: Micros; measure?: boolean } = {},
 ): Promise<Swept> {
-  if (!ctx.config.attachments.enabled) return { expired: 0, blobs: 0, bytes: 0, failed: 0 }
+  if (!storesFiles(ctx.config)) return { expired: 0, blobs: 0, bytes: 0, failed: 0 }
   const expired = await sweepExpired(ctx)
   round.after = (await releaseSome(ctx, round.after)) ?? ''
+  round.photo = await keepPhotos(ctx, round.photo ?? '')
   const swept = await sweepBlobs(ctx, round, { grace, measure })
   if (await canFoldSizes(ctx.db)) await ctx.write(foldSizes)
   return { expired, ...swept }
@@ -169,6 +175,17 @@ async function sweepBlobs(
     round.released = isAway ? place : undefined
     if (isAway || blobs.length < BATCH || ctx.streams.hub.isDraining()) return swept
   }
+}
+
+/**
+ * Takes back the bytes of the next photos that a process without photos, which runs beside an upgrade, has released.
+ *
+ * @returns the last one; `undefined` if there are no more
+ */
+async function keepPhotos(ctx: Context, after: string): Promise<string | undefined> {
+  const { released, last } = await listReleasedPhotos(ctx.db, after, PAGE)
+  for (const id of released) await ctx.write((tx) => takeBack(tx, id))
+  return last
 }
 
 async function storedOf(ctx: Context, id: string): Promise<number> {

@@ -1,4 +1,5 @@
 import { byActor } from '../../accounts/audit/rules.ts'
+import { photosOf } from '../../accounts/users/photos.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
 import { type Actor, assertUser, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -127,7 +128,7 @@ export const get = useCase({
       return {
         row,
         own: await findSettings(db, conversationId, actor.user_id),
-        partner: (await listPartners(db, actor.user_id, [row])).get(conversationId),
+        partner: (await listPartners(db, actor.user_id, [row], photosOf(ctx.config))).get(conversationId),
         people: await findFirst(db, conversationId),
         stream_position: await findPosition(db, conversationId),
       }
@@ -163,7 +164,7 @@ export const list = useCase({
       const rows = await listConversations(db, user_id, { ...input, after, limit: input.limit + 1 })
       const page = rows.slice(0, input.limit)
       const isCounted = !(await isErasing(db))
-      const partners = await listPartners(db, user_id, page)
+      const partners = await listPartners(db, user_id, page, photosOf(ctx.config))
       const summaries: ConversationSummary[] = []
       for (const row of page) {
         const partner = partners.get(row.id)

@@ -1,3 +1,4 @@
+import type { Photos } from '../../accounts/users/photos.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, isOtherDisabled, sql } from '../../storage/sql.ts'
 import type { DirectPartner } from '../conversations/schema.ts'
@@ -67,6 +68,7 @@ export async function listPartners(
   db: Queries,
   userId: string,
   conversations: Pick<ConversationRow, 'id' | 'is_direct' | 'pair_key'>[],
+  photos: Photos,
 ): Promise<Map<string, DirectPartner>> {
   const direct = conversations.filter((conversation) => conversation.is_direct === 1)
   if (direct.length === 0) return new Map()
@@ -84,7 +86,7 @@ export async function listPartners(
     direct.flatMap((conversation) => {
       const partner = partnerIn(
         rows.filter((row) => row.conversation_id === conversation.id),
-        userId,
+        { userId, photos },
         conversation,
       )
       return partner ? [[conversation.id, partner] as const] : []
@@ -95,12 +97,12 @@ export async function listPartners(
 /** The other one of a direct conversation: in one's own, the user; `undefined` once the other one is erased. */
 function partnerIn(
   people: Omit<NamedRow, 'conversation_id'>[],
-  userId: string,
+  { userId, photos }: { userId: string; photos: Photos },
   { is_direct, pair_key }: Pick<ConversationRow, 'is_direct' | 'pair_key'>,
 ): DirectPartner | undefined {
   if (is_direct === 0 || pair_key === null) return undefined
   const row = people.find((participant) => participant.user_id !== userId) ?? people[0]
   if (!row) return undefined
   const { user_id, username, display_name, avatar_url } = row
-  return { user_id, username, ...(display_name && { display_name }), ...(avatar_url && { avatar_url }) }
+  return { user_id, username, ...(display_name && { display_name }), ...photos(avatar_url) }
 }

@@ -1,3 +1,4 @@
+import type { Photos } from '../../accounts/users/photos.ts'
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -16,13 +17,13 @@ export interface ParticipantRow {
 }
 
 /** A participant as other participants read it. */
-export function toParticipant(row: ParticipantRow, presence: Presence): Participant {
+export function toParticipant(row: ParticipantRow, presence: Presence, photos: Photos): Participant {
   const { user_id, username, display_name, avatar_url, role } = row
   return {
     user_id,
     username,
     ...(display_name && { display_name }),
-    ...(avatar_url && { avatar_url }),
+    ...photos(avatar_url),
     role,
     joined_at: toInstant(row.joined_at),
     presence,

@@ -1,3 +1,4 @@
+import { photosOf } from '../../accounts/users/photos.ts'
 import type { Context } from '../../context.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Participant } from '../conversations/schema.ts'
@@ -17,5 +18,6 @@ export function findFirst(db: Queries, conversationId: string): Promise<Particip
 /** Participants as others read them. */
 export async function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
   const presences = await ctx.streams.presence.findAll(rows.map((row) => row.user_id))
-  return rows.map((row) => toParticipant(row, presences.get(row.user_id)!))
+  const photos = photosOf(ctx.config)
+  return rows.map((row) => toParticipant(row, presences.get(row.user_id)!, photos))
 }

@@ -1,6 +1,7 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import type { HostUser } from '../../accounts/host-identity/service.ts'
 import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
+import { photosOf } from '../../accounts/users/photos.ts'
 import { findUser, findUserByEmail, findUserByUsername } from '../../accounts/users/store.ts'
 import { isSystemUser } from '../../accounts/users/store-system.ts'
 import type { Context } from '../../context.ts'
@@ -123,7 +124,9 @@ async function addTo(
   })
   if (!added.row) return { invite: added.invite }
   await ctx.streams.presence.introduce(conversationId, added.row.user_id)
-  return { participant: toParticipant(added.row, await ctx.streams.presence.find(added.row.user_id)) }
+  return {
+    participant: toParticipant(added.row, await ctx.streams.presence.find(added.row.user_id), photosOf(ctx.config)),
+  }
 }
 
 /** The notification of an added user. */
@@ -180,7 +183,7 @@ export const changeRole = useCase({
     const { user, joined_at } = other
     const { username, display_name, avatar_url } = user
     const row = { user_id: userId, username, display_name, avatar_url, role, joined_at }
-    return { participant: toParticipant(row, await ctx.streams.presence.find(userId)) }
+    return { participant: toParticipant(row, await ctx.streams.presence.find(userId), photosOf(ctx.config)) }
   },
 })
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { photosOf } from '../../accounts/users/photos.ts'
 import { type People, PeopleQuery, type PersonAnswer } from '../../accounts/users/schema.ts'
 import { listVisible, type PersonRow, toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
@@ -21,7 +22,7 @@ export const get = useCase({
   run: async (ctx, actor, userId): Promise<PersonAnswer> => {
     const [row] = await listPeople(ctx, actor, [userId])
     if (!row) throw new ChatError('not_found')
-    return { user: toPerson(row) }
+    return { user: toPerson(row, photosOf(ctx.config)) }
   },
 })
 
@@ -37,12 +38,13 @@ export const search = useCase({
   input: PeopleQuery,
   errors: ['validation_failed'],
   run: async (ctx, actor, { query, ids, limit }): Promise<People> => {
+    const photos = photosOf(ctx.config)
     if (query !== undefined && ids === undefined) {
       const rows = await findPeople(ctx.db, { user_id: actor.user_id, query: parseQuery(query), limit })
-      return { users: rows.map(toPerson) }
+      return { users: rows.map((row) => toPerson(row, photos)) }
     }
     if (ids === undefined || query !== undefined) throw new ChatError('validation_failed', { errors: [EITHER] })
-    return { users: (await listPeople(ctx, actor, ids.split(','))).map(toPerson) }
+    return { users: (await listPeople(ctx, actor, ids.split(','))).map((row) => toPerson(row, photos)) }
   },
 })
 

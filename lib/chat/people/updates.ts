@@ -1,4 +1,6 @@
+import { photosOf } from '../../accounts/users/photos.ts'
 import { listVisible, toPerson } from '../../accounts/users/store-people.ts'
+import type { Config } from '../../config/parse.ts'
 import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { createCoalescer } from '../../core/scheduling/coalesce.ts'
@@ -22,11 +24,13 @@ const BATCH = 200
 
 /** Sends users whose names or state have changed, here or at another process, to the readers of their conversations. */
 export function createUserUpdates({
+  config,
   db,
   hub,
   log,
   pause_ms = PAUSE_MS,
 }: {
+  config: Config
   db: Database
   hub: Hub
   log: Log
@@ -55,8 +59,9 @@ export function createUserUpdates({
       if (ids) ids.add(conversation_id)
       else places.set(user_id, new Set([conversation_id]))
     }
+    const photos = photosOf(config)
     for (const row of await listVisible(db, { user_id: '', seesAll: true }, places.keys()))
-      hub.publishAbout(places.get(row.id)!, { type: 'user.updated', payload: { user: toPerson(row) } })
+      hub.publishAbout(places.get(row.id)!, { type: 'user.updated', payload: { user: toPerson(row, photos) } })
   }
 
   return {

@@ -14,6 +14,7 @@ import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
+import * as avatars from '../../chat/avatars/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
 import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
@@ -57,6 +58,7 @@ const FEATURES: object[] = [
   attachments,
   audit,
   auth,
+  avatars,
   capabilities,
   conversations,
   emails,

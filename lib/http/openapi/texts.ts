@@ -18,6 +18,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   emoji: 'One emoji of at most 64 bytes of UTF-8, or a name in colons: 1 to 32 characters `a-z 0-9 _ + -`',
   user_id: 'The user',
   session_id: 'The session',
+  key: 'The key of the photo: the last part of its URL',
   key_id: 'The API key',
   identity_id: 'The identity at a provider',
   invite_id: 'The invite of a newcomer',

@@ -21,6 +21,9 @@ export const OfferedFiles = v.object({
   types: v.pipe(v.array(v.string()), v.description('The media types that are allowed; empty: all')),
 })
 
+/** The photos that users can set. */
+export const OfferedPhotos = v.object({ max_bytes: v.pipe(v.number(), v.description('Size of a photo')) })
+
 /** The cookie and the header of the CSRF token. */
 export const CsrfNames = v.object({ cookie_name: v.string(), header_name: v.string() })
 
@@ -33,6 +36,7 @@ export const Capabilities = v.object({
   web: v.pipe(v.boolean(), v.description('Whether the service has the web chat at its root')),
   search: v.pipe(v.boolean(), v.description('Whether messages can be searched')),
   attachments: v.optional(OfferedFiles),
+  avatars: v.optional(OfferedPhotos),
   default_layout: v.pipe(Layout, v.description('The layout of a new conversation for which none is chosen')),
   direct: v.pipe(v.boolean(), v.description('Whether direct conversations can be opened')),
   /** Missing if the service checks no CSRF token. */

@@ -8,7 +8,7 @@ export const get = useCase({
   run: ({ config, host: { identity }, mail: { outbox }, search }): Capabilities => {
     const { cookie_name, header_name, enabled } = config.security.csrf
     const { message_bytes, max_depth, reactions_per_message, pins } = config.limits
-    const { attachments: files } = config
+    const { attachments: files, avatars } = config
     const hasSignIn = !identity
     return {
       sign_in: hasSignIn,
@@ -18,6 +18,7 @@ export const get = useCase({
       web: config.server.web === true,
       search: search.isOn(),
       ...(files.enabled && { attachments: { max_bytes: files.max_bytes, types: files.types } }),
+      ...(avatars.enabled && { avatars: { max_bytes: avatars.max_bytes } }),
       default_layout: config.conversations.default_layout,
       direct: config.direct.enabled,
       ...(hasSignIn && enabled && { csrf: { cookie_name, header_name } }),

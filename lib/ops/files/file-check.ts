@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { keyOfPart } from '../../chat/attachments/rules.ts'
 import {
   findBlobs,
+  findWithPhoto,
   isLive,
   listUnderWay,
   listWhole,
@@ -126,7 +127,7 @@ interface CheckedBlobs {
   findings: Collected[]
 }
 
-/** Compares all blobs of files and thumbnails with the storage; changes nothing. */
+/** Compares all blobs of files, thumbnails and photos with the storage; changes nothing. */
 async function checkBlobs(
   ctx: Context,
   files: FileStore,
@@ -135,7 +136,9 @@ async function checkBlobs(
   const missing = collect('file-bytes', 'The bytes of every file are in the storage.')
   const wrong = collect('file-digests', 'The bytes of every file are those that were uploaded.')
   const thumbnails = collect('file-thumbnails', 'The bytes of every thumbnail are in the storage.')
-  const checked: CheckedBlobs = { files: 0, bytes: 0, missing: 0, lost: [], findings: [missing, wrong, thumbnails] }
+  const photos = collect('file-photos', 'The bytes of every photo that a user has set are in the storage.')
+  const findings = [missing, wrong, thumbnails, photos]
+  const checked: CheckedBlobs = { files: 0, bytes: 0, missing: 0, lost: [], findings }
   for (let after = ''; ; ) {
     const blobs = await listWhole(ctx.db, after, BATCH)
     for (const blob of blobs) {
@@ -146,6 +149,8 @@ async function checkBlobs(
           if (row.blob_id === blob.id) checked.missing++
           collectorOf(state, row.blob_id === blob.id).add(row.id)
         }
+        const owner = await findWithPhoto(ctx.db, blob.id)
+        if (owner !== undefined) photos.add(owner)
       }
       checked.files += Number(blob.files)
       checked.bytes += Number(blob.files) > 0 ? Number(blob.size) : 0

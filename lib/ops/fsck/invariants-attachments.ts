@@ -3,6 +3,7 @@ import { listOfMessage, setList, toAttachment } from '../../chat/attachments/sto
 import { findState, noteChanged } from '../../chat/search/store.ts'
 import { DAY } from '../../core/units.ts'
 import type { Queries } from '../../storage/database.ts'
+import { HAS_OWN_PHOTO } from '../../storage/own-photos.ts'
 import { CORRECT_SIZES } from '../../storage/schema/0027-blob-sizes.ts'
 import { literal, sql } from '../../storage/sql.ts'
 import type { Invariant } from './invariant.ts'
@@ -31,6 +32,10 @@ async function repairLists(tx: Queries): Promise<void> {
   for (const id of ids) await setList(tx, id, toList((await listOfMessage(tx, id)).map(toAttachment)))
   if (((await findState(tx)) ?? 'off') !== 'off') await noteChanged(tx, ids)
 }
+
+/** Users whose photo names no blob. Released ones are taken back by the sweep. */
+const WITHOUT_BYTES = sql`SELECT u.id FROM users u
+   WHERE ${HAS_OWN_PHOTO} AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.id = substr(u.avatar_url, 14))`
 
 /** The invariants of the rows of files. Another check finds missing bytes. */
 export const ATTACHMENTS: Invariant[] = [
@@ -62,6 +67,12 @@ export const ATTACHMENTS: Invariant[] = [
     says: 'A file that no message has is deleted some time.',
     find: sql`SELECT id FROM attachments WHERE message_id IS NULL AND expires_at IS NULL`,
     repair: sql`UPDATE attachments SET expires_at = created_at + ${literal(DAY)} WHERE message_id IS NULL AND expires_at IS NULL`,
+  },
+  {
+    name: 'photos-with-bytes',
+    says: 'The photo that a user has set has its bytes.',
+    find: WITHOUT_BYTES,
+    repair: sql`UPDATE users SET avatar_url = NULL, avatar_type = NULL WHERE id IN (${WITHOUT_BYTES})`,
   },
   {
     name: 'attachments-size',

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import type { Context } from '../../context.ts'
 import { toInstant } from '../../core/time.ts'
 import { type ExportedLists, writePage } from './page.ts'
-import { listEarlierTexts, listOwnFiles, listOwnMessages, listOwnRows, type OwnFile, type OwnMessage } from './store.ts'
+import {
+  findOwnPhoto,
+  listEarlierTexts,
+  listOwnFiles,
+  listOwnMessages,
+  listOwnRows,
+  type OwnFile,
+  type OwnMessage,
+} from './store.ts'
 import { AUDIT_ROWS, OWN_ROWS } from './tables.ts'
 
 /** What an export has written so far. */
@@ -56,6 +64,7 @@ export async function exportUser(
         step()
       },
     })
+    await writePhoto(ctx, userId, { folder, done })
     await writeFiles(ctx, userId, { folder, done, step })
     await writePage(folder, {
       lists: [...lists, 'files'],
@@ -134,6 +143,18 @@ const ENDINGS: Record<string, string> = {
   'application/pdf': 'pdf',
 }
 
+/** The photo that the user has set, if any. */
+async function writePhoto(
+  ctx: Context,
+  userId: string,
+  { folder, done }: { folder: string; done: UserExport },
+): Promise<void> {
+  const photo = await findOwnPhoto(ctx.db, userId)
+  if (!photo) return
+  const path = join(folder, `photo.${ENDINGS[photo.sniffed ?? ''] ?? 'bin'}`)
+  if (!(await copyBytes(ctx, photo, path))) done.missing++
+}
+
 /** The bytes of the files, a part in memory at a time. */
 async function writeFiles(
   ctx: Context,
@@ -157,7 +178,11 @@ async function writeFiles(
 }
 
 /** @returns false if the storage lacks bytes; then nothing is left */
-async function copyBytes(ctx: Context, { blob_id, parts }: OwnFile, path: string): Promise<boolean> {
+async function copyBytes(
+  ctx: Context,
+  { blob_id, parts }: Pick<OwnFile, 'blob_id' | 'parts'>,
+  path: string,
+): Promise<boolean> {
   if (blob_id === null || parts === null) return false
   const files = await ctx.files.open()
   const target = await open(path, 'wx', FILE.mode)

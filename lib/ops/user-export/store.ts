@@ -1,4 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
+import { HAS_OWN_PHOTO } from '../../storage/own-photos.ts'
 import { among, join, literal, type Micros, name, rootTitle, type Sql, sql } from '../../storage/sql.ts'
 
 /** The rows of one step. */
@@ -118,6 +119,17 @@ export interface OwnFile {
   created_at: Micros
   blob_id: string | null
   parts: number | null
+}
+
+/** The photo that a user has set. By primary keys. */
+export function findOwnPhoto(
+  db: Queries,
+  userId: string,
+): Promise<Pick<OwnFile, 'blob_id' | 'parts' | 'sniffed'> | undefined> {
+  return db.get(
+    sql`SELECT b.id AS blob_id, b.parts, u.avatar_type AS sniffed
+       FROM users u JOIN blobs b ON b.id = substr(u.avatar_url, 14) WHERE u.id = ${userId} AND ${HAS_OWN_PHOTO}`,
+  )
 }
 
 /** By (uploaded_by). */

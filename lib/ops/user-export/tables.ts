@@ -74,7 +74,7 @@ export const OTHER_TABLES: Record<string, string> = {
   message_revisions: 'conversations/, as earlier texts',
   attachments: 'files.json and files/',
   audit_log: 'audit.json, without details, which may name others',
-  blobs: 'the bytes in files/',
+  blobs: 'the bytes in files/, and the photo',
   attachment_parts: 'the bytes in files/',
   rotated_tokens: 'digests of random tokens',
   password_resets: 'digests of random tokens, for an hour',

@@ -51,6 +51,7 @@ import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
 import { avatars } from './0053-avatars.ts'
+import { ownAvatars } from './0057-own-avatars.ts'
 import { lastRepliers } from './0058-last-repliers.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -140,6 +141,7 @@ export const MIGRATIONS: readonly Migration[] = [
   quotes,
   names,
   avatars,
+  ownAvatars,
   lastRepliers,
 ]
 

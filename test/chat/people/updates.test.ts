@@ -82,7 +82,7 @@ describeService('changes of a user', (service) => {
       publishAbout: (_: unknown, event: EphemeralEvent) =>
         void sent.push((event.payload as { user: { display_name: string } }).user.display_name),
     }
-    const updates = createUserUpdates({ db, log, hub: hub as never, pause_ms: 1_500 })
+    const updates = createUserUpdates({ config: ctx.config, db, log, hub: hub as never, pause_ms: 1_500 })
     onTestFinished(() => updates.close())
     ctx.commits.subscribe(({ ephemeral }) => updates.note(ephemeral))
     const rename = (display_name: string) => service.chat.users.change(OPERATOR, user.id, { display_name })

@@ -9,6 +9,7 @@ const DEFAULTS = {
   sign_up: true,
   web: false,
   search: true,
+  avatars: { max_bytes: 1024 * 1024 },
   default_layout: 'stream',
   direct: true,
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },

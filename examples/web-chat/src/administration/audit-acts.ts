@@ -41,6 +41,7 @@ const ACTS: Record<AuditRecord['act'], true> = {
   'user.enabled': true,
   'user.erased': true,
   'user.locked_down': true,
+  'user.photo_removed': true,
   'conversation.deleted': true,
   'conversation.imported': true,
   'conversation.renamed': true,
