@@ -3,6 +3,7 @@ import { indexNames } from './accounts/users/indexing.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import { listLastRepliers } from './chat/messages/listing-repliers.ts'
+import { recountUnread } from './chat/unread/recounting.ts'
 import { renewDaily } from './chat/usage/summing.ts'
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
@@ -57,6 +58,7 @@ type JobName =
   | 'usage'
   | 'names'
   | 'repliers'
+  | 'recount'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -127,6 +129,13 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 2_000,
       run: () => listLastRepliers(ctx),
       warning: 'The users who replied last could not be stored: threads of before the upgrade are slower to list',
+      exclusive: true,
+    },
+    recount: {
+      interval_ms: 5_000,
+      run: () => recountUnread(ctx),
+      at_start: true,
+      warning: 'Unread counts could not be counted anew: some may be wrong after processes of an older version',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

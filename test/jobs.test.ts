@@ -38,6 +38,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'names',
     'place',
     'presence',
+    'recount',
     'repliers',
     'retention',
     'stalled',

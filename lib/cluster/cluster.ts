@@ -11,14 +11,14 @@ import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { announceUsers } from './announce-users.ts'
 import { createClockCheck } from './clock-check.ts'
-import { createDetails } from './details.ts'
+import { createDetails, toDetails } from './details.ts'
 import { removeEnded } from './ended.ts'
 import { createNodeHeartbeat } from './heartbeat.ts'
 import { ownPlace } from './process-place.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import { createReceiver, handleSignals, type PeerHandler } from './receiver.ts'
 import { createReloadAnswer } from './reload-requests.ts'
-import { anotherNodePolls, insertNode, removeNode } from './store.ts'
+import { anotherNodePolls, insertNode, listNodes, removeNode } from './store.ts'
 import { deleteSignals } from './store-signals.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer checks everything. */
@@ -26,6 +26,9 @@ const SIGNALS_KEPT = 10 * SECOND
 
 /** The interval at which older ones are deleted. */
 const PRUNE_MS = 5_000
+
+/** How many rows of processes are read. */
+const MAX_NODES = 1_000
 
 type Receiver = ReturnType<typeof createReceiver>
 
@@ -73,6 +76,13 @@ export function createCluster(given: ClusterDeps) {
     hasPeers: () => peerHandler !== undefined && receiver.hasPeers(),
     ...createPollState(id, db, receiver, () => peerHandler !== undefined && !usesSignalFile),
     countNodes: receiver.countNodes,
+    /** Whether a process is beside whose program knows fewer migrations. */
+    async hasOlderNode(schema: number): Promise<boolean> {
+      if (!isShared || !peerHandler) return false
+      const rows = await listNodes(db, given.config.cluster.dead_seconds * SECOND, MAX_NODES)
+      const all = rows.flatMap(({ details }) => toDetails(details) ?? [])
+      return all.some((node) => (node.schema ?? 0) < schema)
+    },
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 

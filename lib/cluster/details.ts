@@ -5,6 +5,7 @@ import type { LiveConfig } from '../config/live.ts'
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
+import { MIGRATIONS } from '../storage/schema/migrations.ts'
 import { findSecret } from '../storage/secret.ts'
 import { updateDetails } from './store.ts'
 
@@ -20,6 +21,8 @@ export interface NodePlace {
 export interface NodeDetails extends NodePlace {
   /** The fingerprints of its configuration's values. They stay in the database: no response contains them. */
   values: Fingerprints
+  /** The number of migrations that its program knows; missing in a row of 0.3. */
+  schema?: number
 }
 
 /** The key of the digests of values. @param secret of the database, which all its processes have */
@@ -30,8 +33,8 @@ export function valuesKey(secret: Uint8Array): Uint8Array {
 /** @returns `undefined` for the row of another version, or one that is not complete yet */
 export function toDetails(text: string | null | undefined): NodeDetails | undefined {
   try {
-    const { host, pid, port, values } = JSON.parse(text ?? '')
-    return { host, pid, ...(port && { port }), values }
+    const { host, pid, port, values, schema } = JSON.parse(text ?? '')
+    return { host, pid, ...(port && { port }), values, ...(schema && { schema }) }
   } catch {
     return undefined
   }
@@ -56,7 +59,7 @@ export function createDetails(id: string, { db, main, settings, log }: DetailsDe
     hasRow = true
     try {
       const values = fingerprintsOf(settings.current(), valuesKey(await findSecret(main)))
-      await updateDetails(db, id, JSON.stringify({ ...place, values } satisfies NodeDetails))
+      await updateDetails(db, id, JSON.stringify({ ...place, values, schema: MIGRATIONS.length } satisfies NodeDetails))
     } catch (error) {
       log.debug('The details of this process could not be written', { cause: causeText(error) })
     }
