@@ -28,8 +28,9 @@ export const AvatarsSection = section({
   ),
 })
 
+/** A URL parser takes other characters in a host, such as `;` and `*`, which have a meaning in a content policy. */
 function isHttpsOrigin(origin: string): boolean {
-  return URL.canParse(origin) && origin.startsWith('https://') && new URL(origin).origin === origin
+  return /^https:\/\/[a-z0-9.-]+(:\d+)?$/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin
 }
 
 /** Direct conversations. */

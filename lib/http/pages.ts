@@ -27,7 +27,7 @@ async function answer(service: Service, page: WebPage, route: string, event: H3E
   const unknown = () => handle(service, '/**', {}, event)
   if (statusOfMalformedEvent(event) || !isPlainlySpelled(event, route === '/')) return unknown()
   const request_id = toRequestId(headers)
-  const reply = await replyOf(page, event).catch((error) => failure(service, request_id, error))
+  const reply = await replyOf(service, page, event).catch((error) => failure(service, request_id, error))
   if (reply.status === 404) return unknown()
   if (reply.status === 405) return handle(service, route, READ_ONLY, event)
   const ms = performance.now() - started
@@ -37,8 +37,8 @@ async function answer(service: Service, page: WebPage, route: string, event: H3E
   return send(event, { ...reply, headers: [...common, ...reply.headers] })
 }
 
-async function replyOf(page: WebPage, { req }: H3Event): Promise<Reply> {
-  const response = await page.fetch(req)
+async function replyOf({ chat }: Service, page: WebPage, { req }: H3Event): Promise<Reply> {
+  const response = await page.fetch(req, { photos: contextOf(chat).config.avatars.hosts })
   const body = response.body && new Uint8Array(await response.arrayBuffer())
   // The length of a body is that of what is sent; without one, as with HEAD, it is that of what is not.
   const headers = [...response.headers].filter(([name]) => body === null || name !== 'content-length')

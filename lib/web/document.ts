@@ -60,15 +60,17 @@ export function webManifest({ base, brand: { name = DEFAULT_NAME } }: Place): st
 /**
  * The page runs and loads its own files only, with one policy of Trusted Types for the address of its
  * service worker; it calls the service only, and cannot be framed.
+ *
+ * @param photos the origins of photos, besides the service
  */
-export function contentPolicy(api: string): string {
+export function contentPolicy(api: string, photos: readonly string[] = []): string {
   const origin = URL.canParse(api) ? ` ${new URL(api).origin}` : ''
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     `connect-src 'self'${origin}`,
-    "img-src 'self' data: blob:",
+    `img-src 'self' data: blob:${[origin, ...photos.map((each) => ` ${each}`)].join('')}`,
     "media-src 'self'",
     "manifest-src 'self'",
     "worker-src 'self'",

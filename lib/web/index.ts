@@ -18,8 +18,12 @@ const WEB_CHAT_OPTIONS: NamesOf<WebChatOptions> = { base: 0, api: 0, brand: BRAN
 
 /** The web chat for a server. */
 export interface WebChat {
-  /** Serves the page and its files by GET and HEAD: 405 to every other method, 404 for every other path. */
-  fetch(request: Request): Promise<Response>
+  /**
+   * Serves the page and its files by GET and HEAD: 405 to every other method, 404 for every other path.
+   *
+   * @param options.photos the origins of photos that the page may show besides the service, as in `avatars.hosts`
+   */
+  fetch(request: Request, options?: { photos?: readonly string[] }): Promise<Response>
   /** What it serves below `base`; with `**` everything that begins so. */
   readonly paths: readonly string[]
 }
@@ -50,11 +54,11 @@ export function createWebChat(options: WebChatOptions = {}): WebChat {
   refuseUnknown('createWebChat', options, WEB_CHAT_OPTIONS)
   const { base = '', api = base, brand = {} } = options
   const place = { base: parseBase(base), api: parseApi(api), brand: assertBrand(brand) }
-  const security = { 'content-security-policy': contentPolicy(place.api) }
   let resources: Promise<Resources> | undefined
   return {
     paths: PATHS,
-    async fetch(request) {
+    async fetch(request, { photos } = {}) {
+      const security = { 'content-security-policy': contentPolicy(place.api, photos) }
       resources ??= readResources(place)
       const { pathname } = new URL(request.url)
       const isBelow = place.base !== '' && (pathname === place.base || pathname.startsWith(`${place.base}/`))

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createChatApp } from '../../lib/http/index.ts'
 import { serve } from '../../lib/http/node/serve.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { createWebChat, hasWebChat, type WebChatOptions } from '../../lib/web/index.ts'
@@ -72,7 +73,7 @@ describe('the page', () => {
       "script-src 'self'",
       "style-src 'self'",
       "connect-src 'self' https://api.example.org",
-      "img-src 'self' data: blob:",
+      "img-src 'self' data: blob: https://api.example.org",
       "media-src 'self'",
       "manifest-src 'self'",
       "worker-src 'self'",
@@ -83,6 +84,25 @@ describe('the page', () => {
       'trusted-types chat-worker',
     ])
     expect(policy).not.toMatch(/unsafe|\*/)
+  })
+
+  it('allows photos from the origins of the configuration', async () => {
+    const page = createWebChat()
+    const config = parseConfig({ avatars: { hosts: ['https://photos.example.org', 'https://example.net:8443'] } })
+    const chat = await createChatService(config, await openStorage({ database: 'sqlite::memory:' }))
+    onTestFinished(() => chat.close())
+    const response = await createChatApp(chat, { web: page }).fetch(new Request('http://localhost/'))
+    expect(response.headers.get('content-security-policy')!.split('; ')).toContain(
+      "img-src 'self' data: blob: https://photos.example.org https://example.net:8443",
+    )
+    for (const host of [
+      'http://a.example.org',
+      'https://a.example.org/',
+      'https://*.example.org',
+      'https://a;b.org',
+      'https://u:p@a.org',
+    ])
+      expect(() => parseConfig({ avatars: { hosts: [host] } })).toThrow()
   })
 
   it('sends the smallest form that the client takes, with one ETag for all of them', async () => {
