@@ -49,6 +49,7 @@ import * as search from './chat/search/service.ts'
 import * as searchIndex from './chat/search/service-index.ts'
 import * as snapshots from './chat/snapshots/service.ts'
 import * as threads from './chat/threads/service.ts'
+import * as followedThreads from './chat/threads/service-followed.ts'
 import * as threadTitles from './chat/threads/service-title.ts'
 import * as timeline from './chat/timeline/service.ts'
 import * as marks from './chat/unread/service.ts'
@@ -119,7 +120,13 @@ export const USE_CASES = {
   },
   participants: useCasesOf(participants),
   invites: useCasesOf(invites),
-  threads: { ...useCasesOf(threads), ...useCasesOf(threadTitles), ...useCasesOf(follows), messages: timeline.replies },
+  threads: {
+    ...useCasesOf(threads),
+    ...useCasesOf(threadTitles),
+    ...useCasesOf(followedThreads),
+    ...useCasesOf(follows),
+    messages: timeline.replies,
+  },
   messages: { ...useCasesOf(messages), ...useCasesOf(changes), list: timeline.list },
   attachments: { ...useCasesOf(attachments), ...useCasesOf(links) },
   pins: useCasesOf(pins),

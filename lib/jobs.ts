@@ -3,6 +3,7 @@ import { indexNames } from './accounts/users/indexing.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import { listLastRepliers } from './chat/messages/listing-repliers.ts'
+import { listFollowedThreads } from './chat/unread/listing.ts'
 import { recountUnread } from './chat/unread/recounting.ts'
 import { renewDaily } from './chat/usage/summing.ts'
 import type { Context, Log } from './context.ts'
@@ -59,6 +60,7 @@ type JobName =
   | 'names'
   | 'repliers'
   | 'recount'
+  | 'follows'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
@@ -136,6 +138,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       run: () => recountUnread(ctx),
       at_start: true,
       warning: 'Unread counts could not be counted anew: some may be wrong after processes of an older version',
+      exclusive: true,
+    },
+    follows: {
+      interval_ms: 2_000,
+      run: () => listFollowedThreads(ctx),
+      warning: 'Threads could not be put into the lists of those who follow them: some are missing',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

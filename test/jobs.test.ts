@@ -33,6 +33,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'clock',
     'commands',
     'files',
+    'follows',
     'heartbeats',
     'leases',
     'names',

@@ -70,6 +70,7 @@ const CALLS: Record<string, unknown[]> = {
   'threads.tree': [ID],
   'threads.unread': [ID],
   'threads.markRead': [ID, {}],
+  'threads.listFollowed': [],
   'threads.follow': [ID],
   'threads.unfollow': [ID],
   'messages.postRoot': [ID, { content: 'hello', idempotency_key: 'once' }],

@@ -134,6 +134,7 @@ export const OPERATIONS = {
   threads: {
     follow: { method: 'PUT', path: '/api/threads/{root_id}/follow' },
     list: { method: 'GET', path: '/api/conversations/{conversation_id}/threads', input: 'query' },
+    listFollowed: { method: 'GET', path: '/api/threads', input: 'query' },
     markRead: { method: 'POST', path: '/api/threads/{root_id}/read', input: 'body', is_optional: true },
     markUnread: { method: 'POST', path: '/api/threads/{root_id}/unread', input: 'body' },
     messages: { method: 'GET', path: '/api/threads/{root_id}/messages', input: 'query' },

@@ -19,6 +19,9 @@ const latest = (columns: Sql, limit: number) => sql`SELECT ${columns} FROM messa
 /** Whether the stored list of a thread `t` is right, and names no user who is being erased. */
 const IS_LISTED = sql`t.repliers_as_of = t.last_activity_at + t.message_count AND ${NONE_ERASED}`
 
+/** When the latest live reply of a thread `t` arrived; NULL without one. */
+export const LAST_REPLY_AT = sql`(${latest(sql`m.created_at`, 1)})`
+
 /**
  * Who replied last in a thread `t`, as it is stored: '' where nothing but the root was posted, NULL if it must be computed.
  */
@@ -58,5 +61,5 @@ export const IS_LIST_WRONG = sql`(t.last_activity_at > t.created_at AND ${IS_LIS
 /** What a thread `t`, whose root is the message `root`, is told by: `reply_count`, `last_reply_at`, and `last_repliers`. */
 export const REPLY_STATE_COLUMNS = sql`${replyCount(sql`root.deleted_at`)}
         - CASE WHEN ${SOME_ERASED} THEN ${OF_ERASED} ELSE 0 END AS reply_count,
-      (${latest(sql`m.created_at`, 1)}) AS last_reply_at,
+      ${LAST_REPLY_AT} AS last_reply_at,
       ${LAST_REPLIERS} AS last_repliers`

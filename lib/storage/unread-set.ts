@@ -17,6 +17,12 @@ export const threadsOf = ({ user_id, conversation_id }: Reader, condition: Sql):
       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
      WHERE p.conversation_id = ${conversation_id} AND p.user_id = ${user_id} AND ${condition}`
 
+/** As {@link threadsOf}, threads of any conversations of a user, which the condition names. Joined in this order. */
+export const threadsOfUser = (userId: string, condition: Sql): Sql =>
+  sql`FROM threads t CROSS JOIN participants p
+      LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+     WHERE p.conversation_id = t.conversation_id AND p.user_id = ${userId} AND ${condition}`
+
 /** How far the participant has read the conversation. */
 export const READ_FLOORS = sql`p.joined_at, p.replies_read_to, p.roots_read_to, p.replies_read_at, p.roots_read_at`
 
@@ -105,6 +111,42 @@ export const FOLLOWED_SINCE = sql`CASE
         WHERE m.root_id = t.root_id AND m.posted_by = p.user_id AND m.deleted_at IS NULL
           AND m.created_at > p.joined_at)
     END`
+
+/**
+ * Up to which arrival the participant has read replies by marks of the whole conversation, or by joining: without an
+ * exception, what arrived up to it counts as read in each thread.
+ */
+export const READ_FLOOR = sql`CASE WHEN p.replies_read_to > p.joined_at THEN p.replies_read_to ELSE p.joined_at END`
+
+/** Whether the participant follows the thread, and it has had a reply: it is in the list of threads that a user follows. */
+const IS_LISTED = sql`t.last_activity_at > t.created_at AND ${FOLLOWED_SINCE} IS NOT NULL`
+
+/** The arrival of the latest reply of another user since the participant follows the thread. */
+const NEWS = sql`(SELECT max(m.created_at) FROM messages m
+    WHERE m.root_id = t.root_id AND m.created_at > t.created_at AND m.created_at >= ${FOLLOWED_SINCE}
+      AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> p.user_id)`
+
+/** What the rows `r` of members have of the list of followed threads, if it is right. @param from `t` and `r` */
+export const entries = (from: Sql) => sql`(SELECT r.root_id, r.user_id,
+    CASE WHEN ${IS_LISTED} THEN t.conversation_id END AS listed_in,
+    CASE WHEN ${IS_LISTED} THEN t.last_activity_at END AS listed_at,
+    CASE WHEN ${IS_LISTED} THEN ${NEWS} END AS news_at
+   FROM ${from} JOIN participants p ON p.conversation_id = t.conversation_id AND p.user_id = r.user_id)`
+
+/** Whether a row `x` of a member differs from its {@link entries}, `entry`. */
+export const IS_ENTRY_WRONG = sql`(coalesce(x.listed_at, 0) <> coalesce(entry.listed_at, 0)
+  OR coalesce(x.news_at, 0) <> coalesce(entry.news_at, 0))`
+
+/** Makes the entries of members of threads right; the rows that are right stay as they are. @param from as {@link entries} */
+export const relist = (from: Sql) => sql`UPDATE thread_members AS x
+    SET listed_in = entry.listed_in, listed_at = entry.listed_at, news_at = entry.news_at
+   FROM ${entries(from)} AS entry
+  WHERE x.root_id = entry.root_id AND x.user_id = entry.user_id AND ${IS_ENTRY_WRONG}`
+
+/** All threads but those that are not in lists yet. */
+const LISTED_THREADS = sql`threads t JOIN thread_members r ON r.root_id = t.root_id AND t.listed_to = t.last_activity_at`
+export const ENTRIES = entries(LISTED_THREADS)
+export const RELIST = relist(LISTED_THREADS)
 
 /** The messages of a conversation that a participant `p` has seen, from the counts of the conversation and its threads. */
 export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) -

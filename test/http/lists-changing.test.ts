@@ -177,8 +177,9 @@ const WHOLE = [
   'capabilitiesGet',
   'answersListChunks',
   'receiptsOfThread',
-  // Small ones: test/chat/notifications, test/chat/receipts and test/accounts/administration read their pages.
+  // Small ones: test/chat/notifications, test/chat/threads, test/chat/receipts and test/accounts/administration read their pages.
   'notificationsList',
+  'threadsListFollowed',
   'receiptsOfMessage',
   'newcomersList',
   // test/chat/search reads its pages while messages arrive.

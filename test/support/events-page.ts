@@ -45,6 +45,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       root_id: ROOT,
       summary: {
         root_id: ROOT,
+        conversation_id: CONVERSATION,
         root_excerpt: 'Does it run?',
         root_author: ADA,
         created_at: '2026-11-20T09:58:00.000000Z',

@@ -126,6 +126,14 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=1000',
     next: after,
   },
+  // Small ones: test/chat/threads reads their pages while threads move.
+  threadsListFollowed: {
+    key: 'root_id',
+    expected: () => undefined,
+    path: () => '/api/threads',
+    query: 'limit=200',
+    next: after,
+  },
   threadsTree: {
     key: 'id',
     expected: ({ messages }) => messages,

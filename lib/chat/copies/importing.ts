@@ -10,6 +10,7 @@ import { insertParticipant, updateRole } from '../memberships/store.ts'
 import { findConversationByRef } from '../memberships/store-conversations.ts'
 import { findPair } from '../memberships/store-direct.ts'
 import { composeReactionLists } from '../messages/store-reactions.ts'
+import { listDirectThreads } from '../unread/store-listing.ts'
 import { createFileImport, type ImportedFiles } from './files.ts'
 import { createMapper } from './mapping.ts'
 import { insertPlaceholder, type Standing } from './people.ts'
@@ -189,6 +190,7 @@ async function recount(ctx: Context, id: string): Promise<void> {
           await recountThreads(tx, roots)
           await removeForeignQuotes(tx, roots)
           await removeErasedTitles(tx, roots)
+          await listDirectThreads(tx, roots)
         },
         { timeout: false },
       )

@@ -29,8 +29,8 @@ export function createMapper(people: readonly Standing[]): Mapper {
       const mapped = withUsers(table, row, toUser)
       if (table === 'messages') return mapMessage(row, mapped)
       // The counts of messages without an author are computed with the other counts.
-      if (table === 'thread_members') return mapped.user_id ? { ...mapped, live_count: 0, read_count: 0 } : undefined
-      if (table === 'threads') return { ...mapped, ...UNLISTED }
+      if (table === 'thread_members') return mapped.user_id ? { ...mapped, ...UNCOUNTED } : undefined
+      if (table === 'threads') return { ...mapped, ...UNLISTED, listed_to: row.last_activity_at! }
       return NEEDS_USER.includes(table) && mapped.user_id === null ? undefined : mapped
     },
   }
@@ -38,6 +38,9 @@ export function createMapper(people: readonly Standing[]): Mapper {
 
 /** The list of users is computed anew. */
 const UNLISTED = { last_repliers: null, repliers_as_of: null }
+
+/** What is computed of a member when all is there. */
+const UNCOUNTED = { live_count: 0, read_count: 0, listed_in: null, listed_at: null, news_at: null }
 
 const NEEDS_USER = ['participants', 'reactions']
 

@@ -20,6 +20,7 @@ import { changeKind, listNotified, reinstate, type Whose, withdraw } from '../no
 import { makeNotifications } from '../notifications/store-making.ts'
 import { publishFollowed } from '../unread/publishing.ts'
 import { followMentioned } from '../unread/store-follows.ts'
+import { listThreadsFor } from '../unread/store-listing.ts'
 import type { Edit } from './schema.ts'
 import type { MessageRow } from './store.ts'
 import { listRepliedTo } from './store-quotes.ts'
@@ -65,7 +66,9 @@ export async function editMentions(
 /** Lets users that an edit mentions follow the thread, from the message on. */
 async function followEdited(tx: Tx, { conversation_id, root_id, created_at: at }: MessageRow, userIds: string[]) {
   const users = userIds.map((user_id) => ({ root_id, conversation_id, user_id, at }))
-  for (const reader of await followMentioned(tx, users)) await publishFollowed(tx, reader, root_id, true)
+  const added = await followMentioned(tx, users)
+  await listThreadsFor(tx, added)
+  for (const reader of added) await publishFollowed(tx, reader, root_id, true)
 }
 
 /** Changes the kinds of the notifications of the message, and takes back and brings back some. @returns their users */

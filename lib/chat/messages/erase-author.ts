@@ -7,6 +7,7 @@ import { eraseFiles } from '../attachments/erasure.ts'
 import { forgetUploader } from '../attachments/store-releasing.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
 import { removeActor, removeOfMessages } from '../notifications/store-removing.ts'
+import { listThreads } from '../unread/store-listing.ts'
 import { anonymize, listPathsAfter, type MessageTrace, redact } from './store-erasing.ts'
 import { relistRepliers } from './store-replies.ts'
 import { countOut, forgetMember, listTraces, reassignLive } from './store-threads.ts'
@@ -110,6 +111,10 @@ async function eraseIn(
   if (theirs.length > 0) {
     const theirIds = theirs.map(({ id }) => id)
     await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
+    if (author.messages === 'erase') {
+      const rootIds = threads.slice(0, end.threads + 1).map(({ root_id }) => root_id)
+      await listThreads(tx, rootIds)
+    }
     await (author.messages === 'erase' ? eraseFiles(tx, theirIds) : forgetUploader(tx, theirIds))
     // The index has the author as a word.
     ctx.search.noteMessages(tx, theirIds)

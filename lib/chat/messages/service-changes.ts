@@ -13,6 +13,7 @@ import { type LockedForChange, lockAsMember, lockToPost, refuseClosed, requireMe
 import { canPost } from '../memberships/rules.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { hideDeleted, showRestored } from '../notifications/changing.ts'
+import { listThreads } from '../unread/store-listing.ts'
 import { editMentions } from './edit-mentions.ts'
 import { reviewMessage } from './review.ts'
 import { assertContentFits, assertNotEmpty, isRedacted, mayDelete, mayRestore } from './rules.ts'
@@ -111,6 +112,7 @@ export const remove = useCase({
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
       await relistRepliers(tx, message.root_id, { removed: toReplier(message) })
+      if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
       tx.publishCounts(await hideDeleted(tx, message))
       tx.countMessages(message.conversation_id, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
@@ -151,6 +153,7 @@ export const restore = useCase({
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
       await relistRepliers(tx, message.root_id, { added: toReplier(message) })
+      if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
       tx.publishCounts(await showRestored(tx, message))
       tx.countMessages(message.conversation_id, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
 import { replyCount, STORED_REPLIERS } from '../../storage/reply-state.ts'
+import { IS_UNLISTED } from '../../storage/schema/0055-followed-threads.ts'
 import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
 import { FOLLOWED_SINCE } from '../../storage/unread-set.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
@@ -248,7 +249,8 @@ const COUNT_IN_THREADS = onRows<Activity>(
   (given) =>
     sql`UPDATE threads SET last_activity_at = given.at, message_count = message_count + given.added,
             participant_count = participant_count + given.joined, last_repliers = given.last_repliers,
-            repliers_as_of = given.at + message_count + given.added
+            repliers_as_of = given.at + message_count + given.added,
+            listed_to = CASE WHEN ${IS_UNLISTED} THEN listed_to ELSE given.at END
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
 

@@ -4,10 +4,11 @@ import type { MessageRow } from './store.ts'
 
 /** The summary of a new thread, whose only message is its root: what reading it would return. */
 export function toNewSummary(row: MessageRow, title: string | undefined) {
-  const { id, created_at, content, prompt, role, posted_by, attachment_list = null } = row
+  const { id, conversation_id, created_at, content, prompt, role, posted_by, attachment_list = null } = row
   const at = toInstant(created_at)
   return {
     root_id: id,
+    conversation_id,
     ...(title && { title }),
     ...toRootSummary(firstCharacters(prompt ?? content), attachment_list),
     ...(role !== 'assistant' && posted_by && { root_author: posted_by }),

@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
-import { ThreadPage, TreePage, UnreadThreads } from './schema.ts'
+import { FollowedThreads, ThreadPage, TreePage, UnreadThreads } from './schema.ts'
 import * as service from './service.ts'
+import * as followed from './service-followed.ts'
 import * as ofTitle from './service-title.ts'
 
 export const list = route({
@@ -13,6 +14,18 @@ export const list = route({
   response_headers: { 'Stream-Position': 'always' },
   output: ThreadPage,
   run: service.list,
+})
+
+export const listFollowed = route({
+  method: 'GET',
+  path: '/api/threads',
+  tag: 'Threads and messages',
+  summary: 'List the threads that the caller follows',
+  description:
+    'Of all conversations, those with a reply, latest activity first. Continue with `after`. A thread that becomes active in the meantime moves to the front; the others are each returned once.',
+  access: 'session',
+  output: FollowedThreads,
+  run: followed.listFollowed,
 })
 
 export const tree = route({

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
+import { MAX_LENGTH } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
 import { LastReplierIds, Message, PATHS, ThreadTitle } from '../messages/schema.ts'
 
 /** A thread in a list; `unread`, `unread_replies` and `following` depend on the reader, and are not in events. */
 export const ThreadSummary = v.object({
   root_id: Id,
+  conversation_id: Id,
   title: v.optional(v.pipe(v.string(), v.description('Missing without one, and while the root is deleted'))),
   root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root, or the names of its files')),
   root_file_count: v.optional(
@@ -13,6 +15,9 @@ export const ThreadSummary = v.object({
   root_author: v.optional(v.pipe(Id, v.description('The user who wrote the root'))),
   created_at: Instant,
   last_activity_at: Instant,
+  last_reply_at: v.optional(
+    v.pipe(Instant, v.description('The latest reply that is not deleted; missing without one')),
+  ),
   message_count: v.pipe(v.number(), v.integer(), v.description('Messages that are not deleted')),
   participant_count: v.pipe(v.number(), v.integer(), v.description('Number of authors in it')),
   last_replier_ids: LastReplierIds,
@@ -35,6 +40,31 @@ export const ThreadPage = v.object({
   stream_position: v.optional(StreamPosition),
 })
 export type ThreadPage = v.InferOutput<typeof ThreadPage>
+
+export const FollowedQuery = v.object({
+  unread: v.optional(v.pipe(v.boolean(), v.description('`true`: only those that are counted in `unread`'))),
+  after: v.optional(
+    v.pipe(
+      opaque(MAX_LENGTH.token),
+      v.description('`next_after` of the previous page, with the same `unread`'),
+      v.metadata({ pattern: '^(followed|unread)_[0-9]{1,16}_[0-9a-f\\-]{36}$' }),
+    ),
+  ),
+  limit: Limit(50, 200),
+})
+export type FollowedQuery = v.InferOutput<typeof FollowedQuery>
+
+/** A page of the threads that the caller follows, latest activity first. */
+export const FollowedThreads = v.object({
+  threads: v.array(ThreadSummary),
+  unread: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('How many of all of them have an unread reply that arrived since the caller follows them'),
+  ),
+  next_after: v.optional(v.string()),
+})
+export type FollowedThreads = v.InferOutput<typeof FollowedThreads>
 
 export const TreeQuery = v.object({
   cursor_path: v.optional(

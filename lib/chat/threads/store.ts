@@ -2,7 +2,7 @@ import { MAX_EXCERPT_LENGTH, toRootSummary } from '../../core/excerpt.ts'
 import { toReplierIds } from '../../core/repliers.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { LAST_REPLIERS } from '../../storage/reply-state.ts'
+import { LAST_REPLIERS, LAST_REPLY_AT } from '../../storage/reply-state.ts'
 import { among, literal, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
@@ -20,6 +20,7 @@ export interface ThreadRow {
   root_files: string | null
   root_author: string | null
   last_repliers: string
+  last_reply_at: Micros | null
 }
 
 /**
@@ -43,18 +44,21 @@ const SUMMARY = sql`SELECT t.root_id, t.conversation_id, t.created_at, t.last_ac
          ELSE '' END AS root_excerpt,
     CASE WHEN ${HAS_ROOT} THEN m.attachment_list END AS root_files,
     CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author,
-    ${LAST_REPLIERS} AS last_repliers
+    ${LAST_REPLIERS} AS last_repliers,
+    ${LAST_REPLY_AT} AS last_reply_at
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
 /** A row as events and lists return it. */
 export function toSummary(row: ThreadRow): ThreadSummary {
   return {
     root_id: row.root_id,
+    conversation_id: row.conversation_id,
     ...(row.title && { title: row.title }),
     ...toRootSummary(row.root_excerpt, row.root_files),
     ...(row.root_author && { root_author: row.root_author }),
     created_at: toInstant(row.created_at),
     last_activity_at: toInstant(row.last_activity_at),
+    ...(row.last_reply_at !== null && { last_reply_at: toInstant(row.last_reply_at) }),
     message_count: row.message_count,
     participant_count: row.participant_count,
     last_replier_ids: toReplierIds(row.last_repliers),

@@ -3,6 +3,7 @@ import { useCase } from '../../core/use-case.ts'
 import { lockMembership } from '../memberships/access.ts'
 import { publishFollowed } from './publishing.ts'
 import { findFollowing, setFollowed } from './store-follows.ts'
+import { listThreadsFor } from './store-listing.ts'
 
 /**
  * Lets the actor follow a thread from now on. An actor who follows it keeps the earlier time.
@@ -21,6 +22,7 @@ export const follow = useCase({
       const at = Math.max(ctx.now(), clock + 1)
       tx.advanceClock(conversation_id, at)
       await setFollowed(tx, rootId, actor.user_id, at)
+      await listThreadsFor(tx, [{ root_id: rootId, user_id: actor.user_id }])
       await publishFollowed(tx, reader, rootId, true)
     })
   },
@@ -44,6 +46,7 @@ export const unfollow = useCase({
       const at = Math.max(ctx.now(), clock + 1)
       tx.advanceClock(conversation_id, at)
       await setFollowed(tx, rootId, actor.user_id, -at)
+      await listThreadsFor(tx, [{ root_id: rootId, user_id: actor.user_id }])
       if (following) await publishFollowed(tx, reader, rootId, false)
     })
   },

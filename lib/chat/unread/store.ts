@@ -10,6 +10,7 @@ import {
   STORED_UNREAD,
   STORED_UNREAD_REPLIES,
   threadsOf,
+  threadsOfUser,
 } from '../../storage/unread-set.ts'
 import type { ReadFloors } from '../memberships/store.ts'
 
@@ -41,12 +42,21 @@ const erased = (condition: Sql) => sql`CASE WHEN ${SOME_ERASED}
 const UNREAD = sql`(${STORED_UNREAD} - ${erased(sql`true`)})`
 const UNREAD_REPLIES = sql`(${STORED_UNREAD_REPLIES} - ${erased(sql`m.parent_id IS NOT NULL`)})`
 
+const UNREAD_COLUMNS = sql`t.root_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies,
+  CASE WHEN ${FOLLOWED_SINCE} IS NULL THEN 0 ELSE 1 END AS following`
+
 /** The numbers of unread messages of each of these threads of the conversation. By primary keys. */
 export async function countUnread(db: Queries, reader: Reader, rootIds: string[]): Promise<Map<string, Unread>> {
   const rows = await db.all<Unread>(
-    sql`SELECT t.root_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies,
-            CASE WHEN ${FOLLOWED_SINCE} IS NULL THEN 0 ELSE 1 END AS following
-      ${threadsOf(reader, sql`t.root_id ${among(db, rootIds)}`)}`,
+    sql`SELECT ${UNREAD_COLUMNS} ${threadsOf(reader, sql`t.root_id ${among(db, rootIds)}`)}`,
+  )
+  return new Map(rows.map((row) => [row.root_id, row]))
+}
+
+/** As {@link countUnread}, of threads of any conversations of the user. */
+export async function countUnreadOf(db: Queries, userId: string, rootIds: string[]): Promise<Map<string, Unread>> {
+  const rows = await db.all<Unread>(
+    sql`SELECT ${UNREAD_COLUMNS} ${threadsOfUser(userId, sql`t.root_id ${among(db, rootIds)}`)}`,
   )
   return new Map(rows.map((row) => [row.root_id, row]))
 }

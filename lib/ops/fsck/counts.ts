@@ -4,7 +4,7 @@ import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inb
 import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
 import { REPLIERS_AS_OF } from '../../storage/schema/0058-last-repliers.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
-import { RECOUNT_SEEN, SEEN_COUNT } from '../../storage/unread-set.ts'
+import { ENTRIES, IS_ENTRY_WRONG, RECOUNT_SEEN, RELIST, SEEN_COUNT } from '../../storage/unread-set.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 const LIVE = sql`SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)`
@@ -119,6 +119,13 @@ export const COUNTS: Invariant[] = [
     find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
             WHERE c.deleted_at IS NULL AND p.seen_count <> ${SEEN_COUNT}`,
     repair: RECOUNT_SEEN,
+  },
+  {
+    name: 'follows-listed',
+    says: 'The list of the threads that a user follows has each of them at its latest activity, with its latest news.',
+    find: sql`SELECT x.root_id AS id FROM thread_members x JOIN ${ENTRIES} AS entry
+              ON entry.root_id = x.root_id AND entry.user_id = x.user_id WHERE entry.listed_at IS NOT NULL AND ${IS_ENTRY_WRONG}`,
+    repair: RELIST,
   },
   {
     name: 'unread-mentions-counted',

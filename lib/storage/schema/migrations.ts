@@ -51,6 +51,7 @@ import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
 import { avatars } from './0053-avatars.ts'
+import { followedThreads } from './0055-followed-threads.ts'
 import { ownAvatars } from './0057-own-avatars.ts'
 import { lastRepliers } from './0058-last-repliers.ts'
 
@@ -141,6 +142,7 @@ export const MIGRATIONS: readonly Migration[] = [
   quotes,
   names,
   avatars,
+  followedThreads,
   ownAvatars,
   lastRepliers,
 ]

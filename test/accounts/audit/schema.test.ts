@@ -102,6 +102,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'threads.list': 'reads',
   'threads.tree': 'reads',
   'threads.unread': 'reads',
+  'threads.listFollowed': 'reads',
   'threads.markRead': 'own',
   'threads.markUnread': 'own',
   'threads.follow': 'own',

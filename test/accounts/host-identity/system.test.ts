@@ -85,6 +85,7 @@ describeOnEachDatabase('a part of the host that acts', (openUrl) => {
     expect(await codeOf(threads.markRead(orders, root_id, {}))).toBe('forbidden')
     expect(await codeOf(conversations.markRead(orders, conversation_id, {}))).toBe('forbidden')
     expect(await codeOf(conversations.markUnread(orders, conversation_id, { message_id: root_id }))).toBe('forbidden')
+    expect(await codeOf(threads.listFollowed(orders))).toBe('forbidden')
     expect(await codeOf(threads.follow(orders, root_id))).toBe('forbidden')
     expect(await codeOf(threads.unfollow(orders, root_id))).toBe('forbidden')
     const [listed] = (await threads.list(orders, conversation_id)).threads
