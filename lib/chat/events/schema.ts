@@ -18,7 +18,8 @@ const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
 /** A message that arrived, was deleted or restored. */
 const Counted = v.object({
   message: Message,
-  thread: v.optional(v.pipe(ReplyState, v.description('Of a reply: its thread, when the event is sent'))),
+  // Of a reply: its thread, when the event is sent.
+  thread: v.optional(ReplyState),
 })
 
 /** Events that are stored in the log, have an id and are replayed. */
