@@ -3,6 +3,7 @@ import { indexNames } from './accounts/users/indexing.ts'
 import { RENEWED_MS } from './assistant/leases.ts'
 import { sweepOrFail } from './chat/attachments/sweep.ts'
 import { listLastRepliers } from './chat/messages/listing-repliers.ts'
+import { countUncounted, FIRST } from './chat/unread/counting.ts'
 import { listFollowedThreads } from './chat/unread/listing.ts'
 import { recountUnread } from './chat/unread/recounting.ts'
 import { renewDaily } from './chat/usage/summing.ts'
@@ -61,9 +62,11 @@ type JobName =
   | 'repliers'
   | 'recount'
   | 'follows'
+  | 'unread'
 
 function jobsOf(ctx: Context): Record<JobName, Job> {
   const inboxes = { after: '', ms: INBOXES_MS }
+  const counting = { after: FIRST, is_counted: false }
   return {
     heartbeats: {
       interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
@@ -144,6 +147,12 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
       interval_ms: 2_000,
       run: () => listFollowedThreads(ctx),
       warning: 'Threads could not be put into the lists of those who follow them: some are missing',
+      exclusive: true,
+    },
+    unread: {
+      interval_ms: 2_000,
+      run: () => countUncounted(ctx, counting),
+      warning: 'What is unread could not be counted: lists of conversations take longer',
       exclusive: true,
     },
     commands: { ...COMMANDS, run: () => logCommands(ctx) },

@@ -43,6 +43,7 @@ it('logs once, with its cause, that a job fails', async () => {
     'repliers',
     'retention',
     'stalled',
+    'unread',
     'usage',
     'wal',
   ])

@@ -83,6 +83,9 @@ const AFTER = sql`CASE WHEN ${SEEN_TO} < t.created_at THEN ${OTHERS}
              AND coalesce(m.posted_by, '') <> p.user_id)
   END`
 
+/** 1 if the root of the thread is unread, and not deleted. */
+export const UNREAD_ROOT = sql`CASE WHEN ${ROOT_IS_UNREAD} THEN ${ROOT_COUNTS} ELSE 0 END`
+
 /** The number of unread messages of the thread. It contains those that are being removed with their author. */
 export const STORED_UNREAD = sql`(${AFTER} + CASE
     WHEN ${SEEN_TO} < t.created_at AND NOT ${ROOT_IS_UNREAD} THEN -${ROOT_COUNTS}
@@ -147,12 +150,48 @@ export const relist = (from: Sql) => sql`UPDATE thread_members AS x
 const LISTED_THREADS = sql`threads t JOIN thread_members r ON r.root_id = t.root_id AND t.listed_to = t.last_activity_at`
 export const ENTRIES = entries(LISTED_THREADS)
 export const RELIST = relist(LISTED_THREADS)
+const IS_DIRECT = sql`EXISTS (SELECT 1 FROM conversations c WHERE c.id = p.conversation_id AND c.is_direct = 1)`
+
+/** Whether a reply that arrived at an instant is unread, and arrived since the participant follows the thread. */
+export const isFollowedUnread = (arrival: Sql) =>
+  sql`(${arrival} > ${SEEN_TO} AND ${arrival} >= ${FOLLOWED_SINCE} AND NOT ${IS_DIRECT})`
+
+/**
+ * The number of unread replies of the thread that arrived since the participant follows it; 0 in a direct conversation, in
+ * which all replies are. It contains those that are being removed with their author.
+ */
+export const STORED_FOLLOWED = sql`CASE WHEN t.last_activity_at <= ${SEEN_TO} OR ${IS_DIRECT} THEN 0 ELSE
+    coalesce((SELECT CASE WHEN f.since <= t.created_at OR f.since <= ${SEEN_TO} THEN ${STORED_UNREAD_REPLIES}
+             ELSE (SELECT count(*) FROM messages m
+                    WHERE m.root_id = t.root_id AND m.created_at > ${SEEN_TO} AND m.created_at >= f.since
+                      AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> p.user_id) END
+       FROM (SELECT ${FOLLOWED_SINCE} AS since) AS f WHERE f.since IS NOT NULL), 0) END`
+
+/**
+ * Whether the parts of what is unread are counted: not where an older process has changed the log of the conversation `c`, or
+ * what the participant has seen.
+ */
+export const IS_COUNTED = sql`coalesce(c.counted_seq = c.last_seq AND p.seen_roots + p.seen_replies = p.seen_count
+    AND p.followed_unread >= 0, false)`
+
+/** The roots of a conversation that are not deleted. By `roots_by_arrival`. */
+export const ROOT_COUNT = sql`(SELECT count(*) FROM messages m
+    WHERE m.conversation_id = conversations.id AND m.parent_id IS NULL AND m.deleted_at IS NULL)`
+
+/** A number of all threads of the conversation of a participant `p`, summed. */
+const sumOf = (number: Sql) => sql`(SELECT CAST(coalesce(sum(${number}), 0) AS BIGINT)
+     FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+    WHERE t.conversation_id = p.conversation_id AND t.last_activity_at > p.joined_at)`
+
+/** The seen roots, and the unread replies of followed threads, of a participant `p`, from the threads. */
+export const SEEN_ROOTS = sql`((SELECT c.root_count FROM conversations c WHERE c.id = p.conversation_id)
+    - ${sumOf(UNREAD_ROOT)})`
+export const FOLLOWED_UNREAD = sumOf(STORED_FOLLOWED)
 
 /** The messages of a conversation that a participant `p` has seen, from the counts of the conversation and its threads. */
 export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) -
-  (SELECT coalesce(sum(${STORED_UNREAD}), 0)
-     FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
-    WHERE t.conversation_id = p.conversation_id AND t.last_activity_at > p.joined_at))`
+  ${sumOf(STORED_UNREAD)})`
 
-/** Recomputes the seen messages of all participants. */
-export const RECOUNT_SEEN = sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}`
+/** Recomputes what all participants have seen, and the unread replies of threads that they follow. */
+export const RECOUNT_SEEN = sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, seen_roots = ${SEEN_ROOTS},
+    seen_replies = ${SEEN_COUNT} - ${SEEN_ROOTS}, followed_unread = ${FOLLOWED_UNREAD}`

@@ -58,7 +58,7 @@ describeOnEachDatabase('streams of all conversations that break anywhere', (open
     await db.write(async (tx) => {
       const at = Date.now() * 1000
       const events = [{ type: 'conversation.updated' as const }]
-      await appendEvents(tx, [{ conversation_id: pick(adas), at, events, messages: 0 }])
+      await appendEvents(tx, [{ conversation_id: pick(adas), at, events, messages: 0, roots: 0 }])
       await tx.get(sql`SELECT pg_sleep(${random() / 10})`)
     })
   }

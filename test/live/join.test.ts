@@ -81,7 +81,7 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
     const events = times(100, () => ({ type: 'conversation.updated' as const }))
     await innerState(service).db.write(async (tx) => {
       for (let i = 0; i < 52; i++)
-        await appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, messages: 0, events }])
+        await appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, messages: 0, roots: 0, events }])
     })
     await post(ada, conversation_id, 'the end')
     const seqs: number[] = []
@@ -102,7 +102,7 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
         appendEvents(
           tx,
           conversations.map((conversation_id) => ({
-            ...{ conversation_id, at: Date.now() * 1000, messages: 0 },
+            ...{ conversation_id, at: Date.now() * 1000, messages: 0, roots: 0 },
             events: [{ type: 'conversation.updated' as const }],
           })),
         ),

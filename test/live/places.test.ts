@@ -54,7 +54,8 @@ describe.skipIf(!inject('postgres_url'))('a place among the events of all conver
     await service.idle()
     const { db } = innerState(service)
     const events = [{ type: 'conversation.updated' as const }]
-    const append = (tx: Queries) => appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, events, messages: 0 }])
+    const append = (tx: Queries) =>
+      appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, events, messages: 0, roots: 0 }])
     const begin = async (tx: Queries) => Number((await tx.get<{ xid: string }>(statement(BEGIN)))!.xid)
     const before = await postgresOrder(db).head()
     const [begun, released] = [withResolvers<void>(), withResolvers<void>()]

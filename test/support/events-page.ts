@@ -254,6 +254,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       change: 'all_read',
       at: '2026-11-20T10:00:00.123456Z',
       unread: 0,
+      unread_replies: 0,
       as_of: '2026-11-20T10:00:00.123456Z',
     },
   },

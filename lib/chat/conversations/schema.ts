@@ -238,7 +238,14 @@ export const ConversationSummary = v.object({
   ...ConversationFields.entries,
   role: ParticipantRole,
   participant_count: Count,
-  unread: Count,
+  unread: v.pipe(
+    Count,
+    v.description('All unread messages; in a `stream` the first messages of threads, and `unread_replies`'),
+  ),
+  unread_replies: v.pipe(
+    Count,
+    v.description('Replies that arrived since the caller follows their thread; in a direct conversation all replies'),
+  ),
   with: v.optional(DirectPartner),
   ...OwnFields,
   last_activity_at: v.pipe(Instant, v.description('The time of the latest message; without one, of the creation')),

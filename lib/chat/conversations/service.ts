@@ -26,7 +26,7 @@ import {
 import { listPartners } from '../memberships/store-direct.ts'
 import { findSettings, toOwnFields } from '../memberships/store-settings.ts'
 import { findFirst, withPresence } from '../memberships/with-presence.ts'
-import { isErasing, sumUnread } from '../unread/store.ts'
+import { isErasing, toNumbers } from '../unread/store.ts'
 import { hide } from './removal.ts'
 import {
   type Conversation,
@@ -163,17 +163,18 @@ export const list = useCase({
       const { user_id } = actor
       const rows = await listConversations(db, user_id, { ...input, after, limit: input.limit + 1 })
       const page = rows.slice(0, input.limit)
-      const isCounted = !(await isErasing(db))
+      const isBeingErased = await isErasing(db)
       const partners = await listPartners(db, user_id, page, photosOf(ctx.config))
       const summaries: ConversationSummary[] = []
       for (const row of page) {
         const partner = partners.get(row.id)
+        const { unread, unread_replies } = await toNumbers(db, { user_id, conversation_id: row.id }, row, isBeingErased)
         summaries.push({
           ...toFields(row),
           role: row.role,
           participant_count: row.participant_count,
-          unread:
-            isCounted || row.unread === 0 ? row.unread : await sumUnread(db, { user_id, conversation_id: row.id }),
+          unread,
+          unread_replies,
           ...(partner && { with: partner }),
           ...toOwnFields(row, settingsContext(ctx)),
           last_activity_at: toInstant(row.active_at),

@@ -1,18 +1,18 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
-import { ACTIVE_AT, greatest, type Micros, sql } from '../../storage/sql.ts'
+import { ACTIVE_AT, type Micros, sql } from '../../storage/sql.ts'
+import { countedUnread } from '../../storage/unread-counts.ts'
 import type { SettingsColumns } from '../memberships/rules-settings.ts'
 import type { CountedRow } from '../memberships/store-conversations.ts'
+import type { CountedUnread } from '../unread/store.ts'
 import type { ParticipantRole } from './schema.ts'
 
 /** A row of a conversation, with what one participant has of it. */
-export interface ParticipationRow extends CountedRow, Omit<SettingsColumns, 'receipts'> {
+export interface ParticipationRow extends CountedRow, CountedUnread, Omit<SettingsColumns, 'receipts'> {
   unread_mentions: number
   role: ParticipantRole
   joined_at: Micros
   active_at: Micros
-  /** While the messages of an erased user are being removed, with those of them that were not read. */
-  unread: number
 }
 
 /** Which conversations of a user are listed. */
@@ -36,7 +36,7 @@ export function listConversations(
             c.layout, c.topic, c.icon,
             ${ACTIVE_AT} AS active_at,
             c.participant_count, p.role, p.joined_at, p.level, p.muted_until, p.archived, p.unread_mentions,
-            ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS unread
+            ${countedUnread(db)}
        FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.user_id = ${userId} ${ARCHIVED[archived]} AND c.deleted_at IS NULL
             AND (${ACTIVE_AT}, c.id) < (${after.at}, ${after.id})

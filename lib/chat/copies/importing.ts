@@ -10,6 +10,7 @@ import { insertParticipant, updateRole } from '../memberships/store.ts'
 import { findConversationByRef } from '../memberships/store-conversations.ts'
 import { findPair } from '../memberships/store-direct.ts'
 import { composeReactionLists } from '../messages/store-reactions.ts'
+import { storeFollowed } from '../unread/store-follows.ts'
 import { listDirectThreads } from '../unread/store-listing.ts'
 import { createFileImport, type ImportedFiles } from './files.ts'
 import { createMapper } from './mapping.ts'
@@ -208,6 +209,8 @@ const BEGAN_WITH = [
   'last_seq',
   'deleted_at',
   'message_count',
+  'root_count',
+  'counted_seq',
   'participant_count',
 ]
 
@@ -230,6 +233,7 @@ async function finish(
         await insertParticipant(tx, id, { user_id: owner_id, role: 'owner', joined_at: ctx.now() })
         await updateRole(tx, id, owner_id, 'owner')
       }
+      await storeFollowed(tx, id, { after: 0, limit: Number.MAX_SAFE_INTEGER })
       await recountConversation(tx, id)
       tx.audit({ act: 'conversation.imported', subject_id: id, conversation_id: id })
       const present = new Set(people.flatMap(({ by, user }) => (user && by !== 'placeholder' ? [user.id] : [])))

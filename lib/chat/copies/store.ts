@@ -14,7 +14,7 @@ import {
   name,
   sql,
 } from '../../storage/sql.ts'
-import { SEEN_COUNT } from '../../storage/unread-set.ts'
+import { FOLLOWED_UNREAD, ROOT_COUNT, SEEN_COUNT, SEEN_ROOTS } from '../../storage/unread-set.ts'
 
 /** A conversation as an import finds it. By primary key. */
 export function findPlace(db: Queries, id: string): Promise<{ deleted_at: Micros | null } | undefined> {
@@ -149,12 +149,14 @@ export async function removeErasedTitles(tx: Queries, rootIds: string[]): Promis
 /** Counts what a conversation and its participants have, from its threads. */
 export async function recountConversation(tx: Queries, id: string): Promise<void> {
   await tx.run(
-    sql`UPDATE conversations SET message_count = ${MESSAGE_COUNT}, participant_count = ${PARTICIPANT_COUNT}
+    sql`UPDATE conversations SET message_count = ${MESSAGE_COUNT}, participant_count = ${PARTICIPANT_COUNT},
+            root_count = ${ROOT_COUNT}, counted_seq = last_seq
           WHERE id = ${id}`,
   )
   await tx.run(sql`${FILL_FORMER} AND t.conversation_id = ${id}`)
   await tx.run(
-    sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, unread_mentions = 0 WHERE p.conversation_id = ${id}`,
+    sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, seen_roots = ${SEEN_ROOTS},
+            seen_replies = ${SEEN_COUNT} - ${SEEN_ROOTS}, followed_unread = ${FOLLOWED_UNREAD}, unread_mentions = 0 WHERE p.conversation_id = ${id}`,
   )
 }
 

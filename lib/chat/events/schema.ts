@@ -152,6 +152,7 @@ export const EphemeralEvent = v.variant('type', [
         v.description('The arrival up to which messages were read, or from which on they are unread'),
       ),
       unread: v.pipe(Count, v.description('`unread` of the conversation')),
+      unread_replies: v.pipe(Count, v.description('`unread_replies` of the conversation')),
       as_of: AsOf,
     }),
   ),

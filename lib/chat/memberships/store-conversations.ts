@@ -100,10 +100,10 @@ export async function insertConversation(
   systemId: string | null = null,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    sql`INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id)
+    sql`INSERT INTO conversations (${COLUMNS}, clock, active_at, system_id, root_count, counted_seq)
           VALUES (${row.id}, ${row.title}, ${row.is_group}, ${row.ref}, ${row.metadata}, ${row.created_at},
                   ${row.is_direct}, ${row.pair_key}, ${row.policy}, ${row.layout}, ${row.topic}, ${row.icon},
-                  ${row.created_at}, ${row.created_at}, ${systemId})
+                  ${row.created_at}, ${row.created_at}, ${systemId}, 0, 0)
                   ON CONFLICT DO NOTHING`,
   )
   return inserted === 1

@@ -124,7 +124,9 @@ export function createBatch(ctx: PostContext) {
       messages.push(row)
       const { conversation_id } = target
       const { user_id } = post.actor
-      entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
+      const own = entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0, roots: 0 })
+      own.added++
+      if (row.parent_id === null) own.roots++
       return { row, title: post.input.title, message: toMessage(row), thread: parent && counts.stateOf(row, parent) }
     },
 

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
+import { addSeen, countThread } from '../../storage/unread-counts.ts'
 import type { LockedForChange } from '../memberships/access.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { findPolicy } from '../memberships/store-settings.ts'
@@ -25,6 +26,7 @@ import type { Edit } from './schema.ts'
 import type { MessageRow } from './store.ts'
 import { listRepliedTo } from './store-quotes.ts'
 
+const NOTHING_SEEN = { roots: 0, replies: 0 }
 const NO_MENTIONS = { user_ids: [], all: false }
 const NOT_KNOWN: KnownParticipants = { idOf: new Map(), participating: new Map(), participants: 0 }
 
@@ -68,7 +70,10 @@ async function followEdited(tx: Tx, { conversation_id, root_id, created_at: at }
   const users = userIds.map((user_id) => ({ root_id, conversation_id, user_id, at }))
   const added = await followMentioned(tx, users)
   await listThreadsFor(tx, added)
-  for (const reader of added) await publishFollowed(tx, reader, root_id, true)
+  for (const reader of added) {
+    await addSeen(tx, reader, { ...NOTHING_SEEN, followed: -(await countThread(tx, reader, root_id)).followed })
+    await publishFollowed(tx, reader, root_id, true)
+  }
 }
 
 /** Changes the kinds of the notifications of the message, and takes back and brings back some. @returns their users */

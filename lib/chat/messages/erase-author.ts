@@ -162,7 +162,8 @@ async function count(
   else await countOut(tx, { root_id, conversation_id }, user_id, live)
   await relistRepliers(tx, root_id, { removed: { user_id } })
   if (messages === 'keep') return
-  tx.countMessages(conversation_id, -live.length)
+  const roots = live.filter(({ id }) => id === root_id).length
+  tx.countMessages(conversation_id, { messages: -live.length, roots: -roots })
   tx.advanceClock(conversation_id, at)
   for (const message of live) tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
 }

@@ -66,7 +66,7 @@ function publish(tx: Tx, { row, title, message, thread }: Posted): void {
   const { conversation_id } = row
   tx.advanceClock(conversation_id, row.created_at)
   tx.markActive(conversation_id, row.created_at)
-  tx.countMessages(conversation_id, 1)
+  tx.countMessages(conversation_id, { messages: 1, roots: row.parent_id === null ? 1 : 0 })
   if (row.parent_id === null) {
     const payload = { conversation_id, root_id: row.id, summary: toNewSummary(row, title) }
     tx.emit(conversation_id, { type: 'thread.new', message_id: row.id, payload })

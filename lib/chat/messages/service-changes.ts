@@ -109,12 +109,13 @@ export const remove = useCase({
       const isStopped = await endAnswer(tx, answer, CANCELLED)
       if (message.attachment_list) await setExpiry(tx, messageId, place.at + ctx.config.attachments.deleted_days * DAY)
       if (message.posted_by !== actor.user_id) auditDeletion(tx, actor, message)
-      await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
-      await recount(tx, message, -1)
+      await recount(tx, message, -1, () =>
+        markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason }),
+      )
       await relistRepliers(tx, message.root_id, { removed: toReplier(message) })
       if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
       tx.publishCounts(await hideDeleted(tx, message))
-      tx.countMessages(message.conversation_id, -1)
+      countMessage(tx, message, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
       return isStopped
     })
@@ -150,16 +151,19 @@ export const restore = useCase({
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await unpinBeyond(ctx, tx, message)
       if (message.attachment_list) await setExpiry(tx, messageId, null)
-      await markRestored(tx, messageId)
-      await recount(tx, message, 1)
+      await recount(tx, message, 1, () => markRestored(tx, messageId))
       await relistRepliers(tx, message.root_id, { added: toReplier(message) })
       if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
       tx.publishCounts(await showRestored(tx, message))
-      tx.countMessages(message.conversation_id, 1)
+      countMessage(tx, message, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
     })
   },
 })
+
+function countMessage(tx: Tx, { conversation_id, parent_id }: MessageRow, by: -1 | 1): void {
+  tx.countMessages(conversation_id, { messages: by, roots: parent_id === null ? by : 0 })
+}
 
 /** A pin comes back with its message, unless the conversation has all the pins it may have. */
 async function unpinBeyond({ config }: Context, tx: Tx, { id, conversation_id, pinned_at }: MessageRow): Promise<void> {

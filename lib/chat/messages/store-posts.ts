@@ -262,12 +262,15 @@ export interface Seen {
   conversation_id: string
   user_id: string
   added: number
+  /** The roots among them. */
+  roots: number
 }
 
 const COUNT_SEEN = onRows<Seen>(
-  { conversation_id: 'text', user_id: 'text', added: 'bigint' },
+  { conversation_id: 'text', user_id: 'text', added: 'bigint', roots: 'bigint' },
   (given) =>
-    sql`UPDATE participants SET seen_count = seen_count + given.added, archived = 0
+    sql`UPDATE participants SET seen_count = seen_count + given.added, seen_roots = seen_roots + given.roots,
+            seen_replies = seen_replies + given.added - given.roots, archived = 0
        FROM ${given} WHERE participants.conversation_id = given.conversation_id
            AND participants.user_id = given.user_id`,
 )

@@ -1,14 +1,15 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, type Sql, sql } from '../../storage/sql.ts'
-import { ROOT_IS_UNREAD, SEEN_TO } from '../../storage/unread-set.ts'
+import { addSeen, countThread, storeFollowing } from '../../storage/unread-counts.ts'
+import { isFollowedUnread, ROOT_IS_UNREAD, SEEN_TO } from '../../storage/unread-set.ts'
 import type { MessageRow } from './store.ts'
 
 /** The `user_id` in the counts of messages without an author. */
 const NO_AUTHOR = ''
 
 /**
- * Updates the counts after a message is deleted or restored: those of the thread, of its author, and of all other
- * readers whose mark is at or after the message.
+ * Deletes or restores a message by `change`, and updates the counts: those of the thread, of its author, and of all other
+ * readers.
  *
  * @param by -1 or 1
  */
@@ -16,8 +17,13 @@ export async function recount(
   tx: Queries,
   message: Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'posted_by' | 'created_at'>,
   by: -1 | 1,
+  change: () => Promise<void>,
 ): Promise<void> {
   const author = message.posted_by ?? NO_AUTHOR
+  // A message of an older process says since when its author follows the thread.
+  const own = { user_id: author, conversation_id: message.conversation_id }
+  const before = await countThread(tx, own, message.root_id)
+  await change()
   const { live_count } = await addLive(tx, message.root_id, author, by)
   const wrote = live_count - by > 0
   const writes = live_count > 0
@@ -30,6 +36,10 @@ export async function recount(
           AND read_at >= ${message.created_at} AND user_id <> ${author}`,
   )
   await shiftSeen(tx, message, { author, messages: [message], by })
+  if (by === 1) await storeFollowing(tx, own, message.root_id)
+  const after = await countThread(tx, own, message.root_id)
+  if (after.followed !== before.followed)
+    await addSeen(tx, own, { roots: 0, replies: 0, followed: before.followed - after.followed })
 }
 
 /**
@@ -67,7 +77,8 @@ type Arrived = Pick<MessageRow, 'id' | 'created_at'>
 
 /**
  * Changes the number of seen messages of each participant: a message counts as seen for its author, for participants who
- * have read it, and for those who joined after it. By (conversation_id, user_id).
+ * have read it, and for those who joined after it. For the others it counts as unread, where they follow its thread. By
+ * (conversation_id, user_id).
  */
 async function shiftSeen(
   tx: Queries,
@@ -76,28 +87,40 @@ async function shiftSeen(
 ): Promise<void> {
   const replies = messages.filter(({ id }) => id !== root_id).map(({ created_at }) => created_at)
   const ofRoot = sql`CASE WHEN ${ROOT_IS_UNREAD} THEN 0 ELSE 1 END`
-  const ofReplies = sql`CASE WHEN ${SEEN_TO} >= ${boundsOf(replies).latest} THEN ${replies.length}
+  const { latest } = boundsOf(replies)
+  const ofReplies = sql`CASE WHEN ${SEEN_TO} >= ${latest} THEN ${replies.length}
        ELSE ${arrivalsUpTo(tx, replies, SEEN_TO)} END`
+  const ofFollowed = sql`CASE WHEN ${SEEN_TO} >= ${latest} THEN 0
+       ELSE ${arrivalsWhere(tx, replies, isFollowedUnread)} END`
+  const roots = messages.length - replies.length
   await tx.run(
-    sql`UPDATE participants SET seen_count = seen_count + ${by} * seen.total
-       FROM (SELECT p.user_id, CASE WHEN p.user_id = ${author} THEN ${messages.length}
-                    ELSE ${replies.length > 0 ? ofReplies : sql`0`}
-                       + ${replies.length < messages.length ? ofRoot : sql`0`} END AS total
+    sql`UPDATE participants SET seen_count = seen_count + ${by} * (seen.roots + seen.replies),
+            seen_roots = seen_roots + ${by} * seen.roots, seen_replies = seen_replies + ${by} * seen.replies,
+            followed_unread = followed_unread + ${by} * seen.followed
+       FROM (SELECT p.user_id,
+                    CASE WHEN p.user_id = ${author} THEN ${roots} ELSE ${roots > 0 ? ofRoot : sql`0`} END AS roots,
+                    CASE WHEN p.user_id = ${author} THEN ${replies.length}
+                         ELSE ${replies.length > 0 ? ofReplies : sql`0`} END AS replies,
+                    CASE WHEN p.user_id = ${author} THEN 0 ELSE ${replies.length > 0 ? ofFollowed : sql`0`} END AS followed
                FROM participants p JOIN threads t ON t.root_id = ${root_id}
                LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
               WHERE p.conversation_id = ${conversation_id}) AS seen
       WHERE participants.conversation_id = ${conversation_id} AND participants.user_id = seen.user_id
-        AND seen.total > 0`,
+        AND seen.roots + seen.replies + seen.followed > 0`,
   )
 }
 
 /** The number of arrivals up to an instant. */
-function arrivalsUpTo({ dialect }: Queries, arrivals: Micros[], instant: Sql): Sql {
+const arrivalsUpTo = (db: Queries, arrivals: Micros[], instant: Sql) =>
+  arrivalsWhere(db, arrivals, (arrival) => sql`${arrival} <= ${instant}`)
+
+/** The number of arrivals that meet a condition. */
+function arrivalsWhere({ dialect }: Queries, arrivals: Micros[], condition: (arrival: Sql) => Sql): Sql {
   const list = JSON.stringify(arrivals)
   return dialect === 'sqlite'
-    ? sql`(SELECT count(*) FROM json_each(${list}) WHERE value <= ${instant})`
+    ? sql`(SELECT count(*) FROM json_each(${list}) AS list WHERE ${condition(sql`list.value`)})`
     : sql`(SELECT count(*) FROM jsonb_array_elements_text(${list}::jsonb) AS list(value)
-           WHERE value::bigint <= ${instant})`
+           WHERE ${condition(sql`list.value::bigint`)})`
 }
 
 function boundsOf(arrivals: Micros[]): { earliest: Micros; latest: Micros } {

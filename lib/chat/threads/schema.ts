@@ -111,6 +111,18 @@ export const UnreadThread = v.object({ root_id: Id, unread: v.pipe(v.number(), v
 export const UnreadThreads = v.object({
   threads: v.array(UnreadThread),
   total: v.pipe(v.number(), v.integer(), v.description('In the whole conversation, not only on this page')),
+  unread: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description(
+      '`unread` of the conversation: in a `stream` without replies in threads that the caller does not follow',
+    ),
+  ),
+  unread_replies: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('Replies that arrived since the caller follows their thread; in a direct conversation all replies'),
+  ),
   next_after: v.optional(Instant),
   stream_position: v.optional(StreamPosition),
 })

@@ -15,7 +15,7 @@ import { withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
-import { countUnread, findUnreadTotal, listUnread, type ThreadReader } from '../unread/store.ts'
+import { countUnread, findUnread, listUnread, type ThreadReader } from '../unread/store.ts'
 import { findNewest } from '../unread/store-floors.ts'
 import { moveMark, moveMarkBack } from '../unread/store-marks.ts'
 import {
@@ -115,13 +115,15 @@ export const unread = useCase({
     return ctx.db.snapshot(async (db) => {
       const membership = await requireMember(db, actor, conversationId)
       const reader = { ...membership, user_id: actor.user_id, conversation_id: conversationId }
-      const total = await findUnreadTotal(db, reader)
+      const { total, unread, unread_replies } = await findUnread(db, reader)
       const rows = total > 0 ? await listUnread(db, reader, beforeOf(input), input.limit + 1) : []
       const page = rows.slice(0, input.limit)
       const hasMore = page.length < rows.length
       return {
         threads: page.map(({ root_id, unread }) => ({ root_id, unread })),
         total,
+        unread,
+        unread_replies,
         ...(hasMore && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
         stream_position: await findPosition(db, conversationId),
       }
@@ -199,7 +201,7 @@ async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark,
     const reader = { ...place, user_id: actor.user_id, unread_mentions }
     if (!(await move(tx, reader, rootId, at))) return undefined
     const { unread, unread_replies } = (await countUnread(tx, reader, [rootId])).get(rootId)!
-    const conversation_unread = await findUnreadTotal(tx, reader)
+    const { unread: conversation_unread } = await findUnread(tx, reader)
     const as_of = toInstant((await findNewest(tx, conversation_id))!)
     const payload = { conversation_id, root_id: rootId, unread, unread_replies, conversation_unread, as_of }
     tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })

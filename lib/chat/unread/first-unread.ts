@@ -5,7 +5,7 @@ import {
   countUnread,
   findActivity,
   findFirstInThread,
-  findUnreadTotal,
+  findUnread,
   findUnreadWindow,
   type ThreadReader,
 } from './store.ts'
@@ -27,7 +27,7 @@ export async function findFirstUnread(db: Queries, reader: ThreadReader, list: L
     const { unread_replies = 0 } = (await countUnread(db, reader, [id])).get(id) ?? {}
     return unread_replies > 0 ? findFirstInThread(db, reader, id) : undefined
   }
-  const total = await findUnreadTotal(db, reader)
+  const { total } = await findUnread(db, reader)
   if (total === 0) return undefined
   const roots = view === 'roots' ? await findFirstRoot(db, reader, list) : undefined
   if (roots) return roots.first

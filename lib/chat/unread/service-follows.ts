@@ -1,5 +1,6 @@
 import { refuseSystem } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
+import { addSeen, countThread } from '../../storage/unread-counts.ts'
 import { lockMembership } from '../memberships/access.ts'
 import { publishFollowed } from './publishing.ts'
 import { findFollowing, setFollowed } from './store-follows.ts'
@@ -45,7 +46,9 @@ export const unfollow = useCase({
       if (refused) return
       const at = Math.max(ctx.now(), clock + 1)
       tx.advanceClock(conversation_id, at)
+      const { followed } = await countThread(tx, reader, rootId)
       await setFollowed(tx, rootId, actor.user_id, -at)
+      if (followed > 0) await addSeen(tx, reader, { roots: 0, replies: 0, followed })
       await listThreadsFor(tx, [{ root_id: rootId, user_id: actor.user_id }])
       if (following) await publishFollowed(tx, reader, rootId, false)
     })

@@ -5,19 +5,19 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { setUnread } from '../../storage/unread-counts.ts'
 import { type LockedMembership, lockMembership } from '../memberships/access.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
 import { readInConversation } from '../notifications/store-reading.ts'
 import { ConversationReadMark, ConversationUnreadMark } from './schema.ts'
-import { findUnreadTotal, sumStored, type ThreadReader } from './store.ts'
+import { findUnread, sumStored, type ThreadReader } from './store.ts'
 import {
   type ConversationMark,
   findArrivals,
   findNewest,
   readRoots,
   setAllRead,
-  setUnread,
   unreadRootsFrom,
 } from './store-floors.ts'
 
@@ -101,8 +101,9 @@ async function mark(
     // Also without a change: a later mark must not have the same instant.
     tx.advanceClock(conversation_id, marked_at)
     if (!(await move(tx, { ...place, user_id }, { at, marked_at }))) return undefined
-    const unread = await findUnreadTotal(tx, { conversation_id, user_id })
-    const payload = { conversation_id, change, at: toInstant(at), unread, as_of: toInstant(newest!) }
+    const { unread, unread_replies } = await findUnread(tx, { conversation_id, user_id })
+    const counts = { unread, unread_replies, as_of: toInstant(newest!) }
+    const payload = { conversation_id, change, at: toInstant(at), ...counts }
     tx.publishToUser(user_id, conversation_id, { type: 'conversation.unread', payload })
     return place
   })

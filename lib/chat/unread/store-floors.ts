@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { assignments, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { addSeen } from '../../storage/unread-counts.ts'
 import { type Reader, ROOT_IS_UNREAD } from '../../storage/unread-set.ts'
 import type { ThreadReader } from './store.ts'
 
@@ -41,7 +42,7 @@ export async function readRoots(tx: Queries, reader: ThreadReader, mark: Convers
   )
   if (roots.total === 0) return false
   await setRootsRead(tx, reader, mark)
-  await addSeen(tx, reader, roots.live)
+  await addSeen(tx, reader, { roots: roots.live, replies: 0, followed: 0 })
   return true
 }
 
@@ -61,7 +62,7 @@ export async function unreadRootsFrom(tx: Queries, reader: ThreadReader, mark: C
         AND EXISTS (SELECT 1 FROM threads t WHERE t.root_id = thread_members.root_id AND t.created_at >= ${at})`,
   )
   await tx.run(sql`UPDATE participants SET roots_read_to = ${Math.min(reader.roots_read_to, at - 1)} ${whose(reader)}`)
-  await addSeen(tx, reader, -roots.live)
+  await addSeen(tx, reader, { roots: -roots.live, replies: 0, followed: 0 })
   return true
 }
 
@@ -72,18 +73,6 @@ export async function setAllRead(tx: Queries, reader: ThreadReader, mark: Conver
   if (isRaised) await tx.run(sql`UPDATE participants SET ${assignments(replies)} ${whose(reader)}`)
   else await closeReopened(tx, reader, mark.at)
   return { ...reader, ...(isRaised && replies), ...(await setRootsRead(tx, reader, mark)) }
-}
-
-/** Counts as seen all messages of the conversation but `unread` ones. @returns false if that was the number */
-export async function setUnread(tx: Queries, reader: Reader, unread: number): Promise<boolean> {
-  const seen = sql`c.message_count - CAST(${unread} AS BIGINT)`
-  const changed = await tx.run(
-    sql`UPDATE participants SET seen_count = ${seen}
-       FROM conversations c
-      WHERE c.id = participants.conversation_id AND participants.conversation_id = ${reader.conversation_id}
-        AND participants.user_id = ${reader.user_id} AND participants.seen_count <> ${seen}`,
-  )
-  return changed > 0
 }
 
 /** Moves the markers of threads that were marked unread below an earlier mark, which stays, forward to `at`. */
@@ -151,8 +140,4 @@ async function countRoots(
         AND coalesce(m.posted_by, '') <> p.user_id AND ${condition}`,
   )
   return row!
-}
-
-async function addSeen(tx: Queries, reader: Reader, by: number): Promise<void> {
-  await tx.run(sql`UPDATE participants SET seen_count = seen_count + ${by} ${whose(reader)}`)
 }

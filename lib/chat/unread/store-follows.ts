@@ -24,6 +24,48 @@ export async function setFollowed(tx: Queries, rootId: string, userId: string, a
   )
 }
 
+/** A reply that is stored. */
+export interface Reply {
+  root_id: string
+  conversation_id: string
+  /** Its author. */
+  user_id: string
+  at: Micros
+}
+
+/**
+ * The author of the root has no time of following, nor do authors of a conversation that is not counted, in which the numbers
+ * of an older process do not hold anyway.
+ */
+const COUNT_REPLIES = onRows<Reply>(
+  { root_id: 'text', conversation_id: 'text', user_id: 'text', at: 'bigint' },
+  (given, dialect) =>
+    sql`WITH replies AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
+          SELECT given.root_id, given.conversation_id, given.user_id, given.at FROM ${given}),
+     followers AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
+       SELECT replies.*, f.user_id AS follower FROM replies
+         JOIN thread_members f ON f.root_id = replies.root_id AND f.followed_at IS NOT NULL
+        UNION
+       SELECT replies.*, root.posted_by FROM replies JOIN messages root ON root.id = replies.root_id)
+     UPDATE participants SET followed_unread = participants.followed_unread + news.total
+       FROM (SELECT p.conversation_id, p.user_id, count(*) AS total
+               FROM followers f
+               JOIN threads t ON t.root_id = f.root_id
+               JOIN participants p ON p.conversation_id = f.conversation_id AND p.user_id = f.follower
+               LEFT JOIN thread_members r ON r.root_id = f.root_id AND r.user_id = f.follower
+              WHERE f.follower <> f.user_id AND ${FOLLOWED_SINCE} <= f.at
+              GROUP BY p.conversation_id, p.user_id) AS news
+      WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id`,
+)
+
+/**
+ * Counts replies as unread for the followers of their threads but the author, once these follow. Direct conversations need
+ * no such number. By `followers` and primary keys.
+ */
+export async function countReplies(tx: Queries, replies: readonly Reply[]): Promise<void> {
+  await COUNT_REPLIES.run(tx, replies)
+}
+
 /** A user that a message of a thread mentions, and its arrival. */
 export interface MentionedUser {
   root_id: string
@@ -41,7 +83,7 @@ const FOLLOW_MENTIONED = onRows<MentionedUser>(
        JOIN participants p ON p.conversation_id = given.conversation_id AND p.user_id = given.user_id
        JOIN threads t ON t.root_id = given.root_id
        LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
-      WHERE ${FOLLOWED_SINCE} IS NULL AND NOT ${WANTS_NO_FOLLOWING}
+      WHERE given.at > p.joined_at AND ${FOLLOWED_SINCE} IS NULL AND NOT ${WANTS_NO_FOLLOWING}
      ON CONFLICT (root_id, user_id) DO UPDATE SET followed_at = excluded.followed_at
      RETURNING root_id, user_id`,
 )
@@ -57,4 +99,33 @@ export async function followMentioned(tx: Queries, users: readonly MentionedUser
   const rows = await FOLLOW_MENTIONED.all<{ root_id: string; user_id: string }>(tx, users)
   const added = new Set(rows.map(({ root_id, user_id }) => `${root_id} ${user_id}`))
   return users.filter(({ root_id, user_id }) => added.has(`${root_id} ${user_id}`))
+}
+
+/**
+ * Stores since when authors follow threads by a message of an older process, in the next `limit` threads of a conversation by
+ * their activity. It changes nothing that is read.
+ *
+ * @returns the activity to continue after, if more threads may follow
+ */
+export async function storeFollowed(
+  tx: Queries,
+  conversationId: string,
+  { after, limit }: { after: Micros; limit: number },
+): Promise<Micros | undefined> {
+  const page = sql`SELECT root_id, last_activity_at FROM threads
+     WHERE conversation_id = ${conversationId} AND last_activity_at > ${after} AND last_activity_at > created_at
+     ORDER BY last_activity_at LIMIT ${limit}`
+  await tx.run(sql`UPDATE thread_members SET followed_at = first.at
+     FROM (SELECT x.root_id, x.user_id, (SELECT min(m.created_at) FROM messages m
+              WHERE m.root_id = x.root_id AND m.posted_by = x.user_id AND m.deleted_at IS NULL
+                AND m.created_at > p.joined_at) AS at
+             FROM (${page}) AS page
+             JOIN thread_members x ON x.root_id = page.root_id AND x.followed_at IS NULL AND x.live_count > 0
+             JOIN messages root ON root.id = x.root_id AND coalesce(root.posted_by, '') <> x.user_id
+             JOIN participants p ON p.conversation_id = ${conversationId} AND p.user_id = x.user_id) AS first
+    WHERE thread_members.root_id = first.root_id AND thread_members.user_id = first.user_id AND first.at IS NOT NULL`)
+  const row = await tx.get<{ last: Micros | null; total: number }>(
+    sql`SELECT max(last_activity_at) AS last, count(*) AS total FROM (${page}) AS page`,
+  )
+  return row!.total === limit ? row!.last! : undefined
 }

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Micros, type Sql, sql } from '../../storage/sql.ts'
-import { OTHERS, type Reader, ROOT_IS_UNREAD, SEEN_TO, STORED_UNREAD, threadsOf } from '../../storage/unread-set.ts'
+import { addSeen, countThread, difference } from '../../storage/unread-counts.ts'
+import { OTHERS, ROOT_IS_UNREAD, SEEN_TO, threadsOf } from '../../storage/unread-set.ts'
 import type { ThreadReader } from './store.ts'
 
 /**
@@ -11,7 +12,7 @@ import type { ThreadReader } from './store.ts'
  */
 export async function moveMark(tx: Queries, reader: ThreadReader, rootId: string, at: Micros): Promise<boolean> {
   if (at <= reader.joined_at) return false
-  const before = await countStored(tx, reader, rootId)
+  const before = await countThread(tx, reader, rootId)
   const moved = await tx.run(
     sql`INSERT INTO thread_members (root_id, user_id, marked_in, read_at, read_count)
      SELECT t.root_id, p.user_id, t.conversation_id, CAST(${at} AS BIGINT), ${readUpTo(sql`${at}`)}
@@ -24,7 +25,7 @@ export async function moveMark(tx: Queries, reader: ThreadReader, rootId: string
                                ELSE thread_members.reopened_at END`,
   )
   if (moved === 0) return false
-  await addSeen(tx, reader, before - (await countStored(tx, reader, rootId)))
+  await addSeen(tx, reader, difference(before, await countThread(tx, reader, rootId)))
   return true
 }
 
@@ -57,7 +58,7 @@ export async function moveMarkBack(
   rootId: string,
   { at, is_root, marked_at }: FirstUnread,
 ): Promise<boolean> {
-  const unread = await countStored(tx, reader, rootId)
+  const before = await countThread(tx, reader, rootId)
   // An arrival in this thread, as an instant between two arrivals may be the last activity of another thread: see `unreadThreads`.
   const end = sql`(SELECT coalesce(max(created_at), 0) FROM messages WHERE root_id = ${rootId} AND created_at < ${at})`
   const { arrival } = (await tx.get<{ arrival: Micros }>(sql`SELECT ${end} AS arrival`))!
@@ -79,22 +80,6 @@ export async function moveMarkBack(
             root_unread_at = excluded.root_unread_at`,
   )
   if (moved === 0) return false
-  await addSeen(tx, reader, unread - (await countStored(tx, reader, rootId)))
+  await addSeen(tx, reader, difference(before, await countThread(tx, reader, rootId)))
   return true
-}
-
-/** Changes the number of messages of a conversation that a participant has seen. */
-async function addSeen(tx: Queries, { conversation_id, user_id }: Reader, by: number): Promise<void> {
-  await tx.run(
-    sql`UPDATE participants SET seen_count = seen_count + ${by} WHERE conversation_id = ${conversation_id}
-          AND user_id = ${user_id}`,
-  )
-}
-
-/** The number of unread messages by the stored counts, which contain those that are being removed with their author. */
-async function countStored(tx: Queries, reader: Reader, rootId: string): Promise<number> {
-  const row = await tx.get<{ unread: number }>(
-    sql`SELECT ${STORED_UNREAD} AS unread ${threadsOf(reader, sql`t.root_id = ${rootId}`)}`,
-  )
-  return row!.unread
 }

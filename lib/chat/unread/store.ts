@@ -1,18 +1,24 @@
 import type { Queries } from '../../storage/database.ts'
-import { among, greatest, isErasedAuthor, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
+import { among, isErasedAuthor, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
+import { type CountedColumns, countedUnread, type UnreadParts } from '../../storage/unread-counts.ts'
 import {
   FOLLOWED_SINCE,
   IS_UNREAD,
+  isFollowedUnread,
   READ_FLOORS,
   type Reader,
   ROOT_IS_UNREAD,
   SEEN_TO,
+  STORED_FOLLOWED,
   STORED_UNREAD,
   STORED_UNREAD_REPLIES,
   threadsOf,
   threadsOfUser,
+  UNREAD_ROOT,
 } from '../../storage/unread-set.ts'
+import type { Layout } from '../conversations/schema-look.ts'
 import type { ReadFloors } from '../memberships/store.ts'
+import { toUnread, type UnreadNumbers } from './rules.ts'
 
 /** The number of messages of a thread that a reader has not read, and of its replies alone. */
 export interface Unread {
@@ -41,6 +47,11 @@ const erased = (condition: Sql) => sql`CASE WHEN ${SOME_ERASED}
     ELSE 0 END`
 const UNREAD = sql`(${STORED_UNREAD} - ${erased(sql`true`)})`
 const UNREAD_REPLIES = sql`(${STORED_UNREAD_REPLIES} - ${erased(sql`m.parent_id IS NOT NULL`)})`
+const PARTS = {
+  roots: sql`(${UNREAD_ROOT} - ${erased(sql`m.parent_id IS NULL`)})`,
+  replies: UNREAD_REPLIES,
+  followed: sql`(${STORED_FOLLOWED} - ${erased(sql`m.parent_id IS NOT NULL AND ${isFollowedUnread(sql`m.created_at`)}`)})`,
+}
 
 const UNREAD_COLUMNS = sql`t.root_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies,
   CASE WHEN ${FOLLOWED_SINCE} IS NULL THEN 0 ELSE 1 END AS following`
@@ -74,14 +85,36 @@ export function listUnread(db: Queries, reader: ThreadReader, before: Micros, li
   )
 }
 
-/** The number of unread messages of a conversation. By primary keys, unless an erased user's messages are being removed. */
-export async function findUnreadTotal(db: Queries, { conversation_id, user_id }: Reader): Promise<number> {
-  const row = await db.get<{ total: number }>(
-    sql`SELECT ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS total FROM participants p
+/** What is unread in a conversation by the stored counts, and its layout. */
+export interface CountedUnread extends CountedColumns {
+  layout: Layout | null
+  is_direct: number
+}
+
+/** The numbers of unread messages of a conversation. By primary keys, where {@link toNumbers} reads no more. */
+export async function findUnread(db: Queries, { conversation_id, user_id }: Reader): Promise<UnreadNumbers> {
+  const row = await db.get<CountedUnread>(
+    sql`SELECT c.layout, c.is_direct, ${countedUnread(db)} FROM participants p
           JOIN conversations c ON c.id = p.conversation_id
       WHERE p.conversation_id = ${conversation_id} AND p.user_id = ${user_id}`,
   )
-  return row!.total > 0 && (await isErasing(db)) ? sumUnread(db, { conversation_id, user_id }) : row!.total
+  return toNumbers(db, { conversation_id, user_id }, row!, row!.total > 0 && (await isErasing(db)))
+}
+
+/**
+ * The numbers of unread messages of a conversation from what is counted, or summed over its threads: after the upgrade, and
+ * while an erased user's messages are being removed.
+ */
+export async function toNumbers(
+  db: Queries,
+  reader: Reader,
+  row: CountedUnread,
+  isBeingErased: boolean,
+): Promise<UnreadNumbers> {
+  const { total, roots, followed } = row
+  if (total === 0) return toUnread(row, { roots: 0, replies: 0, followed: 0 })
+  if (row.is_counted === 0 || isBeingErased) return toUnread(row, await sumUnread(db, reader))
+  return toUnread(row, { roots: roots!, replies: total - roots!, followed: followed! })
 }
 
 /** Whether messages are being removed together with their author: the stored counts still contain them. */
@@ -89,25 +122,27 @@ export async function isErasing(db: Queries): Promise<boolean> {
   return (await db.get(sql`SELECT 1 AS found WHERE ${SOME_ERASED}`)) !== undefined
 }
 
-/** The number of unread messages of a conversation, summed over its threads. */
-export async function sumUnread(db: Queries, { conversation_id, user_id }: Reader): Promise<number> {
-  const floors = await db.get<ReadFloors>(
+/** What is unread in a conversation, summed over its threads. */
+async function sumUnread(db: Queries, { conversation_id, user_id }: Reader): Promise<UnreadParts> {
+  const floors = (await db.get<ReadFloors>(
     sql`SELECT ${READ_FLOORS} FROM participants p WHERE p.conversation_id = ${conversation_id} AND p.user_id = ${user_id}`,
-  )
-  return floors ? sum(db, { conversation_id, user_id, ...floors }, UNREAD) : 0
+  ))!
+  return sum(db, { conversation_id, user_id, ...floors }, PARTS)
 }
 
-/** As {@link sumUnread}, with the messages that are being removed with their author. */
-export function sumStored(db: Queries, reader: ThreadReader): Promise<number> {
-  return sum(db, reader, STORED_UNREAD)
+/** What is unread in a conversation, summed over its threads, with the messages that are being removed with their author. */
+export function sumStored(db: Queries, reader: ThreadReader): Promise<UnreadParts> {
+  return sum(db, reader, { roots: UNREAD_ROOT, replies: STORED_UNREAD_REPLIES, followed: STORED_FOLLOWED })
 }
 
-async function sum(db: Queries, reader: ThreadReader, unread: Sql): Promise<number> {
-  const row = await db.get<{ total: number }>(
-    sql`SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) AS total
-          FROM (${unreadThreads(reader, sql`${unread} AS unread`, {})}) AS news`,
+async function sum(db: Queries, reader: ThreadReader, { roots, replies, followed }: Record<keyof UnreadParts, Sql>) {
+  const columns = sql`${roots} AS roots, ${replies} AS replies, ${followed} AS followed`
+  const row = await db.get<UnreadParts>(
+    sql`SELECT CAST(coalesce(sum(roots), 0) AS BIGINT) AS roots, CAST(coalesce(sum(replies), 0) AS BIGINT) AS replies,
+               CAST(coalesce(sum(followed), 0) AS BIGINT) AS followed
+          FROM (${unreadThreads(reader, columns, {})}) AS news`,
   )
-  return row!.total
+  return row!
 }
 
 /** The threads with their latest activity between two instants. */

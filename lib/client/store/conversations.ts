@@ -1,4 +1,5 @@
 import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
+import type { Message } from '../../api/messages.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
@@ -47,8 +48,7 @@ function fold(
       if (!summary) return data.next_after === undefined ? data : 'stale'
       // Instants of a conversation are unique and increase: this one is already in what was read.
       if (at <= summary.last_activity_at) return data
-      const unread = summary.unread + (isBy(message, user_id) ? 0 : 1)
-      return toFront(data, summary, { ...summary, unread, last_activity_at: at })
+      return toFront(data, summary, { ...withArrival(summary, message, user_id), last_activity_at: at })
     }
     case 'settings.update': {
       const { conversation_id, settings } = event.payload
@@ -81,6 +81,15 @@ function fold(
     default:
       return data
   }
+}
+
+/** The numbers with a message that arrives. Whether a reply is in a thread that the user follows, `unread.update` says. */
+function withArrival(summary: ConversationSummary, message: Message, user_id: string): ConversationSummary {
+  if (isBy(message, user_id)) return summary
+  const { unread, unread_replies, direct, layout } = summary
+  const isReply = message.parent_id !== undefined
+  if (direct && isReply) return { ...summary, unread: unread + 1, unread_replies: unread_replies + 1 }
+  return isReply && layout === 'stream' ? summary : { ...summary, unread: unread + 1 }
 }
 
 function without(data: Conversations, summary: ConversationSummary | undefined): Conversations {

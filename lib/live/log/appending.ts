@@ -21,6 +21,8 @@ export interface Addition {
   events: NewEvent[]
   /** By how much the number of its messages changes. */
   messages: number
+  /** By how much the number of its roots changes. */
+  roots: number
   /** The time of its latest new message, if there is one. */
   active_at?: Micros
 }
@@ -45,10 +47,11 @@ export async function appendEvents(tx: Queries, additions: Addition[]): Promise<
 async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended> {
   const appended: Appended = { heads: new Map(), rows: [] }
   for (const addition of additions) {
-    const { conversation_id, at, events, messages, active_at = 0 } = addition
+    const { conversation_id, at, events, messages, roots, active_at = 0 } = addition
     const head = await tx.get<{ before: number }>(
       sql`UPDATE conversations SET last_seq = last_seq + ${events.length}, clock = max(clock, ${at}),
-            message_count = message_count + ${messages},
+            message_count = message_count + ${messages}, root_count = root_count + ${roots},
+              counted_seq = counted_seq + ${events.length},
               active_at = max(coalesce(active_at, created_at), ${active_at})
         WHERE id = ${conversation_id} RETURNING last_seq - ${events.length} AS before`,
     )
@@ -81,17 +84,18 @@ interface AppendedRow {
 
 /** Appends in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
 async function appendAll(tx: Queries, additions: Addition[]): Promise<Appended> {
-  const given = additions.map(({ conversation_id, at, events, messages, active_at = 0 }) => {
-    return { conversation_id, at, added: events.length, messages, active: active_at }
+  const given = additions.map(({ conversation_id, at, events, messages, roots, active_at = 0 }) => {
+    return { conversation_id, at, added: events.length, messages, roots, active: active_at }
   })
   const lines = new Map(additions.map((addition) => [addition.conversation_id, linesOf(addition, 0)]))
   const rows = await tx.all<AppendedRow>(
     sql`WITH heads AS (
        UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at),
-              message_count = message_count + given.messages,
+              message_count = message_count + given.messages, root_count = root_count + given.roots,
+              counted_seq = counted_seq + given.added,
               active_at = greatest(active_at, created_at, given.active)
          FROM json_to_recordset(${JSON.stringify(given)}) AS given(conversation_id text, at bigint, added bigint,
-             messages bigint, active bigint)
+             messages bigint, roots bigint, active bigint)
         WHERE conversations.id = given.conversation_id
         RETURNING conversations.id, last_seq - given.added AS before),
      added AS (

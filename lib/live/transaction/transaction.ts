@@ -13,8 +13,8 @@ import type { Commits, EventRange } from './commits.ts'
 export interface Tx extends Writing {
   /** Sets the conversation's clock to `at`, the time of the changes by this transaction, on commit. */
   advanceClock(conversationId: string, at: Micros): void
-  /** Changes the number of messages that the conversation has. */
-  countMessages(conversationId: string, by: number): void
+  /** Changes the number of messages that the conversation has, and of roots among them. */
+  countMessages(conversationId: string, by: { messages: number; roots: number }): void
   /** Sets the last activity of the conversation to `at`: the time of a new message. */
   markActive(conversationId: string, at: Micros): void
   /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
@@ -139,7 +139,9 @@ function collect(queries: Writing, now: () => Micros) {
       changes.to(conversationId).at = at
     },
     countMessages(conversationId, by) {
-      changes.to(conversationId).messages += by
+      const change = changes.to(conversationId)
+      change.messages += by.messages
+      change.roots += by.roots
     },
     markActive(conversationId, at) {
       changes.to(conversationId).active_at = at
@@ -170,7 +172,7 @@ function createChanges(now: () => Micros) {
   return {
     list: () => [...changes.values()],
     to(conversation_id: string): Addition {
-      const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0 }
+      const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0, roots: 0 }
       changes.set(conversation_id, change)
       return change
     },

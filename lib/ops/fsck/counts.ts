@@ -4,7 +4,17 @@ import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inb
 import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
 import { REPLIERS_AS_OF } from '../../storage/schema/0058-last-repliers.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
-import { ENTRIES, IS_ENTRY_WRONG, RECOUNT_SEEN, RELIST, SEEN_COUNT } from '../../storage/unread-set.ts'
+import {
+  ENTRIES,
+  FOLLOWED_UNREAD,
+  IS_COUNTED,
+  IS_ENTRY_WRONG,
+  RECOUNT_SEEN,
+  RELIST,
+  ROOT_COUNT,
+  SEEN_COUNT,
+  SEEN_ROOTS,
+} from '../../storage/unread-set.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
 const LIVE = sql`SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)`
@@ -114,10 +124,18 @@ export const COUNTS: Invariant[] = [
               WHERE coalesce(active_at, 0) < ${LATEST(sql`conversations.id`)}`,
   },
   {
+    name: 'roots-counted',
+    says: 'A conversation has the correct count of threads whose first message is not deleted.',
+    find: sql`SELECT conversations.id FROM conversations
+            WHERE deleted_at IS NULL AND counted_seq = last_seq AND root_count <> ${ROOT_COUNT}`,
+    repair: sql`UPDATE conversations SET root_count = ${ROOT_COUNT} WHERE counted_seq = last_seq`,
+  },
+  {
     name: 'unread-counted',
-    says: 'The number of messages that a participant has seen in a conversation is correct.',
+    says: 'The numbers of messages that a participant has seen in a conversation, and of unread replies in followed threads, are correct.',
     find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
-            WHERE c.deleted_at IS NULL AND p.seen_count <> ${SEEN_COUNT}`,
+            WHERE c.deleted_at IS NULL AND (p.seen_count <> ${SEEN_COUNT}
+               OR (${IS_COUNTED} AND (p.seen_roots <> ${SEEN_ROOTS} OR p.followed_unread <> ${FOLLOWED_UNREAD})))`,
     repair: RECOUNT_SEEN,
   },
   {

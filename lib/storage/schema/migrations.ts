@@ -51,6 +51,7 @@ import { mentionOrigins } from './0050-mention-origins.ts'
 import { quotes } from './0051-quotes.ts'
 import { names } from './0052-names.ts'
 import { avatars } from './0053-avatars.ts'
+import { unreadParts } from './0054-unread-parts.ts'
 import { followedThreads } from './0055-followed-threads.ts'
 import { ownAvatars } from './0057-own-avatars.ts'
 import { lastRepliers } from './0058-last-repliers.ts'
@@ -142,6 +143,7 @@ export const MIGRATIONS: readonly Migration[] = [
   quotes,
   names,
   avatars,
+  unreadParts,
   followedThreads,
   ownAvatars,
   lastRepliers,

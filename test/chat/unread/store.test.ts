@@ -1,16 +1,19 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { countUncounted, FIRST } from '../../../lib/chat/unread/counting.ts'
 import type { Actor, Chat } from '../../../lib/index.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { AS_TWO_NODES } from '../../support/node-pair.ts'
-import { times } from '../../support/service.ts'
+import { innerState, times } from '../../support/service.ts'
 
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
 
 /** The model: every message in the order of arrival, and for each participant the set of the contract. */
 interface Model {
+  layout: (typeof LAYOUTS)[number]
   messages: ModelMessage[]
   /** The readers: those who are participants. */
   readers: Map<number, ModelReader>
@@ -20,6 +23,7 @@ interface ModelMessage {
   id: string
   root: string
   author: number
+  mentioned: Set<number>
   deletedBy?: number
 }
 
@@ -28,9 +32,20 @@ interface ModelReader {
   joined: number
   /** The ids of unread messages of others. */
   unread: Set<string>
+  /** The threads that the user follows: from which index of the messages on. */
+  follows: Map<string, number>
+  /** The threads that the user does not want to follow. */
+  refused: Set<string>
 }
 
-const NEW_READER = (joined: number): ModelReader => ({ joined, unread: new Set() })
+const LAYOUTS = ['stream', 'topics', 'assistant'] as const
+
+const NEW_READER = (joined: number): ModelReader => ({
+  joined,
+  unread: new Set(),
+  follows: new Map(),
+  refused: new Set(),
+})
 
 const PICKED = [
   'reply',
@@ -42,17 +57,31 @@ const PICKED = [
   'readRootsTo',
   'readAllTo',
   'unreadRootsFrom',
+  'follow',
+  'unfollow',
+  'mention',
+  'editMention',
+  'setLayout',
 ] as const
 
 type Step =
-  | { do: 'root' | 'join' | 'leave' | 'readRoots' | 'readAll'; by: number }
+  | { do: 'root' | 'join' | 'leave' | 'readRoots' | 'readAll' | 'drift' | 'count'; by: number }
   | { do: (typeof PICKED)[number]; by: number; pick: number }
 
 const person = fc.nat(PEOPLE - 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constantFrom('root', 'join', 'leave', 'readRoots', 'readAll'), by: person }),
+  fc.record({ do: fc.constantFrom('root', 'join', 'leave', 'readRoots', 'readAll', 'drift', 'count'), by: person }),
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom(...PICKED), by: person, pick: fc.nat(1000) }) },
 )
+
+/** The unread replies that arrived since the reader follows their thread. */
+function followedUnread(model: Model, reader: number): number {
+  const { unread, follows } = model.readers.get(reader)!
+  return model.messages.filter(
+    ({ id, root, deletedBy }, index) =>
+      unread.has(id) && id !== root && deletedBy === undefined && index >= (follows.get(root) ?? Infinity),
+  ).length
+}
 
 /** The unread messages of each thread that has any, and of its replies alone. */
 function recount(model: Model, reader: number): Map<string, { unread: number; unread_replies: number }> {
@@ -77,17 +106,21 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
         const { conversation_id } = await next().conversations.create(people[0]!)
-        const model: Model = { messages: [], readers: new Map([[0, NEW_READER(0)]]) }
+        const model: Model = { layout: 'stream', messages: [], readers: new Map([[0, NEW_READER(0)]]) }
         for (const each of steps) {
           await apply(next(), people, conversation_id, model, each)
           for (const reader of model.readers.keys()) {
             const counts = recount(model, reader)
             const expected = new Map([...counts].map(([root, { unread }]) => [root, unread]))
-            const { threads, total } = await next().threads.unread(people[reader]!, conversation_id)
+            const { threads, ...numbers } = await next().threads.unread(people[reader]!, conversation_id)
             expect(new Map(threads.map((thread) => [thread.root_id, thread.unread]))).toEqual(expected)
-            expect(total).toBe([...expected.values()].reduce((sum, count) => sum + count, 0))
+            const total = [...expected.values()].reduce((sum, count) => sum + count, 0)
+            const roots = [...counts.values()].reduce((sum, count) => sum + count.unread - count.unread_replies, 0)
+            const unread_replies = followedUnread(model, reader)
+            const unread = model.layout === 'stream' ? roots + unread_replies : total
+            expect(numbers).toMatchObject({ total, unread, unread_replies })
             const { conversations } = await next().conversations.list(people[reader]!)
-            expect(conversations.find(({ id }) => id === conversation_id)).toMatchObject({ unread: total })
+            expect(conversations.find(({ id }) => id === conversation_id)).toMatchObject({ unread, unread_replies })
           }
         }
         for (const [reader, { unread }] of model.readers)
@@ -155,9 +188,11 @@ async function apply(chat: Chat, people: Actor[], conversationId: string, model:
     await chat.participants.remove(actor, conversationId, actor.user_id)
     model.readers.delete(each.by)
   }
+  if (each.do === 'drift') await drift(chat, conversationId, each.by)
+  if (each.do === 'count') await countUncounted(innerState(chat), { after: FIRST, is_counted: false })
   if (each.do === 'root') {
     const { message_id: id } = await chat.messages.postRoot(actor, conversationId, { content: 'root' })
-    post(model, { id, root: id, author: each.by })
+    post(model, { id, root: id, author: each.by, mentioned: new Set() })
   }
   if (each.do === 'readRoots' || each.do === 'readAll') {
     const all = each.do === 'readAll'
@@ -166,6 +201,19 @@ async function apply(chat: Chat, people: Actor[], conversationId: string, model:
   }
   if (!('pick' in each) || model.messages.length === 0) return
   const message = model.messages[each.pick % model.messages.length]!
+  if (each.do === 'setLayout') {
+    model.layout = LAYOUTS[each.pick % 3]!
+    await chat.conversations.rename(people[0]!, conversationId, { layout: model.layout })
+  }
+  if (each.do === 'follow' && !reader.follows.has(message.root))
+    follow(model, each.by, message.root, model.messages.length)
+  if (each.do === 'follow') await chat.threads.follow(actor, message.root)
+  if (each.do === 'unfollow') {
+    await chat.threads.unfollow(actor, message.root)
+    reader.follows.delete(message.root)
+    reader.refused.add(message.root)
+  }
+  if (each.do === 'mention' || each.do === 'editMention') await mention(chat, actor, model, each, message)
   await (each.do === 'reply' || each.do === 'delete' || each.do === 'restore'
     ? change(chat, actor, model, each, message)
     : mark(chat, actor, conversationId, { model, reader, by: each.by }, each.do, message))
@@ -176,7 +224,7 @@ async function change(chat: Chat, actor: Actor, model: Model, each: Step, messag
   const isDeleted = message.deletedBy !== undefined
   if (each.do === 'reply' && !isDeleted) {
     const { message_id: id } = await chat.messages.reply(actor, message.id, { content: 'reply' })
-    post(model, { id, root: message.root, author: each.by })
+    post(model, { id, root: message.root, author: each.by, mentioned: new Set() })
   }
   if (each.do === 'delete' && !isDeleted && (message.author === each.by || each.by === 0)) {
     await chat.messages.remove(actor, message.id)
@@ -186,6 +234,55 @@ async function change(chat: Chat, actor: Actor, model: Model, each: Step, messag
     await chat.messages.restore(actor, message.id)
     delete message.deletedBy
   }
+}
+
+/** Mentions a person in a reply, or by an edit of an own message. */
+async function mention(chat: Chat, actor: Actor, model: Model, each: Step & { pick: number }, message: ModelMessage) {
+  if (message.deletedBy !== undefined) return
+  const person = 1 + (each.pick % (PEOPLE - 1))
+  const content = `For @p${person}`
+  if (each.do === 'mention') {
+    const { message_id: id } = await chat.messages.reply(actor, message.id, { content })
+    post(model, { id, root: message.root, author: each.by, mentioned: new Set() })
+    followMentioned(model, model.messages.at(-1)!, person)
+  } else if (message.author === each.by) {
+    await chat.messages.edit(actor, message.id, { content })
+    followMentioned(model, message, person)
+  }
+}
+
+function followMentioned(model: Model, message: ModelMessage, person: number): void {
+  const reader = model.readers.get(person)
+  const index = model.messages.indexOf(message)
+  const isNew = !message.mentioned.has(person)
+  message.mentioned = new Set(reader && person !== message.author ? [person] : [])
+  if (!reader || person === message.author || !isNew || index < reader.joined) return
+  if (!reader.follows.has(message.root) && !reader.refused.has(message.root)) follow(model, person, message.root, index)
+}
+
+function follow(model: Model, person: number, root: string, since: number): void {
+  const reader = model.readers.get(person)!
+  reader.follows.set(root, since)
+  reader.refused.delete(root)
+}
+
+/** Leaves the numbers as a process does that does not know them: of a participant, or of the conversation. */
+async function drift(chat: Chat, conversationId: string, by: number): Promise<void> {
+  const { db } = innerState(chat)
+  if (by % 2 === 0)
+    await db.write(async (tx) => {
+      await tx.run(
+        sql`UPDATE conversations SET counted_seq = counted_seq - 1, root_count = root_count + 3 WHERE id = ${conversationId}`,
+      )
+      await tx.run(
+        sql`UPDATE participants SET followed_unread = followed_unread + 5 WHERE conversation_id = ${conversationId}`,
+      )
+    })
+  else
+    await db.write((tx) =>
+      tx.run(sql`UPDATE participants SET seen_replies = seen_replies - 3, followed_unread = 7
+      WHERE conversation_id = ${conversationId}`),
+    )
 }
 
 /** Marks a thread, or the conversation, by a message. */
@@ -229,6 +326,8 @@ async function mark(
 /** A message arrives. */
 function post(model: Model, message: ModelMessage): void {
   model.messages.push(message)
+  const author = model.readers.get(message.author)!
+  if (!author.follows.has(message.root)) follow(model, message.author, message.root, model.messages.length - 1)
   for (const [user, { unread }] of model.readers) if (user !== message.author) unread.add(message.id)
 }
 

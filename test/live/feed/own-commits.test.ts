@@ -173,7 +173,7 @@ describeOnEachDatabase('a stream of all conversations on the node of the writer'
     const isOpen = new Promise<void>((resolve) => (reached = resolve))
     const late = innerState(nodes[1]!).db.write(async (tx) => {
       const events = [{ type: 'conversation.updated' as const }]
-      await appendEvents(tx, [{ conversation_id: rooms[1]!, at: Date.now() * 1000, events, messages: 0 }])
+      await appendEvents(tx, [{ conversation_id: rooms[1]!, at: Date.now() * 1000, events, messages: 0, roots: 0 }])
       reached()
       await released
     })
