@@ -18,7 +18,7 @@ const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
 /** A message that arrived, was deleted or restored. */
 const Counted = v.object({
   message: Message,
-  // Of a reply: its thread, when the event is sent.
+  // The thread of a reply, when the event is sent.
   thread: v.optional(ReplyState),
 })
 
