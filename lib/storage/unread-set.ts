@@ -102,18 +102,24 @@ export const WANTS_NO_FOLLOWING = sql`coalesce(r.followed_at, 0) < -p.joined_at`
  * Since when the participant follows the thread: in a direct conversation and as the author of its root since it began, as
  * another author since the first message of theirs, or as it is stored; NULL for one who does not follow.
  */
-export const FOLLOWED_SINCE = sql`CASE
+const followedSince = (fromTheBeginning: Sql): Sql => sql`CASE
     WHEN r.followed_at > p.joined_at THEN r.followed_at
     WHEN ${WANTS_NO_FOLLOWING} THEN NULL
-    WHEN t.created_at > p.joined_at
-         AND (EXISTS (SELECT 1 FROM messages m WHERE m.id = t.root_id AND m.posted_by = p.user_id)
-              OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = p.conversation_id AND c.is_direct = 1))
-      THEN t.created_at
+    WHEN t.created_at > p.joined_at AND ${fromTheBeginning} THEN t.created_at
     WHEN r.live_count > 0 THEN
       (SELECT min(m.created_at) FROM messages m
         WHERE m.root_id = t.root_id AND m.posted_by = p.user_id AND m.deleted_at IS NULL
           AND m.created_at > p.joined_at)
     END`
+
+const IS_AUTHOR = sql`EXISTS (SELECT 1 FROM messages m WHERE m.id = t.root_id AND m.posted_by = p.user_id)`
+
+export const FOLLOWED_SINCE = followedSince(
+  sql`(${IS_AUTHOR} OR EXISTS (SELECT 1 FROM conversations c WHERE c.id = p.conversation_id AND c.is_direct = 1))`,
+)
+
+/** As {@link FOLLOWED_SINCE}, outside of direct conversations, with the row `root` of the root's message. */
+export const FOLLOWED_SINCE_IN_GROUP = followedSince(sql`root.posted_by = p.user_id`)
 
 /**
  * Up to which arrival the participant has read replies by marks of the whole conversation, or by joining: without an
@@ -187,6 +193,18 @@ const sumOf = (number: Sql) => sql`(SELECT CAST(coalesce(sum(${number}), 0) AS B
 export const SEEN_ROOTS = sql`((SELECT c.root_count FROM conversations c WHERE c.id = p.conversation_id)
     - ${sumOf(UNREAD_ROOT)})`
 export const FOLLOWED_UNREAD = sumOf(STORED_FOLLOWED)
+
+/**
+ * The unread replies of a thread `t` that arrived since the participant `p` follows it, with the row `r` of the member. A
+ * subtraction of counters unless the participant began to follow after the last mark.
+ */
+export const UNREAD_FOLLOWED = sql`(SELECT CASE
+    WHEN f.since IS NULL THEN 0
+    WHEN f.since <= f.seen OR f.since <= t.created_at THEN ${STORED_UNREAD_REPLIES}
+    ELSE (SELECT count(*) FROM messages m
+           WHERE m.root_id = t.root_id AND m.parent_id IS NOT NULL AND m.created_at >= f.since AND m.deleted_at IS NULL
+             AND coalesce(m.posted_by, '') <> p.user_id)
+    END FROM (SELECT ${FOLLOWED_SINCE} AS since, ${SEEN_TO} AS seen) AS f)`
 
 /** The messages of a conversation that a participant `p` has seen, from the counts of the conversation and its threads. */
 export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) -

@@ -204,7 +204,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'notification.new': {
     when:
-      'The reader of this stream was notified, or a notification of kind `direct` stands for one more message. `unread` is ' +
+      'The reader of this stream was notified, or a notification of a thread or of a direct conversation stands for one more message. `unread` is ' +
       'the number of unread notifications. Only on `GET /api/stream`.',
     example: {
       notification: {

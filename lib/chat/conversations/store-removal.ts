@@ -36,6 +36,7 @@ export function listSizes(tx: Queries, rootIds: string[], limit: number): Promis
 /** Deletes messages with their notifications. By primary key. */
 export async function deleteMessages(tx: Queries, ids: string[]): Promise<void> {
   await tx.run(sql`DELETE FROM notifications WHERE id ${among(tx, ids)}`)
+  await tx.run(sql`DELETE FROM notifications WHERE scope_id IS NOT NULL AND message_id ${among(tx, ids)}`)
   await tx.run(sql`DELETE FROM messages WHERE id ${among(tx, ids)}`)
 }
 

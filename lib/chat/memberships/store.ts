@@ -134,7 +134,7 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
   return row!.user_id
 }
 
-/** The unread mentions of a user in a conversation `c`: those of a former participation count again. */
+/** The unread mentions of a user in a conversation `c`: those of a former participation count again, but none of a thread. */
 const unreadMentions = (userId: string) => sql`(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
   WHERE n.user_id = ${userId} AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
 
@@ -157,7 +157,16 @@ export async function insertParticipant(
      ON CONFLICT DO NOTHING`,
   )
   await addToCount(tx, conversationId, inserted)
+  if (inserted === 1) await readFormer(tx, conversationId, user_id, joined_at)
   return inserted === 1
+}
+
+/** Reads the notifications that stand for what was unread in a former participation: nothing is after joining. */
+async function readFormer(tx: Queries, conversationId: string, userId: string, at: Micros): Promise<void> {
+  await tx.run(
+    sql`UPDATE notifications SET read_at = ${at}
+      WHERE user_id = ${userId} AND conversation_id = ${conversationId} AND scope_id IS NOT NULL AND read_at IS NULL`,
+  )
 }
 
 async function addToCount(tx: Queries, conversationId: string, change: number): Promise<void> {

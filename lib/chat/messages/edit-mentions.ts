@@ -16,8 +16,9 @@ import { keptMentions } from '../mentions/rules-kept.ts'
 import { findOrigins, listAllParticipants, replaceMentions } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
-import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
-import { changeKind, listNotified, reinstate, type Whose, withdraw } from '../notifications/store-changes.ts'
+import { isToldDirectly, mentionSilently, withdraw } from '../notifications/changing.ts'
+import { giveWay } from '../notifications/scopes.ts'
+import { changeKind, listNotified, reinstate } from '../notifications/store-changes.ts'
 import { makeNotifications } from '../notifications/store-making.ts'
 import { publishFollowed } from '../unread/publishing.ts'
 import { followMentioned } from '../unread/store-follows.ts'
@@ -63,6 +64,7 @@ export async function editMentions(
   const isLater = isForAll && isForTask(known.participants)
   if (isLater) notifyAllLater(tx, message, place.at)
   await notifyAdded(ctx, tx, message, place, { persons, all: isForAll && !isLater })
+  if (added.length > 0 || isForAll) tx.publishCounts(await giveWay(tx, message))
 }
 
 /** Lets users that an edit mentions follow the thread, from the message on. */
@@ -96,15 +98,14 @@ async function changeNotifications(
   if (after.all) await changeKind(tx, message.id, removed, { from: 'mention', to: 'mention_all' })
 
   const changed: string[] = []
-  const takeBack = (target: Whose) =>
-    is_direct === 1 ? joinDirect(tx, message, target, ctx.id()) : withdraw(tx, message, target)
-  if (removed.length > 0) changed.push(...(await takeBack({ kind: 'mention', user_ids: removed })))
-  if (before.all && !after.all) changed.push(...(await takeBack({ kind: 'mention_all' })))
+  if (removed.length > 0)
+    changed.push(...(await withdraw(tx, message, { kind: 'mention', user_ids: removed }, ctx.id())))
+  if (before.all && !after.all) changed.push(...(await withdraw(tx, message, { kind: 'mention_all' }, ctx.id())))
   if (added.length > 0) changed.push(...(await reinstate(tx, message, { kind: 'mention', user_ids: added })))
   if (after.all && !before.all) changed.push(...(await reinstate(tx, message, { kind: 'mention_all' })))
   const kind = added.length > 0 ? 'mention' : 'mention_all'
   if (is_direct === 1 && (added.length > 0 || (after.all && !before.all)))
-    changed.push(...(await leaveDirect(tx, message, kind)))
+    changed.push(...(await mentionSilently(tx, message, kind)))
   return changed
 }
 

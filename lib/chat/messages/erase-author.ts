@@ -6,6 +6,7 @@ import type { TaskDetail } from '../../tasks/schema.ts'
 import { eraseFiles } from '../attachments/erasure.ts'
 import { forgetUploader } from '../attachments/store-releasing.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
+import { refreshScopes } from '../notifications/scopes.ts'
 import { removeActor, removeOfMessages } from '../notifications/store-removing.ts'
 import { listThreads } from '../unread/store-listing.ts'
 import { anonymize, listPathsAfter, type MessageTrace, redact } from './store-erasing.ts'
@@ -91,6 +92,7 @@ async function eraseIn(
   const clocks = await lockAll(tx, new Set(threads.map((thread) => thread.conversation_id)))
   const at = Math.max(ctx.now(), ...[...clocks.values()].map((clock) => clock + 1))
   const theirs: MessageTrace[] = []
+  const removed = new Map<string, number>()
   const end = { threads: 0, path }
   for (let left = size; end.threads < threads.length && left > 0; ) {
     const thread = threads[end.threads]!
@@ -100,6 +102,8 @@ async function eraseIn(
     const traces = page.filter((message) => message.posted_by === author.user_id)
     await count(tx, thread, author, traces, at)
     theirs.push(...traces)
+    const live = traces.filter(({ deleted_at }) => deleted_at === null).length
+    removed.set(thread.conversation_id, (removed.get(thread.conversation_id) ?? 0) + live)
     const isWhole = page.length === next.length && next.length < left
     left -= page.reduce((sum, message) => sum + costOf(message, author), 0) || 1
     if (isWhole) {
@@ -119,6 +123,11 @@ async function eraseIn(
     // The index has the author as a word.
     ctx.search.noteMessages(tx, theirIds)
     await (author.messages === 'erase' ? removeOfMessages(tx, theirIds) : removeActor(tx, theirIds))
+    if (author.messages === 'erase')
+      for (const id of clocks.keys()) {
+        const ids = threads.flatMap(({ conversation_id, root_id }) => (conversation_id === id ? root_id : []))
+        await refreshScopes(tx, id, ids, -(removed.get(id) ?? 0))
+      }
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }
 }

@@ -11,19 +11,22 @@ import {
 import { listAllParticipants, toColumns } from '../mentions/store.ts'
 import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
-import { makeDirect, makeNotifications } from '../notifications/store-making.ts'
+import { createFollowerBatch } from '../notifications/followers.ts'
+import { makeNotifications } from '../notifications/store-making.ts'
+import { moveDirect } from '../notifications/store-moving.ts'
 import type { NewPost, PostContext } from './batch.ts'
 import type { PostPart } from './post-parts.ts'
 import type { MessageRow } from './store.ts'
 import type { Parent } from './store-posts.ts'
 import { findAuthors } from './store-quotes.ts'
 
-/** Decides which users each post of a batch mentions and notifies. A post that concerns none costs no statement. */
+/** Decides which users each post of a batch mentions and notifies. A root that concerns none costs no statement. */
 export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): PostPart {
   const wanted = posts.map(({ input }) => mentionsWanted(input))
   const { default_level } = ctx.config.notifications
   const notifications = createNotificationBatch({ id: ctx.id, default_level })
   const decided = new Map<number, Mentioned>()
+  const followers = createFollowerBatch(ctx)
   const later: MessageRow[] = []
   let known: ReadonlyMap<number, KnownParticipants> = new Map()
   const answering = createAnswering(posts)
@@ -31,8 +34,13 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
   return {
     async load(tx, targets) {
       const these = targets.flatMap((target) => (wanted[target.n] ? { ...target, wanted: wanted[target.n]! } : []))
-      if (these.length > 0) known = await lookUpMentions(tx, these)
-      await answering.load(tx)
+      const parents = new Set(targets.flatMap(({ parent_id }) => parent_id ?? []))
+      const [participants] = await Promise.all([
+        these.length > 0 ? lookUpMentions(tx, these) : known,
+        answering.load(tx),
+        followers.load(tx, [...parents]),
+      ])
+      known = participants
     },
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */
@@ -51,13 +59,17 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
     add(row, _, { target: { n, is_direct }, parent }) {
       const { id, conversation_id, root_id, created_at: at, posted_by } = row
       const replied_to = answering.repliedTo(row, parent)
-      if (row.mention_all === null && replied_to.length === 0 && is_direct === 0) return
+      const isPlain = row.mention_all === null && replied_to.length === 0
+      if (isPlain && is_direct === 0 && !parent) return
       const { user_ids = [], all = false } = decided.get(n) ?? {}
       const persons = user_ids.map((user_id) => known.get(n)!.participating.get(user_id)!)
       const isLater = all && isForTask(known.get(n)!.participants)
       if (isLater) later.push(row)
       const message = { id, conversation_id, root_id, at, is_direct, author: posted_by!, replied_to }
-      notifications.add({ ...message, persons, mentions_all: all && !isLater })
+      if (!isPlain || is_direct === 1) notifications.add({ ...message, persons, mentions_all: all && !isLater })
+      if (is_direct === 1 || !parent || all) return
+      const isFollowing = parent.starts_following === 1 || user_ids.length > 0
+      followers.add(message, [...replied_to, ...persons], isFollowing)
     },
 
     async store(tx) {
@@ -66,7 +78,8 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
       const { made, direct } = notifications.list()
       for (const message of later) notifyAllLater(tx, message, message.created_at)
       if (made.length > 0) tx.notify(makeNotifications(tx, made))
-      if (direct.length > 0) tx.notify(makeDirect(tx, direct))
+      if (direct.length > 0) tx.notify(moveDirect(tx, direct))
+      await followers.store(tx)
     },
   }
 }
@@ -80,11 +93,12 @@ function createAnswering(posts: readonly NewPost[]) {
       if (ids.size > 0) authors = await findAuthors(tx, ids)
     },
 
-    /** The other participants whose messages a post replies to, or quotes. */
+    /** The other participants whose messages a post replies to, without roots, or quotes. */
     repliedTo({ posted_by, quote_id }: MessageRow, parent: Parent | undefined): ParticipantSettings[] {
       const quoted = quote_id ? authors.get(quote_id) : undefined
       const ofQuote = quoted && quoted.user_id !== posted_by ? [quoted] : []
-      if (!parent?.replied_to) return ofQuote
+      // Replies to a root concern those who follow the thread.
+      if (!parent?.replied_to || parent.depth === 0) return ofQuote
       const { replied_to: user_id, level, muted_until, archived } = parent
       return [{ user_id, level, muted_until, archived }, ...ofQuote.filter((other) => other.user_id !== user_id)]
     },

@@ -23,11 +23,11 @@ export interface PostPart {
 /** Creates the part of some posts; `undefined` if it has nothing to do with any of them, which then cost nothing. */
 type CreatePostPart = (ctx: PostContext, posts: readonly NewPost[]) => PostPart | undefined
 
-/** The parts of posts beside their texts, in the order in which they decide. */
+/** The parts of posts beside their texts, in the order in which they decide and store: who follows a thread is notified. */
 const PARTS: readonly CreatePostPart[] = [
   createQuoting,
-  createMentioning,
   createFollowing,
+  createMentioning,
   createReplyCounting,
   createAttaching,
 ]

@@ -36,7 +36,7 @@ export async function findAuthors(db: Queries, ids: Iterable<string>): Promise<M
   return new Map(rows.map(({ id, ...author }) => [id, author]))
 }
 
-/** The authors of the message that a message replies to, and of the one that it quotes. By primary keys. */
+/** The authors of the message that a message replies to, unless that is a root, and of the one that it quotes. By primary keys. */
 export async function listRepliedTo(
   db: Queries,
   { conversation_id, parent_id, quote_id }: Pick<MessageRow, 'conversation_id' | 'parent_id' | 'quote_id'>,
@@ -45,7 +45,8 @@ export async function listRepliedTo(
   if (ids.length === 0) return new Set()
   const rows = await db.all<{ posted_by: string }>(
     sql`SELECT posted_by FROM messages
-      WHERE id ${among(db, ids)} AND conversation_id = ${conversation_id} AND posted_by IS NOT NULL`,
+      WHERE id ${among(db, ids)} AND conversation_id = ${conversation_id} AND posted_by IS NOT NULL
+        AND (parent_id IS NOT NULL OR id = ${quote_id})`,
   )
   return new Set(rows.map(({ posted_by }) => posted_by))
 }

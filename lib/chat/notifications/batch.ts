@@ -2,7 +2,8 @@ import type { Micros } from '../../storage/sql.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 import { levelOf, type ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { NotificationKind } from './schema.ts'
-import type { NewDirect, NewNotification } from './store-making.ts'
+import type { NewNotification } from './store-making.ts'
+import type { NewDirect } from './store-moving.ts'
 
 /** A new message, and what decides which users it notifies. */
 export interface NotifyingMessage {
@@ -12,7 +13,7 @@ export interface NotifyingMessage {
   author: string
   at: Micros
   is_direct: number
-  /** The authors of the message that it replies to, and of the one that it quotes, if they are other participants. */
+  /** The authors of the message that it replies to, unless that is a root, and of the one that it quotes, if they are other participants. */
   replied_to: readonly ParticipantSettings[]
   /** The persons that it mentions, without its author. */
   persons: readonly ParticipantSettings[]
@@ -28,7 +29,7 @@ export interface NewNotifications {
 /** Collects the notifications of a batch of posts. A post that notifies no user adds nothing. */
 export function createNotificationBatch({ id, default_level }: { id: () => string; default_level: Level }) {
   const notifications: NewNotification[] = []
-  // Grouped by author and thread: a statement of PostgreSQL changes each row only once.
+  // Grouped by author and conversation: a statement of PostgreSQL changes each row only once.
   const direct = new Map<string, NewDirect>()
   const toAll: NotifyingMessage[] = []
 
@@ -44,11 +45,12 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
   }
 
   function addDirect(message: NotifyingMessage): void {
-    const { id: message_id, at, author, root_id } = message
-    const key = `${root_id}/${author}`
+    const { id: message_id, at, author, conversation_id, root_id } = message
+    const key = `${conversation_id}/${author}`
     const earlier = direct.get(key)
-    if (earlier) Object.assign(earlier, { at, message_id, count: earlier.count + 1 })
-    else direct.set(key, { ...commonOf(message), id: id(), kind: 'direct', count: 1, since: at })
+    const { level } = commonOf(message)
+    if (earlier) Object.assign(earlier, { at, message_id, root_id })
+    else direct.set(key, { id: id(), at, conversation_id, root_id, message_id, author, level, since: at })
   }
 
   return {

@@ -67,7 +67,8 @@ export function createNotifier(deps: {
     for (const { user_id, ...row } of rows) {
       const recipient = recipients.get(user_id)
       const notification = withSubject(toNotification(row), subjects)
-      if (!recipient || (notification.kind === 'direct' && recent.isQuiet(user_id, notification.root_id!))) continue
+      const isOfMany = notification.kind === 'direct' || notification.count !== undefined
+      if (!recipient || (isOfMany && recent.isQuiet(user_id, notification.root_id!))) continue
       yield () => notify!(notification, recipient)
     }
   }

@@ -1,8 +1,9 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { isCounted } from './rules.ts'
+import { reopenScope } from './scopes.ts'
+import { countBy } from './store-changes.ts'
 import type { NotifiedReader } from './store-reading.ts'
-import { addMentions, type PutBack, reopenDirect, reopenDirectOfRoots, reopenOfMessages } from './store-reopening.ts'
+import { type PutBack, reopenOfMessages } from './store-reopening.ts'
 
 /**
  * Marks as unread by `move`, in a transaction that has locked the conversation, and gives the reader the notifications back of
@@ -16,15 +17,12 @@ export async function reopen(
   { root_id, from }: PutBack,
   move: () => Promise<boolean>,
 ): Promise<boolean> {
-  const { user_id, is_direct, joined_at } = reader
+  const { user_id, conversation_id, joined_at } = reader
   const back = { from: Math.max(from, joined_at + 1), ...(root_id && { root_id }) }
   const rows = await reopenOfMessages(tx, reader, back)
-  if (is_direct === 1 && !root_id) rows.push(...(await reopenDirectOfRoots(tx, reader, back)))
   if (!(await move())) return false
-  if (is_direct === 1 && root_id) rows.push(...(await reopenDirect(tx, reader, root_id, back.from)))
   const shown = rows.filter(({ hidden }) => hidden === 0)
-  const mentions = shown.filter(({ kind }) => isCounted(kind)).length
-  if (mentions > 0) await addMentions(tx, reader, mentions)
-  if (shown.length > 0) tx.publishCounts([user_id])
+  await countBy(tx, conversation_id, shown, 1)
+  if ((await reopenScope(tx, reader, back)) || shown.length > 0) tx.publishCounts([user_id])
   return true
 }

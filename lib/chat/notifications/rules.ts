@@ -46,3 +46,6 @@ export function listCounts(counts: MentionCounts): { conversation_id: string; us
     [...byUser].map(([user_id, count]) => ({ conversation_id, user_id, count })),
   )
 }
+
+/** The participants whose unread mentions these notifications change. */
+export const mentionGroups = (rows: readonly Counted[]) => groupCounts(countMentions(rows))

@@ -11,7 +11,7 @@ export const Notification = v.object({
   kind: v.pipe(
     NotificationKind,
     v.description(
-      '`mention`: of the user by name; `reply`: to a message of the user, or a quote of one; `mention_all`: of all participants; `direct`: a message in a direct conversation; `added`: to a conversation',
+      '`mention`: of the user by name; `reply`: to a message of the user, a quote of one, or in a thread that the user follows; `mention_all`: of all participants; `direct`: messages of a direct conversation; `added`: to a conversation',
     ),
   ),
   at: Instant,
@@ -26,7 +26,9 @@ export const Notification = v.object({
     v.pipe(
       v.number(),
       v.integer(),
-      v.description('Of kind `direct`: the messages of the thread since the last time it was read'),
+      v.description(
+        'While it is unread. Of kind `direct`: the unread messages of the conversation; of one that stands for a thread: its unread replies since the user follows it',
+      ),
     ),
   ),
   read_at: v.optional(Instant),

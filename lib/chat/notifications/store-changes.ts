@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
-import { isCounted } from './rules.ts'
+import { addToMentions } from '../../storage/unread-mentions.ts'
+import { mentionGroups } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
 /** A message whose notifications change, in a conversation that is locked. */
@@ -30,17 +31,13 @@ export async function countBy(
   by: 1 | -1,
 ): Promise<string[]> {
   const unread = rows.filter(({ read_at }) => read_at === null)
-  const counted = unread.filter(({ kind }) => isCounted(kind)).map(({ user_id }) => user_id)
-  if (counted.length > 0)
-    await tx.run(
-      sql`UPDATE participants SET unread_mentions = unread_mentions + ${by}
-        WHERE conversation_id = ${conversationId} AND user_id ${among(tx, counted)}`,
-    )
+  const counted = unread.map(({ user_id, kind }) => ({ kind, conversation_id: conversationId, users: [{ user_id }] }))
+  await addToMentions(tx, mentionGroups(counted), by)
   return unread.map(({ user_id }) => user_id)
 }
 
 /**
- * Hides the notifications of a message, which is deleted now, except those of kind `direct`. By primary key.
+ * Hides the notifications of a message, which is deleted now, except those of a scope. By primary key.
  *
  * @returns the users whose number of unread notifications has changed
  */
@@ -107,15 +104,7 @@ export async function changeKind(
   )
 }
 
-/** The notifications that {@link withdraw} would take back. By primary key. */
-export function listWithdrawable(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
-  return tx.all(
-    sql`SELECT id, ${CHANGED} FROM notifications
-      WHERE id = ${messageId} AND read_at IS NULL AND hidden = 0 AND kind = ${given.kind} AND ${whose(tx, given)}`,
-  )
-}
-
-/** The users who have a notification of a message, hidden ones included; not of kind `direct`. By primary key. */
+/** The users who have a notification of a message, hidden ones included; not of a scope. By primary key. */
 export async function listNotified(tx: Queries, messageId: string): Promise<Set<string>> {
   const rows = await tx.all<{ user_id: string }>(sql`SELECT user_id FROM notifications WHERE id = ${messageId}`)
   return new Set(rows.map(({ user_id }) => user_id))

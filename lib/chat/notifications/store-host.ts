@@ -72,6 +72,8 @@ export async function listListeners(
           AND coalesce(p.level, ${defaultLevel}) = 'all' AND p.user_id <> ${posted_by ?? ''}
         AND (p.muted_until IS NULL OR p.muted_until <= ${now}) AND u.disabled_at IS NULL
         AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = p.user_id AND n.id = ${id})
+        AND NOT EXISTS (SELECT 1 FROM notifications n
+             WHERE n.scope_id IS NOT NULL AND n.message_id = ${id} AND n.user_id = p.user_id)
       ORDER BY p.user_id
       LIMIT ${limit}`,
   )

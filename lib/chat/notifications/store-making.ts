@@ -1,8 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { jsonList, type Micros, type Sql, sql } from '../../storage/sql.ts'
-import type { Level } from '../conversations/schema-settings.ts'
+import { jsonList, type Micros, sql } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { countMentions, groupCounts, listCounts } from './rules.ts'
 import type { Notification, NotificationKind } from './schema.ts'
@@ -100,78 +98,6 @@ function toMade({ users, ...row }: NewNotification): MadeNotification {
 
 const shownTo = (users: readonly ParticipantSettings[]) =>
   users.flatMap(({ user_id, archived }) => (archived === 1 ? user_id : []))
-
-/** The notification of messages of one author in a thread of a direct conversation, for the other participant. */
-export interface NewDirect extends NewRow {
-  /** The level of participants without one of their own. */
-  level: Level
-  count: number
-  /** The arrival of the first of the messages. */
-  since: Micros
-}
-
-const DIRECT = {
-  id: 'text',
-  kind: 'text',
-  at: 'bigint',
-  conversation_id: 'text',
-  root_id: 'text',
-  message_id: 'text',
-  actor_user_id: 'text',
-  level: 'text',
-  count: 'bigint',
-  since: 'bigint',
-} as const satisfies Columns<NewDirect>
-
-const DIRECT_COLUMNS = sql`user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count`
-const SETTINGS = sql`level, muted_until, archived`
-
-type MadeRow = NotificationRow & ParticipantSettings
-
-/** One for a thread while it is not read, moved to the front by each message. */
-const insertInto = (given: Sql) => sql`INSERT INTO notifications (${DIRECT_COLUMNS}, since)
-  SELECT p.user_id, given.id, given.kind, given.at, given.conversation_id, given.root_id, given.message_id,
-         given.actor_user_id, given.count, given.since
-    FROM ${given}
-    JOIN participants p ON p.conversation_id = given.conversation_id AND p.user_id <> given.actor_user_id
-   WHERE coalesce(p.level, given.level) <> 'none'
-  ON CONFLICT (user_id, root_id) WHERE kind = 'direct' AND read_at IS NULL DO UPDATE
-     SET at = excluded.at, message_id = excluded.message_id, actor_user_id = excluded.actor_user_id,
-         count = notifications.count + excluded.count, hidden = 0
-  RETURNING ${DIRECT_COLUMNS}`
-
-/** PostgreSQL also ends the archiving of the conversation, and returns the settings from before. */
-const MAKE_DIRECT = onRows<NewDirect>(DIRECT, (given, dialect) =>
-  dialect === 'sqlite'
-    ? insertInto(given)
-    : sql`WITH made AS (${insertInto(given)}),
-         shown AS (
-           UPDATE participants SET archived = 0 FROM made
-            WHERE participants.conversation_id = made.conversation_id AND participants.user_id = made.user_id
-              AND archived = 1)
-       SELECT made.*, p.level, p.muted_until, p.archived FROM made
-         JOIN participants p ON p.conversation_id = made.conversation_id AND p.user_id = made.user_id`,
-)
-
-/** Ends the archiving for a row that SQLite has made, and adds the settings from before. */
-async function show(tx: Queries, row: NotificationRow & { user_id: string }): Promise<MadeRow> {
-  const place = sql`conversation_id = ${row.conversation_id} AND user_id = ${row.user_id}`
-  const settings = await tx.get<Omit<ParticipantSettings, 'user_id'>>(
-    sql`SELECT ${SETTINGS} FROM participants WHERE ${place}`,
-  )
-  if (settings!.archived === 1) await tx.run(sql`UPDATE participants SET archived = 0 WHERE ${place}`)
-  return { ...row, ...settings! }
-}
-
-/** Makes notifications of direct conversations, for participants who want them, and ends the archiving of these. */
-export async function makeDirect(tx: Queries, rows: readonly NewDirect[]): Promise<MadeNotification[]> {
-  const notifications = await MAKE_DIRECT.all<MadeRow>(tx, rows)
-  const settled = tx.dialect === 'sqlite' ? await Promise.all(notifications.map((row) => show(tx, row))) : notifications
-  return settled.map(({ user_id, level, muted_until, archived, ...row }) => {
-    const users = [{ user_id, level, muted_until, archived }]
-    return { notification: toNotification(row), users, shown: shownTo(users) }
-  })
-}
 
 /** A row of a notification as its user reads it. */
 export interface NotificationRow {

@@ -1,7 +1,8 @@
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
-import { isCounted } from './rules.ts'
+import { addToMentions, IS_COUNTED_APART } from '../../storage/unread-mentions.ts'
+import { mentionGroups } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
 /** A notification that was unread until now. */
@@ -21,7 +22,7 @@ export interface NotifiedReader {
 
 /**
  * Marks the notifications of a thread as read whose messages arrived up to an instant, and that of being added to the
- * conversation, in a transaction that has locked the conversation. By (user_id, at); if none of the conversation is unread,
+ * conversation, but none of a scope, in a transaction that has locked the conversation. By (user_id, at); if none of the conversation is unread,
  * by the index of hidden ones.
  *
  * @returns their ids
@@ -55,14 +56,11 @@ export async function readInConversation(
   return countAll(tx, reader, await readOfMessages(tx, reader, messages, now))
 }
 
-/** The condition of the index of unread notifications that are no mentions. */
-const IS_COUNTED_APART = sql`kind IN ('direct', 'added')`
-
 /** Marks notifications as read whose message `m` meets a condition, and that of being added to the conversation. */
 async function readOfMessages(tx: Queries, reader: NotifiedReader, messages: Sql, now: Micros): Promise<ReadRow[]> {
-  const { user_id, conversation_id, is_direct, unread_mentions } = reader
+  const { user_id, conversation_id, unread_mentions } = reader
   const isUnread = sql`n.user_id = ${user_id} AND n.read_at IS NULL AND ${messages}`
-  const rows = await read(
+  return read(
     tx,
     user_id,
     sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.id
@@ -73,10 +71,6 @@ async function readOfMessages(tx: Queries, reader: NotifiedReader, messages: Sql
         AND ${IS_COUNTED_APART}`,
     now,
   )
-  if (is_direct === 0) return rows
-  const direct = sql`SELECT n.id FROM notifications n JOIN messages m ON m.id = n.message_id
-    WHERE ${isUnread} AND n.kind = 'direct' AND n.root_id = m.root_id`
-  return [...rows, ...(await read(tx, user_id, direct, now))]
 }
 
 function read(tx: Queries, userId: string, ids: Sql, now: Micros): Promise<ReadRow[]> {
@@ -163,6 +157,12 @@ export async function readByIds(tx: Queries, userId: string, found: Found[], now
       )} AND read_at IS NULL AND hidden = 0
       RETURNING id, kind, hidden`,
   )
+  await readDirect(
+    tx,
+    userId,
+    rows.flatMap(({ id, kind }) => (kind === 'direct' ? id : [])),
+    now,
+  )
   const conversationOf = new Map(found.map(({ id, conversation_id }) => [id, conversation_id]))
   await countRead(
     tx,
@@ -172,14 +172,23 @@ export async function readByIds(tx: Queries, userId: string, found: Found[], now
   return rows.map(({ id }) => id)
 }
 
+/** Reads what an earlier version wrote for the threads of the conversations of these notifications: they are shown as one. */
+async function readDirect(tx: Queries, userId: string, ids: readonly string[], now: Micros): Promise<void> {
+  if (ids.length === 0) return
+  await tx.run(
+    sql`UPDATE notifications SET read_at = ${now}
+      WHERE user_id = ${userId} AND read_at IS NULL AND kind = 'direct' AND ${IS_COUNTED_APART}
+        AND conversation_id IN (SELECT o.conversation_id FROM notifications o
+             WHERE o.user_id = ${userId} AND o.id ${among(tx, ids)})`,
+  )
+}
+
 /** Subtracts them from the unread mentions of their conversations. */
-async function countRead(tx: Queries, userId: string, rows: (ReadRow & Found)[]): Promise<void> {
-  const counts = new Map<string, number>()
-  for (const { conversation_id, kind, hidden } of rows)
-    if (hidden === 0 && isCounted(kind)) counts.set(conversation_id, (counts.get(conversation_id) ?? 0) + 1)
-  for (const [conversation_id, count] of counts)
-    await tx.run(
-      sql`UPDATE participants SET unread_mentions = unread_mentions - ${count}
-            WHERE conversation_id = ${conversation_id} AND user_id = ${userId}`,
-    )
+async function countRead(tx: Queries, user_id: string, rows: (ReadRow & Found)[]): Promise<void> {
+  const shown = rows.filter(({ hidden }) => hidden === 0)
+  await addToMentions(
+    tx,
+    mentionGroups(shown.map(({ kind, conversation_id }) => ({ kind, conversation_id, users: [{ user_id }] }))),
+    -1,
+  )
 }

@@ -1,7 +1,8 @@
 import type { Cutoff } from '../../core/clock.ts'
 import type { Queries } from '../../storage/database.ts'
 import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
-import { countMentions, groupCounts } from './rules.ts'
+import { addToMentions } from '../../storage/unread-mentions.ts'
+import { mentionGroups } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
 /** The notifications of kind `direct` that show one of these messages. By (root_id). */
@@ -44,11 +45,7 @@ async function countRemoved(
     const conversation_id = conversationOf.get(id)
     return read_at === null && hidden === 0 && conversation_id ? { kind, conversation_id, users: [{ user_id }] } : []
   })
-  for (const { count, conversation_id, ids } of groupCounts(countMentions(unread)))
-    await tx.run(
-      sql`UPDATE participants SET unread_mentions = unread_mentions - ${count}
-        WHERE conversation_id = ${conversation_id} AND user_id ${among(tx, ids)}`,
-    )
+  await addToMentions(tx, mentionGroups(unread), -1)
 }
 
 /** What an inbox keeps: nothing from before an instant, and the latest ones only. */
@@ -91,7 +88,8 @@ export async function listFull(
 /** Deletes up to `limit` notifications of an inbox, oldest first. By (user_id, at). @returns the number */
 export async function removeOldest(tx: Queries, { user_id, up_to }: FullInbox, limit: number): Promise<number> {
   const old = await tx.all<{ id: string; at: Micros; conversation_id: string | null }>(
-    sql`SELECT n.id, n.at, m.conversation_id FROM notifications n LEFT JOIN messages m ON m.id = n.id
+    sql`SELECT n.id, n.at, coalesce(n.conversation_id, m.conversation_id) AS conversation_id
+       FROM notifications n LEFT JOIN messages m ON m.id = n.id
       WHERE n.user_id = ${user_id} AND n.at <= ${up_to} ORDER BY n.at LIMIT ${limit}`,
   )
   if (old.length === 0) return 0

@@ -2,6 +2,8 @@ import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { among, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { IS_COUNTED_APART } from '../../storage/unread-mentions.ts'
+import { UNREAD_FOLLOWED } from '../../storage/unread-set.ts'
 import type { NotificationsQuery } from './schema.ts'
 import type { NotificationRow } from './store-making.ts'
 
@@ -11,13 +13,27 @@ const EXCERPT_LENGTH = 140
 const OWN = sql`('direct', 'added')`
 
 /** The user who caused a notification: the author of its message. An answer of the assistant has no actor. */
-const ACTOR = sql`CASE WHEN n.kind IN ${OWN} THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
+const ACTOR = sql`CASE WHEN n.kind IN ${OWN} AND n.scope_id IS NULL THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
+
+/** What is unread of the conversation, or since the user follows the thread; NULL for a notification of one message. */
+const COUNT = sql`CASE WHEN n.read_at IS NOT NULL THEN NULL
+    WHEN n.kind = 'direct' THEN c.message_count - p.seen_count
+    WHEN n.scope_id IS NOT NULL THEN ${UNREAD_FOLLOWED} END AS count`
+
+/**
+ * Whether a notification of kind `direct` of an earlier version, which has one for each thread, is left out: there is a later one
+ * of the conversation.
+ */
+const IS_MERGED = sql`(n.kind = 'direct' AND n.scope_id IS NULL AND n.read_at IS NULL AND EXISTS (
+    SELECT 1 FROM notifications o
+     WHERE o.user_id = n.user_id AND o.conversation_id = n.conversation_id AND o.kind = 'direct' AND o.read_at IS NULL
+       AND ${IS_COUNTED_APART} AND o.hidden = 0 AND (o.scope_id IS NOT NULL OR (o.at, o.id) > (n.at, n.id))))`
 
 /**
  * Notifications `n` as their user reads them: of conversations in which the user participates. No user is notified of an own
  * message, but of the answer to an own question: then the excerpt is of the answer, else of the question.
  */
-const SHOWN = sql`n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id AS message_id, n.count, n.read_at,
+const SHOWN = sql`n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id AS message_id, ${COUNT}, n.read_at,
   CASE WHEN gone.user_id IS NULL THEN ${ACTOR} END AS actor_user_id,
   CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'
        THEN substr(CASE WHEN m.posted_by = n.user_id THEN m.content ELSE coalesce(m.prompt, m.content) END, 1,
@@ -27,6 +43,8 @@ const SHOWN = sql`n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id A
 const subject = (join: Sql) => sql`LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
   ${join} conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
   ${join} participants p ON p.conversation_id = c.id AND p.user_id = n.user_id
+  LEFT JOIN threads t ON t.root_id = n.scope_id
+  LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = n.user_id
   LEFT JOIN erased_authors gone ON gone.user_id = coalesce(n.actor_user_id, m.posted_by)`
 
 /** The sizes of the parts of an inbox that are read at a time. */
@@ -65,8 +83,8 @@ function listPart(
 ): Promise<(NotificationRow & { is_visible: number })[]> {
   const isElsewhere = conversation === undefined ? sql`` : sql`OR c.id <> ${conversation}`
   return db.all(
-    sql`SELECT ${SHOWN}, CASE WHEN p.user_id IS NULL OR n.hidden > 0 ${isElsewhere} THEN 0 ELSE 1 END AS is_visible
-       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, count
+    sql`SELECT ${SHOWN}, CASE WHEN p.user_id IS NULL OR n.hidden > 0 ${isElsewhere} OR ${IS_MERGED} THEN 0 ELSE 1 END AS is_visible
+       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, scope_id
                FROM notifications
               WHERE user_id = ${userId} AND (at, id) < (${after.at}, ${after.id})
                     ${unread ? sql`AND read_at IS NULL` : sql``} ${kind ? sql`AND kind = ${kind}` : sql``}
@@ -88,11 +106,12 @@ export async function countUnreadNotifications(db: Queries, userIds: Iterable<st
                FROM participants p JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
               WHERE p.user_id ${among(db, userIds)} AND p.unread_mentions > 0
              UNION ALL
-             SELECT n.user_id, 1 FROM notifications n
+             SELECT n.user_id, count(DISTINCT CASE WHEN n.kind = 'direct' THEN n.conversation_id ELSE n.id END)
+               FROM notifications n
                JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
                JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL
               WHERE n.user_id ${among(db, userIds)} AND n.read_at IS NULL AND n.kind IN ${OWN}
-                AND n.hidden = 0) AS news
+                AND n.hidden = 0 GROUP BY n.user_id) AS news
       GROUP BY news.user_id`,
   )
   return new Map(rows.map(({ user_id, unread }) => [user_id, unread]))

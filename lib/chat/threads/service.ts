@@ -14,6 +14,7 @@ import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
+import { readScopes } from '../notifications/scopes.ts'
 import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
 import { countUnread, findUnread, listUnread, type ThreadReader } from '../unread/store.ts'
 import { findNewest } from '../unread/store-floors.ts'
@@ -173,8 +174,11 @@ interface LockedReader extends ThreadReader, NotifiedReader {
 /** Moves a marker forward, and reads the notifications up to it. */
 function readUpTo(ctx: Context): Move {
   return async (tx, reader, rootId, at) => {
-    publishRead(tx, reader.user_id, await readInThread(tx, reader, rootId, at, ctx.now()))
-    return moveMark(tx, reader, rootId, at)
+    const now = ctx.now()
+    publishRead(tx, reader.user_id, await readInThread(tx, reader, rootId, at, now))
+    const isMoved = await moveMark(tx, reader, rootId, at)
+    await readScopes(tx, reader, rootId, now)
+    return isMoved
   }
 }
 

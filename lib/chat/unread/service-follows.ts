@@ -2,6 +2,7 @@ import { refuseSystem } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
 import { addSeen, countThread } from '../../storage/unread-counts.ts'
 import { lockMembership } from '../memberships/access.ts'
+import { endScope } from '../notifications/scopes.ts'
 import { publishFollowed } from './publishing.ts'
 import { findFollowing, setFollowed } from './store-follows.ts'
 import { listThreadsFor } from './store-listing.ts'
@@ -30,7 +31,8 @@ export const follow = useCase({
 })
 
 /**
- * Ends that the actor follows a thread, until a later reply of the actor. A mention then only notifies.
+ * Ends that the actor follows a thread, until a later reply of the actor. A mention then only notifies. The notification of
+ * the thread is read.
  *
  * @throws ChatError `not_found`, `forbidden` as {@link follow}
  */
@@ -50,7 +52,9 @@ export const unfollow = useCase({
       await setFollowed(tx, rootId, actor.user_id, -at)
       if (followed > 0) await addSeen(tx, reader, { roots: 0, replies: 0, followed })
       await listThreadsFor(tx, [{ root_id: rootId, user_id: actor.user_id }])
-      if (following) await publishFollowed(tx, reader, rootId, false)
+      if (!following) return
+      await endScope(tx, reader, rootId, ctx.now())
+      await publishFollowed(tx, reader, rootId, false)
     })
   },
 })

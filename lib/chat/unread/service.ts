@@ -9,6 +9,7 @@ import { setUnread } from '../../storage/unread-counts.ts'
 import { type LockedMembership, lockMembership } from '../memberships/access.ts'
 import { publishRead } from '../notifications/publishing.ts'
 import { reopen } from '../notifications/reopening.ts'
+import { readScopes } from '../notifications/scopes.ts'
 import { readInConversation } from '../notifications/store-reading.ts'
 import { ConversationReadMark, ConversationUnreadMark } from './schema.ts'
 import { findUnread, sumStored, type ThreadReader } from './store.ts'
@@ -42,7 +43,9 @@ export const markRead = useCase({
         const notified = { ...reader, unread_mentions: reader.unread_mentions ?? 0 }
         const read = await readInConversation(tx, notified, { scope, at: given.at }, ctx.now())
         publishRead(tx, actor.user_id, read)
-        return all ? readAll(tx, reader, given) : readRoots(tx, reader, given)
+        const isMoved = await (all ? readAll(tx, reader, given) : readRoots(tx, reader, given))
+        if (all || reader.is_direct === 1) await readScopes(tx, notified, undefined, ctx.now())
+        return isMoved
       },
     )
   },

@@ -113,10 +113,12 @@ function fold(
     }
     case 'message.edited':
     case 'message.deleted': {
-      const { id, root_id } = event.payload.message
-      // Several messages of a thread may have one notification, of kind `direct`.
+      const { id, root_id, conversation_id } = event.payload.message
+      // Several messages of a thread, or of a direct conversation, may have one notification.
       const isKnown = data.items.some(
-        (notification) => notification.message_id === id || (notification.count && notification.root_id === root_id),
+        ({ message_id, count, kind, ...place }) =>
+          message_id === id ||
+          (count && (kind === 'direct' ? place.conversation_id === conversation_id : place.root_id === root_id)),
       )
       return isKnown ? 'stale' : data
     }
@@ -132,9 +134,15 @@ function fold(
   }
 }
 
-/** The list with a notification in its place, if that has been read; it may have been further down before. */
+/**
+ * The list with a notification in its place, if that has been read; it may have been further down before. Of a direct
+ * conversation, there is one.
+ */
 function withNotification(data: Data, notification: Notification): Data {
-  const others = data.items.filter(({ id }) => id !== notification.id)
+  const isSame = ({ id, kind, read_at, conversation_id }: Notification) =>
+    id === notification.id ||
+    (kind === 'direct' && notification.kind === kind && !read_at && conversation_id === notification.conversation_id)
+  const others = data.items.filter((other) => !isSame(other))
   const at = others.findIndex((other) => isNewer(notification, other))
   if (at < 0 && data.next_after !== undefined) return { ...data, items: others }
   return { ...data, items: others.toSpliced(at < 0 ? others.length : at, 0, notification) }

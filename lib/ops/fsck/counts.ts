@@ -1,7 +1,7 @@
 import { IS_LIST_WRONG, RECENT_REPLIERS } from '../../storage/reply-state.ts'
 import { MESSAGE_COUNT, RECOUNT_MESSAGES } from '../../storage/schema/0012-unread-totals.ts'
-import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0022-inboxes.ts'
 import { PARTICIPANT_COUNT, RECOUNT_PARTICIPANTS } from '../../storage/schema/0029-participant-counts.ts'
+import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../../storage/schema/0056-notification-scopes.ts'
 import { REPLIERS_AS_OF } from '../../storage/schema/0058-last-repliers.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
 import {
@@ -14,6 +14,7 @@ import {
   ROOT_COUNT,
   SEEN_COUNT,
   SEEN_ROOTS,
+  UNREAD_FOLLOWED,
 } from '../../storage/unread-set.ts'
 import { type Invariant, messagesWhere } from './invariant.ts'
 
@@ -34,6 +35,12 @@ const REPLIES = sql`(SELECT p.id, count(m.id) AS total FROM messages p LEFT JOIN
 
 /** The time of the latest message of a conversation. */
 const LATEST = (id: Sql) => sql`(SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = ${id})`
+
+/** The unread notifications `n` of threads without an unread message. */
+const OVER = sql`FROM notifications n JOIN threads t ON t.root_id = n.scope_id
+   JOIN participants p ON p.conversation_id = t.conversation_id AND p.user_id = n.user_id
+   LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = n.user_id
+  WHERE n.scope_id IS NOT NULL AND n.read_at IS NULL AND n.hidden = 0 AND ${UNREAD_FOLLOWED} = 0`
 
 /** The invariants of counts: what they count is in other rows, so most of them can be repaired. */
 export const COUNTS: Invariant[] = [
@@ -144,6 +151,12 @@ export const COUNTS: Invariant[] = [
     find: sql`SELECT x.root_id AS id FROM thread_members x JOIN ${ENTRIES} AS entry
               ON entry.root_id = x.root_id AND entry.user_id = x.user_id WHERE entry.listed_at IS NOT NULL AND ${IS_ENTRY_WRONG}`,
     repair: RELIST,
+  },
+  {
+    name: 'thread-notification-while-unread',
+    says: 'An unread notification of a thread that is shown has unread replies since its user follows the thread.',
+    find: sql`SELECT n.id ${OVER}`,
+    repair: sql`UPDATE notifications SET read_at = at WHERE (id, user_id) IN (SELECT n.id, n.user_id ${OVER})`,
   },
   {
     name: 'unread-mentions-counted',

@@ -1,17 +1,4 @@
-import { sql } from '../sql.ts'
 import type { Migration } from './migrations.ts'
-
-/** The unread mentions of each user in each conversation, from the inboxes. */
-export const UNREAD_MENTIONS = sql`(SELECT m.conversation_id, n.user_id, count(*) AS total
-   FROM notifications n JOIN messages m ON m.id = n.id
-  WHERE n.read_at IS NULL AND n.hidden = 0 GROUP BY m.conversation_id, n.user_id)`
-
-/** Recomputes the unread mentions of all participants. */
-export const RECOUNT_MENTIONS = sql`UPDATE participants SET unread_mentions = counted.total
-  FROM (SELECT p.conversation_id, p.user_id, coalesce(news.total, 0) AS total FROM participants p
-          LEFT JOIN ${UNREAD_MENTIONS} AS news ON news.conversation_id = p.conversation_id AND news.user_id = p.user_id) AS counted
- WHERE participants.conversation_id = counted.conversation_id AND participants.user_id = counted.user_id
-   AND participants.unread_mentions <> counted.total`
 
 const COLUMNS =
   'user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count, since, read_at, hidden'

@@ -53,6 +53,7 @@ import { names } from './0052-names.ts'
 import { avatars } from './0053-avatars.ts'
 import { unreadParts } from './0054-unread-parts.ts'
 import { followedThreads } from './0055-followed-threads.ts'
+import { notificationScopes } from './0056-notification-scopes.ts'
 import { ownAvatars } from './0057-own-avatars.ts'
 import { lastRepliers } from './0058-last-repliers.ts'
 
@@ -145,6 +146,7 @@ export const MIGRATIONS: readonly Migration[] = [
   avatars,
   unreadParts,
   followedThreads,
+  notificationScopes,
   ownAvatars,
   lastRepliers,
 ]

@@ -76,9 +76,9 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     await ada.messages.reply(message_id, { content: '@grace hopper and @all: yes' })
     await ada.messages.reply(message_id, { content: '@all: yes' })
     await ada.messages.reply(message_id, { content: 'yes' })
-    expect(await kinds(grace)).toEqual(['reply', 'reply', 'mention'])
+    expect(await kinds(grace)).toEqual(['reply', 'mention_all', 'mention'])
     expect(await kinds(bob)).toEqual(['mention_all', 'mention_all'])
-    expect((await grace.notifications.list({ kind: 'reply', unread: true })).notifications).toHaveLength(2)
+    expect((await grace.notifications.list({ kind: 'reply', unread: true })).notifications).toHaveLength(1)
     expect((await grace.notifications.list({ conversation: group, limit: 2 })).notifications).toHaveLength(2)
   })
 
@@ -115,14 +115,22 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect([await kinds(grace), await kinds(bob)]).toEqual([[], ['added']])
   })
 
-  it('has a reply, and no more in the entry of its thread, where a direct message quotes the user', async () => {
+  /** The direct conversation of ada with another user, who has read it. */
+  async function directWith(other: Person): Promise<string> {
+    const { conversation_id } = await ada.conversations.direct({ user_id: other.id })
+    await other.conversations.markRead(conversation_id, { all: true })
+    await readAll(other)
+    return conversation_id
+  }
+
+  it('has a reply of its own where a direct message quotes the user, and counts it as unread', async () => {
     await gather(eve)
-    const { conversation_id } = await ada.conversations.direct({ user_id: eve.id })
+    const conversation_id = await directWith(eve)
     const { message_id: quote_id } = await eve.messages.postRoot(conversation_id, { content: 'Does it run?' })
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'It does' })
     await ada.messages.reply(message_id, { content: 'As you asked', quote_id })
     await ada.messages.reply(message_id, { content: 'As I said', quote_id: message_id })
-    expect(await unread(eve)).toMatchObject([{ kind: 'direct', count: 2 }, { kind: 'reply' }])
+    expect(await unread(eve)).toMatchObject([{ kind: 'direct', count: 3 }, { kind: 'reply' }])
     await eve.threads.markRead(message_id)
     expect(await kinds(eve)).toEqual([])
   })
@@ -335,23 +343,36 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect(await unread(grace)).toMatchObject([{ kind: 'direct', root_id: one }])
   })
 
-  it('has one entry for a thread of a direct conversation while it is not read', async () => {
+  it('has one entry for a direct conversation while it is not read, with all that is unread in it', async () => {
     await gather(grace)
-    const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
+    const conversation_id = await directWith(grace)
     const { message_id, root_id } = await ada.messages.postRoot(conversation_id, { content: 'one' })
+    const [first] = await unread(grace)
+    expect(first).toMatchObject({ kind: 'direct', root_id, message_id, count: 1, actor_user_id: ada.id })
     const other = await ada.messages.postRoot(conversation_id, { content: 'other' })
     const second = await ada.messages.reply(message_id, { content: 'two' })
-    expect(await unread(grace)).toMatchObject([
-      { kind: 'direct', root_id, message_id: second.message_id, count: 2, excerpt: 'two' },
-      { kind: 'direct', root_id: other.root_id, count: 1 },
-    ])
+    const [row] = await unread(grace)
+    expect(await unread(grace)).toEqual([row])
+    expect(row).toMatchObject({ id: first!.id, root_id, message_id: second.message_id, count: 3, excerpt: 'two' })
+    // It shows what is still unread.
     await grace.threads.markRead(root_id)
+    expect(await unread(grace)).toMatchObject([{ id: first!.id, root_id: other.root_id, count: 1, excerpt: 'other' }])
+    await grace.threads.markRead(other.root_id)
+    const { notifications, unread: left } = await grace.notifications.list({ conversation: conversation_id, limit: 1 })
+    expect([left, notifications]).toMatchObject([0, [{ id: first!.id, read_at: expect.any(String) }]])
+    expect(notifications[0]).not.toHaveProperty('count')
     await ada.messages.reply(message_id, { content: 'three' })
-    expect(await unread(grace)).toMatchObject([{ root_id, count: 1, excerpt: 'three' }, { root_id: other.root_id }])
+    expect(await unread(grace)).toMatchObject([{ root_id, count: 1, excerpt: 'three' }])
+    expect((await unread(grace))[0]!.id).not.toBe(first!.id)
     const asked = await grace.messages.reply(message_id, { content: 'four' })
     await ada.messages.reply(asked.message_id, { content: 'five' })
-    expect(await kinds(grace)).toEqual(['reply', 'direct', 'direct'])
-    expect(await kinds(ada)).toEqual(['reply'])
+    expect(await kinds(grace)).toEqual(['reply', 'direct'])
+    // A reply to a root of one's own is a message like others.
+    expect(await kinds(ada)).toEqual(['direct'])
+    await ada.conversations.markRead(conversation_id, { all: true })
+    const mine = await ada.messages.postRoot(conversation_id, { content: 'mine' })
+    await grace.messages.reply(mine.message_id, { content: 'to the root' })
+    expect(await kinds(ada)).toEqual(['direct'])
   })
 
   it('follows the edits of a message, and notifies each person once', async () => {
@@ -395,27 +416,33 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('shows a thread of a direct conversation as long as one of its messages is left, whatever arrived in silence', async () => {
+  it('shows a direct conversation as long as one of its messages is left, whatever arrived in silence', async () => {
     await gather(grace)
-    const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
+    const conversation_id = await directWith(grace)
     const first = await ada.messages.postRoot(conversation_id, { content: 'one' })
     await grace.conversations.setSettings(conversation_id, { level: 'none' })
     const silent = await ada.messages.reply(first.message_id, { content: 'two' })
     await grace.conversations.setSettings(conversation_id, { level: 'all' })
     const last = await ada.messages.reply(first.message_id, { content: 'three' })
+    expect(await unread(grace)).toMatchObject([{ message_id: last.message_id, count: 3 }])
     await ada.messages.remove(silent.message_id)
     await ada.messages.remove(first.message_id)
     expect(await unread(grace)).toMatchObject([{ kind: 'direct', message_id: last.message_id, count: 1 }])
     await ada.messages.remove(last.message_id)
     expect(await unread(grace)).toEqual([])
+    await ada.messages.restore(first.message_id)
+    expect(await unread(grace)).toMatchObject([{ kind: 'direct', message_id: first.message_id, count: 1 }])
+    // What is read while a deleted message would be unread comes back with that message.
+    await grace.threads.markRead(first.message_id, { message_id: first.message_id })
+    expect(await unread(grace)).toEqual([])
     await ada.messages.restore(last.message_id)
-    expect(await unread(grace)).toMatchObject([{ kind: 'direct', message_id: last.message_id }])
+    expect(await unread(grace)).toMatchObject([{ kind: 'direct', message_id: last.message_id, count: 1 }])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('counts a message of a direct conversation with its thread while no edit mentions the user', async () => {
+  it('counts a message of a direct conversation as unread, whether an edit mentions the user or not', async () => {
     await gather(grace)
-    const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
+    const conversation_id = await directWith(grace)
     const mentions = async () => (await grace.conversations.get(conversation_id)).mentions
     const shown = async () =>
       (await unread(grace)).map(({ kind, message_id, count }) => [kind, message_id, count].filter(Boolean))
@@ -428,14 +455,14 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     const { message_id: third } = await ada.messages.reply(first, { content: 'three, @all' })
     expect(await shown()).toEqual([
       ['mention_all', third],
-      ['direct', second, 2],
+      ['direct', second, 3],
     ])
     await ada.messages.edit(third, { content: 'three' })
     expect(await shown()).toEqual([['direct', third, 3]])
     await ada.messages.edit(second, { content: 'two', mentions: { user_ids: [grace.id] } })
     expect([await shown(), await mentions()]).toEqual([
       [
-        ['direct', third, 2],
+        ['direct', third, 3],
         ['mention', second],
       ],
       1,
@@ -450,7 +477,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect([await shown(), await mentions()]).toEqual([
       [
         ['mention', third],
-        ['direct', second, 2],
+        ['direct', second, 3],
       ],
       1,
     ])
@@ -462,6 +489,83 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect([await shown(), await mentions()]).toEqual([[], 0])
     const { notifications } = await grace.notifications.list({ conversation: conversation_id })
     expect(notifications.slice(0, 2).map(({ kind }) => kind)).toEqual(['mention', 'direct'])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('has one entry for a thread that the user follows, while it is not read, and moves it to the front', async () => {
+    await gather(grace, bob)
+    const mentions = async () => (await grace.conversations.get(group)).mentions
+    const { message_id: root_id } = await grace.messages.postRoot(group, { content: 'Does it run?' })
+    const { message_id: mention } = await bob.messages.postRoot(group, { content: '@Grace Hopper' })
+    const { message_id: one } = await ada.messages.reply(root_id, { content: 'one' })
+    const [row] = await unread(grace)
+    expect(row).toMatchObject({ kind: 'reply', root_id, message_id: one, actor_user_id: ada.id, count: 1 })
+    const { message_id: two } = await bob.messages.reply(one, { content: 'two' })
+    expect(await unread(grace)).toMatchObject([{ id: row!.id, message_id: two, count: 2 }, { kind: 'mention' }])
+    // Authors of replies follow from then on, and a reply to one of theirs has an entry of its own.
+    expect(await unread(ada)).toMatchObject([{ kind: 'reply', message_id: two }])
+    expect((await unread(ada))[0]).not.toHaveProperty('count')
+    await grace.messages.reply(root_id, { content: 'three' })
+    const ofAda = await unread(ada)
+    expect(ofAda.map(({ count }) => count)).toEqual([2, undefined])
+    expect(await unread(bob)).toMatchObject([{ kind: 'reply', count: 1, excerpt: 'three' }])
+    expect(await mentions()).toBe(2)
+    await bob.messages.remove(two)
+    expect(await unread(grace)).toMatchObject([{ id: row!.id, message_id: one, count: 1 }, { message_id: mention }])
+    await ada.messages.remove(one)
+    expect([await kinds(grace), await mentions()]).toEqual([['mention'], 1])
+    await bob.messages.restore(two)
+    expect(await unread(grace)).toMatchObject([{ id: row!.id, message_id: two, count: 1 }, { message_id: mention }])
+    await grace.threads.markRead(root_id)
+    expect([await kinds(grace), await mentions()]).toEqual([['mention'], 1])
+    await grace.threads.markUnread(root_id, { message_id: two })
+    expect(await unread(grace)).toMatchObject([{ id: row!.id, message_id: two, count: 1 }, { kind: 'mention' }])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('has nothing of a thread that the user follows no longer, nor from before', async () => {
+    await gather(grace, bob)
+    const { message_id: root_id } = await ada.messages.postRoot(group, { content: 'one' })
+    await bob.messages.reply(root_id, { content: 'two' })
+    await grace.threads.follow(root_id)
+    expect(await kinds(grace)).toEqual([])
+    await bob.messages.reply(root_id, { content: 'three' })
+    expect(await unread(grace)).toMatchObject([{ kind: 'reply', count: 1 }])
+    await grace.threads.unfollow(root_id)
+    expect([await kinds(grace), (await grace.conversations.get(group)).mentions]).toEqual([[], 0])
+    await bob.messages.reply(root_id, { content: 'four' })
+    expect(await kinds(grace)).toEqual([])
+    await grace.threads.follow(root_id)
+    await ada.messages.reply(root_id, { content: 'five' })
+    expect(await unread(grace)).toMatchObject([{ count: 1, excerpt: 'five' }])
+    await grace.conversations.markRead(group, { all: true })
+    expect(await kinds(grace)).toEqual([])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('has an entry of its own for what an edit mentions in a thread that the user follows', async () => {
+    await gather(grace, bob)
+    const { message_id: root_id } = await grace.messages.postRoot(group, { content: 'Does it run?' })
+    const { message_id } = await ada.messages.reply(root_id, { content: 'one' })
+    await ada.messages.edit(message_id, { content: '@Grace Hopper one' })
+    expect([await kinds(grace), (await grace.conversations.get(group)).mentions]).toEqual([['mention'], 1])
+    await ada.messages.edit(message_id, { content: 'one' })
+    expect(await unread(grace)).toMatchObject([{ kind: 'reply', message_id, count: 1 }])
+    const { message_id: second } = await ada.messages.reply(root_id, { content: 'two' })
+    await ada.messages.edit(second, { content: '@all two' })
+    expect(await unread(grace)).toMatchObject([{ kind: 'mention_all' }, { kind: 'reply', message_id, count: 2 }])
+    expect((await grace.conversations.get(group)).mentions).toBe(2)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('has nothing of a thread from before the user was added again', async () => {
+    await gather(grace, bob)
+    const { message_id: root_id } = await grace.messages.postRoot(group, { content: 'Does it run?' })
+    await ada.messages.reply(root_id, { content: 'one' })
+    await ada.participants.remove(group, grace.id)
+    await ada.messages.reply(root_id, { content: 'two' })
+    await ada.participants.add(group, { user_id: grace.id })
+    expect([await kinds(grace), (await grace.conversations.get(group)).mentions ?? 0]).toEqual([['added'], 0])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 

@@ -65,9 +65,9 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
     const [, reply] = await statementsOf(() => ada.messages.reply(message_id, { content: 'No name, either' }))
     // The place; the thread, the message, and the counts of the author in the thread and in the conversation.
     expect(root).toHaveLength(1 + changes(4) + atEnd)
-    // The place, the parent; the message, and the counts of the parent, the thread, and of the author; the lists, and the
-    // numbers, of those who follow the thread.
-    expect(reply).toHaveLength(2 + changes(5) + 2 + atEnd)
+    // The place, the parent, the followers; the message, and the counts of the parent, the thread, and of the author; the lists,
+    // and the numbers, of those who follow the thread.
+    expect(reply).toHaveLength(3 + changes(5) + 2 + atEnd)
     expect([...root, ...reply].filter((sql) => /INTO (notifications|mentions)/.test(sql))).toEqual([])
   })
 
@@ -77,8 +77,9 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
     )
     expect(named).toHaveLength(2 + changes(4) + atEnd)
     const [, reply] = await statementsOf(() => grace.messages.reply(message_id, { content: 'For ada' }))
-    // With the first reply grace follows the thread: the event says how much of it is unread.
-    expect(reply).toHaveLength(2 + changes(5) + 3 + atEnd + (dialect === 'sqlite' ? 2 : 1))
+    // With the first reply grace follows the thread: the event says how much of it is unread. The followers are read; their
+    // lists and numbers, and the notification with its count, are stored.
+    expect(reply).toHaveLength(3 + changes(5) + 3 + atEnd + (dialect === 'sqlite' ? 2 : 1))
   })
 
   it('are few for the removal of a notification of many users', async () => {

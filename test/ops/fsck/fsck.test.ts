@@ -54,6 +54,10 @@ const BREAKS: Record<string, string> = {
   'answers.chunks': `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
     SELECT id, conversation_id, 'w', 0 FROM messages WHERE role = 'assistant'`,
   'conversations.active': 'UPDATE conversations SET active_at = 0',
+  'thread-notification-while-unread': `INSERT INTO notifications (user_id, id, kind, at, conversation_id, scope_id, message_id)
+    SELECT (SELECT min(user_id) FROM participants p WHERE p.conversation_id = m.conversation_id), 'n', 'reply', 1,
+           m.conversation_id, m.root_id, m.id FROM messages m WHERE m.id = (SELECT min(id) FROM messages);
+    UPDATE thread_members SET followed_at = -9000000000000000`,
   'unread-mentions-counted': 'UPDATE participants SET unread_mentions = unread_mentions + 1',
   'mention-rows-participate-or-left':
     "UPDATE messages SET mention_all = 0, mentioned = 'nobody' WHERE id = (SELECT min(id) FROM messages)",
@@ -105,6 +109,7 @@ const REPAIRABLE = [
   'roots-counted',
   'unread-counted',
   'follows-listed',
+  'thread-notification-while-unread',
   'unread-mentions-counted',
   'reactions-of-live-rows',
   'reactions-listed',

@@ -1,0 +1,69 @@
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../live/transaction/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { levelOf, type ParticipantSettings } from '../memberships/rules-settings.ts'
+import { type Follower, listFollowers, moveOfThreads } from './store-moving.ts'
+
+/** A reply of a thread, and the users that it does not concern as followers: its author, and those with a reason of their own. */
+interface Reply {
+  id: string
+  conversation_id: string
+  root_id: string
+  at: Micros
+  except: ReadonlySet<string>
+}
+
+/**
+ * Notifies the followers of the threads of a batch of posts: each of the latest reply that concerns them. A batch without
+ * replies costs nothing.
+ */
+export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id'>) {
+  const threads = new Map<string, Reply[]>()
+  let followers: Follower[] = []
+  /** Whether users began to follow a thread of the batch by one of its posts. */
+  let isChanged = false
+
+  return {
+    /** Reads the followers of the threads of messages; their conversations are locked. */
+    async load(tx: Tx, parentIds: readonly string[]): Promise<void> {
+      if (parentIds.length > 0) followers = await listFollowers(tx, parentIds)
+    },
+
+    /** @param others those that the message notifies for another reason */
+    add(
+      { id, conversation_id, root_id, at, author }: Omit<Reply, 'except'> & { author: string },
+      others: readonly Pick<ParticipantSettings, 'user_id'>[],
+      isFollowing: boolean,
+    ): void {
+      const except = new Set([author, ...others.map(({ user_id }) => user_id)])
+      const earlier = threads.get(root_id)
+      const reply = { id, conversation_id, root_id, at, except }
+      if (earlier) earlier.unshift(reply)
+      else threads.set(root_id, [reply])
+      isChanged ||= isFollowing
+    },
+
+    /** The messages and who follows their threads are stored. */
+    async store(tx: Tx): Promise<void> {
+      if (isChanged && [...threads.values()].some((replies) => replies.length > 1))
+        followers = await listFollowers(tx, [...threads.keys()])
+      if (followers.length === 0) return
+      const rows = [...threads].flatMap(([root_id, replies]) => {
+        const ids = new Map(replies.map((reply) => [reply.id, id()]))
+        return followers.flatMap((follower) => {
+          const reply = follower.root_id === root_id ? replyFor(follower, replies) : undefined
+          if (!reply || levelOf({ ...follower, is_direct: 0 }, config.notifications.default_level) === 'none') return []
+          const { user_id, level, muted_until, archived } = follower
+          const { conversation_id, at } = reply
+          const settings = { user_id, level, muted_until, archived }
+          return { id: ids.get(reply.id)!, user_id, at, conversation_id, root_id, message_id: reply.id, settings }
+        })
+      })
+      if (rows.length > 0) tx.notify(moveOfThreads(tx, rows))
+    },
+  }
+}
+
+/** The latest reply that concerns a follower. */
+const replyFor = ({ user_id, since }: Follower, replies: readonly Reply[]) =>
+  replies.find(({ at, except }) => since <= at && !except.has(user_id))
