@@ -28,6 +28,7 @@ import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { fillParticipants } from './chat/memberships/filling.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { notifyAll } from './chat/notifications/all.ts'
+import { notifyFollowers } from './chat/notifications/followers.ts'
 import { createNotifier } from './chat/notifications/host.ts'
 import { addressNotification } from './chat/notifications/service-mail.ts'
 import { createUserUpdates } from './chat/people/updates.ts'
@@ -261,6 +262,7 @@ function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof ma
     'user.erase': (run) => erasure.resume(sparing(), run),
     'storage.purge': (run) => purge(ctx, run),
     'message.notify': (run) => notifyAll(ctx, run),
+    'thread.notify': (run) => notifyFollowers(ctx, run),
     'search.fill': (run) => fill(ctx, run),
     'participants.fill': (run) => fillParticipants(ctx, run),
     'files.collect': (run) => collect(sparing(), run),

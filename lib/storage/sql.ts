@@ -61,7 +61,7 @@ export function statement(text: string, params: readonly Primitive[] = []): Sql 
 }
 
 /** Parts with a separator between them: a list of columns, conditions behind each other. */
-export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' | ' UNION ALL '): Sql {
+export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' | ' UNION ALL ' | ' UNION '): Sql {
   return statement(parts.map(({ text }) => text).join(separator), paramsFrom([...parts]))
 }
 

@@ -7,6 +7,7 @@ export const TaskKind = v.picklist([
   'user.erase',
   'storage.purge',
   'message.notify',
+  'thread.notify',
   'search.fill',
   'participants.fill',
   'files.collect',
@@ -23,7 +24,7 @@ export const TASK_KINDS = TaskKind.options
 export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'files.check']
 
 /** The kinds that users wait for: they must not wait for those that take long. */
-export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify']
+export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify', 'thread.notify']
 
 /** The parameters of a task and its progress. */
 export const TaskDetail = v.record(v.string(), v.union([v.string(), v.number()]))

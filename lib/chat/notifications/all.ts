@@ -36,26 +36,43 @@ export function notifyAllLater(
   tx.enqueue({ kind: 'message.notify', key: id, detail: { conversation_id, at } })
 }
 
-/** Notifies the participants of a message, some in each transaction, as long as it mentions all. */
-export async function notifyAll(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
-  const { conversation_id, at } = detail as { conversation_id: string; at: number }
+/** Notifies the participants of a message, as long as it mentions all. */
+export function notifyAll(ctx: Context, run: TaskRun): Promise<TaskOutcome> {
+  const { at } = run.detail as { at: number }
+  return notifyInPages(ctx, run, async (tx, page) => {
+    const message = await findMessageToAll(tx, run.key)
+    const users = message ? await listToNotify(tx, message, { ...page, at }) : []
+    if (users.length > 0) await notify(ctx, tx, message!, at, users)
+    return users.map(({ user_id }) => user_id)
+  })
+}
+
+/**
+ * Notifies users of the conversation of a task, some in each transaction.
+ *
+ * @param notify notifies up to `limit` users with ids after `after`, in the order of their ids; @returns these
+ */
+export async function notifyInPages(
+  ctx: Context,
+  { detail, isOver }: TaskRun,
+  notify: (tx: Tx, page: { after: string; limit: number }) => Promise<string[]>,
+): Promise<TaskOutcome> {
+  const { conversation_id } = detail as { conversation_id: string }
   let { after = '' } = detail as { after?: string }
   const limit = BATCH[ctx.db.dialect]
   while (!isOver()) {
-    const { users, ms } = await ctx.write(async (tx) => {
+    const { ids, ms } = await ctx.write(async (tx) => {
       const began = performance.now()
       const isThere = (await lockConversation(tx, conversation_id)) !== undefined
-      const message = isThere ? await findMessageToAll(tx, key) : undefined
-      const users = message ? await listToNotify(tx, message, { after, at, limit }) : []
-      if (users.length > 0) await notify(ctx, tx, message!, at, users)
-      return { users, ms: performance.now() - began }
+      const ids = isThere ? await notify(tx, { after, limit }) : []
+      return { ids, ms: performance.now() - began }
     })
-    if (users.length < limit) return { done: true }
-    after = users.at(-1)!.user_id
+    if (ids.length < limit) return { done: true }
+    after = ids.at(-1)!
     // Other posts to the conversation get half of the time.
     await sleep(Math.max(1, ms))
   }
-  return { done: false, detail: { conversation_id, at, after } }
+  return { done: false, detail: { ...detail, after } }
 }
 
 /** As if the message had notified them when it arrived. */

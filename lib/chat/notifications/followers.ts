@@ -1,8 +1,18 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
+import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { levelOf, type ParticipantSettings } from '../memberships/rules-settings.ts'
-import { type Follower, listFollowers, moveOfThreads } from './store-moving.ts'
+import { notifyInPages } from './all.ts'
+import {
+  type Follower,
+  findReply,
+  listConcerned,
+  listFollowers,
+  listMembers,
+  MAX_IN_POST,
+  moveOfThreads,
+} from './store-moving.ts'
 
 /** A reply of a thread, and the users that it does not concern as followers: its author, and those with a reason of their own. */
 interface Reply {
@@ -49,6 +59,11 @@ export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id
         followers = await listFollowers(tx, [...threads.keys()])
       if (followers.length === 0) return
       const rows = [...threads].flatMap(([root_id, replies]) => {
+        if (followers.filter((follower) => follower.root_id === root_id).length > MAX_IN_POST) {
+          for (const { id: key, conversation_id } of replies)
+            tx.enqueue({ kind: 'thread.notify', key, detail: { conversation_id } })
+          return []
+        }
         const ids = new Map(replies.map((reply) => [reply.id, id()]))
         return followers.flatMap((follower) => {
           const reply = follower.root_id === root_id ? replyFor(follower, replies) : undefined
@@ -62,6 +77,32 @@ export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id
       if (rows.length > 0) tx.notify(moveOfThreads(tx, rows))
     },
   }
+}
+
+/** Notifies the followers of the thread of a reply, unless it is deleted; those who have read it by then are not. */
+export function notifyFollowers(ctx: Context, run: TaskRun): Promise<TaskOutcome> {
+  const { conversation_id } = run.detail as { conversation_id: string }
+  return notifyInPages(ctx, run, async (tx, page) => {
+    const reply = await findReply(tx, run.key)
+    if (!reply) return []
+    const { id: message_id, root_id, created_at: at } = reply
+    const ids = await listMembers(tx, root_id, page)
+    const users = (await listConcerned(tx, reply, ids)).filter(
+      (user) => levelOf({ ...user, is_direct: 0 }, ctx.config.notifications.default_level) !== 'none',
+    )
+    const id = ctx.id()
+    const rows = users.map((settings) => ({
+      id,
+      user_id: settings.user_id,
+      at,
+      conversation_id,
+      root_id,
+      message_id,
+      settings,
+    }))
+    if (rows.length > 0) tx.notify(moveOfThreads(tx, rows))
+    return ids
+  })
 }
 
 /** The latest reply that concerns a follower. */

@@ -1,9 +1,9 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
+import { among, join, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { addToMentions } from '../../storage/unread-mentions.ts'
-import { FOLLOWED_SINCE_IN_GROUP } from '../../storage/unread-set.ts'
+import { FOLLOWED_SINCE, FOLLOWED_SINCE_IN_GROUP, SEEN_TO } from '../../storage/unread-set.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { mentionGroups } from './rules.ts'
@@ -113,20 +113,22 @@ export interface Follower extends ParticipantSettings {
   since: Micros
 }
 
-/** The followers of a thread that a reply notifies in its own transaction. */
+/** The followers of a thread that a reply notifies in its own transaction. With more, a task notifies all of them. */
 export const MAX_IN_POST = 100
 
-/** Whether a member may follow the thread: before the participant is looked up. */
-const MAY_FOLLOW = sql`(r.live_count > 0 OR r.followed_at > 0 OR r.user_id = root.posted_by)`
+/** Where the members who may follow a thread are found without those who only read it: by `followers`, `thread_followers`. */
+const ARE_FOLLOWERS = [sql`r.followed_at IS NOT NULL`, sql`r.listed_at IS NOT NULL`, sql`r.user_id = root.posted_by`]
 
-/**
- * The followers of the thread of a row `place`. PostgreSQL looks up participants by both columns of their key only if they are
- * compared with those of one table, which OFFSET 0 makes of the members.
- */
+/** The followers of the thread of a row `place`. */
 const FOLLOWERS = sql`SELECT r.root_id, p.user_id, p.level, p.muted_until, p.archived, ${FOLLOWED_SINCE_IN_GROUP} AS since
-    FROM (SELECT r.root_id, r.user_id, r.followed_at, r.live_count, place.member_of, root.posted_by
+    FROM (${join(
+      ARE_FOLLOWERS.map(
+        (condition) => sql`SELECT r.root_id, r.user_id, r.followed_at, r.live_count, place.member_of
             FROM thread_members r JOIN messages root ON root.id = place.root_id
-           WHERE r.root_id = place.root_id AND ${MAY_FOLLOW} OFFSET 0) AS r
+           WHERE r.root_id = place.root_id AND ${condition}`,
+      ),
+      ' UNION ',
+    )}) AS r
     JOIN threads t ON t.root_id = r.root_id
     JOIN messages root ON root.id = r.root_id
     JOIN participants p ON p.conversation_id = r.member_of AND p.user_id = r.user_id
@@ -141,8 +143,11 @@ const OF_PARENTS = onRows<{ parent_id: string }>({ parent_id: 'text' }, (given, 
        CROSS JOIN messages place CROSS JOIN threads t CROSS JOIN messages root CROSS JOIN thread_members r
        CROSS JOIN participants p
       WHERE place.id = given.parent_id AND t.root_id = place.root_id AND root.id = t.root_id AND r.root_id = t.root_id
-        AND ${MAY_FOLLOW} AND p.conversation_id = t.conversation_id AND p.user_id = r.user_id
-        AND ${FOLLOWED_SINCE_IN_GROUP} IS NOT NULL
+        AND r.user_id IN (SELECT f.user_id FROM thread_members f WHERE f.root_id = t.root_id AND f.followed_at IS NOT NULL
+                           UNION SELECT f.user_id FROM thread_members f
+                                  WHERE f.root_id = t.root_id AND f.listed_at IS NOT NULL
+                           UNION SELECT root.posted_by)
+        AND p.conversation_id = t.conversation_id AND p.user_id = r.user_id AND ${FOLLOWED_SINCE_IN_GROUP} IS NOT NULL
       LIMIT ${literal(MAX_IN_POST + 1)}`
     : sql`WITH places AS MATERIALIZED (
          SELECT DISTINCT m.root_id, m.conversation_id AS member_of FROM ${given} JOIN messages m ON m.id = given.parent_id)
@@ -151,7 +156,7 @@ const OF_PARENTS = onRows<{ parent_id: string }>({ parent_id: 'text' }, (given, 
 
 /**
  * The followers of the threads of these messages, outside of direct conversations: of each up to one more than
- * {@link MAX_IN_POST}. By the members of the threads.
+ * {@link MAX_IN_POST}. By the followers of the threads.
  */
 export async function listFollowers(tx: Queries, messageIds: readonly string[]): Promise<Follower[]> {
   const rows = await OF_PARENTS.all<Follower>(
@@ -159,6 +164,53 @@ export async function listFollowers(tx: Queries, messageIds: readonly string[]):
     messageIds.map((parent_id) => ({ parent_id })),
   )
   return [...new Map(rows.map((row) => [`${row.root_id} ${row.user_id}`, row])).values()]
+}
+
+/** A reply whose followers a task notifies. */
+export interface NotifyingReply {
+  id: string
+  root_id: string
+  posted_by: string | null
+  created_at: Micros
+}
+
+/** The reply, unless it is deleted. By primary key. */
+export function findReply(db: Queries, messageId: string): Promise<NotifyingReply | undefined> {
+  return db.get<NotifyingReply>(
+    sql`SELECT id, root_id, posted_by, created_at FROM messages
+      WHERE id = ${messageId} AND parent_id IS NOT NULL AND deleted_at IS NULL`,
+  )
+}
+
+/** Up to `limit` members who may follow a thread, with ids after `after`, by their ids. As {@link listFollowers}. */
+export async function listMembers(
+  db: Queries,
+  rootId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const arms = ARE_FOLLOWERS.map(
+    (condition) =>
+      sql`SELECT r.user_id FROM messages root JOIN thread_members r ON r.root_id = root.id
+         WHERE root.id = ${rootId} AND r.user_id > ${after} AND ${condition}`,
+  )
+  const rows = await db.all<{ user_id: string }>(sql`${join(arms, ' UNION ')} ORDER BY user_id LIMIT ${limit}`)
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** The users that a reply concerns as followers and who have not read it yet, among these. By primary keys. */
+export function listConcerned(
+  db: Queries,
+  { id, root_id, posted_by, created_at }: NotifyingReply,
+  userIds: readonly string[],
+): Promise<ParticipantSettings[]> {
+  return db.all<ParticipantSettings>(
+    sql`SELECT p.user_id, p.level, p.muted_until, p.archived
+       FROM threads t CROSS JOIN participants p
+       JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+      WHERE t.root_id = ${root_id} AND p.conversation_id = t.conversation_id AND p.user_id ${among(db, userIds)}
+        AND p.user_id <> ${posted_by ?? ''} AND ${FOLLOWED_SINCE} <= ${created_at} AND ${SEEN_TO} < ${created_at}
+        AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = ${id} AND o.user_id = p.user_id)`,
+  )
 }
 
 /** The message of a thread of which a follower is to be notified. */
