@@ -65,6 +65,7 @@ const REFUSING: Record<string, (bad: Unknown) => unknown> = {
     chat.attachments.upload(ada, 'x', Object.assign({ name: 'x', bytes: new Uint8Array(1) }, bad)),
   'Chat.attachments.open(options)': (bad) => chat.attachments.open(ada, 'x', bad),
   'Chat.attachments.openThumbnail(options)': (bad) => chat.attachments.openThumbnail(ada, 'x', bad),
+  'Chat.users.openAvatar(options)': (bad) => chat.users.openAvatar('x', bad),
   'Chat.attachments.openLink(options)': (bad) => chat.attachments.openLink('x', bad),
   'Chat.events.follow(options)': (bad) => first(chat.events.follow(ada, 'x', bad)),
   'Chat.events.followAll(options)': (bad) => first(chat.events.followAll(ada, bad)),
@@ -116,6 +117,9 @@ const SENT = 'sent over HTTP, where unknown fields are ignored: a page may be ne
 const ACCEPTING: Record<string, string> = {
   'Chat.reload(config)': MADE_BY_US,
   'createChatService(config)': MADE_BY_US,
+  'Chat.auth.setAvatar(bytes)': 'bytes, or a function',
+  'WebPage.fetch(options)': 'the adapter passes them',
+  'WebChat.fetch(options)': 'the adapter passes them',
   'createChatService(storage)': MADE_BY_US,
   'Storage.export(onProgress)': 'a function',
   'Storage.import(onProgress)': 'a function',

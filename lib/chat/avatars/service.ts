@@ -8,7 +8,8 @@ import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { PHOTO_TYPES } from '../../core/file-types.ts'
-import { useCase } from '../../core/use-case.ts'
+import type { NamesOf } from '../../core/known-names.ts'
+import { assertKnown, useCase } from '../../core/use-case.ts'
 import { PictureError, type PictureProblem } from '../../files/pictures/picture-error.ts'
 import { type StrippedPicture, stripPicture } from '../../files/pictures/strip.ts'
 import { spendAct } from '../../limits/spending.ts'
@@ -170,12 +171,15 @@ export interface PhotoOptions {
   headers?: RequestHeaders
 }
 
+const PHOTO_OPTIONS: NamesOf<PhotoOptions> = { headers: 0 }
+
 /**
  * The bytes of a photo that a user has set, for every caller that knows its key: `<img>` sends no session to another origin.
  *
  * @throws ChatError `not_found`, also for a photo that was replaced or removed; `unavailable`
  */
-export async function openAvatar(ctx: Context, key: string, { headers }: PhotoOptions = {}): Promise<FileAnswer> {
+export async function openAvatar(ctx: Context, key: string, options?: PhotoOptions): Promise<FileAnswer> {
+  assertKnown(options, PHOTO_OPTIONS)
   assertEnabled(ctx)
   const photo = await findPhoto(ctx.db, key)
   if (!photo) throw new ChatError('not_found')
@@ -185,7 +189,7 @@ export async function openAvatar(ctx: Context, key: string, { headers }: PhotoOp
   const answer = answerWith(
     await openSource(ctx),
     { ...file, modified: Number(created_at) / 1000 },
-    { inline: true, is_shared: true, headers: headers ?? { get: () => null } },
+    { inline: true, is_shared: true, headers: options?.headers ?? { get: () => null } },
   )
   // Its URL never has other bytes; a shared cache would keep a photo that was removed.
   return { ...answer, headers: { ...answer.headers, 'cache-control': 'private, max-age=31536000, immutable' } }
