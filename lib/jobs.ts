@@ -139,7 +139,6 @@ function jobsOf(ctx: Context): Record<JobName, Job> {
     recount: {
       interval_ms: 5_000,
       run: () => recountUnread(ctx),
-      at_start: true,
       warning: 'Unread counts could not be counted anew: some may be wrong after processes of an older version',
       exclusive: true,
     },

@@ -123,6 +123,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
     createMessageSearch: TAKES_ANY,
     searchMessages: TAKES_ANY,
     inboxOf: NEEDS_STORE,
+    peopleOf: NEEDS_STORE,
     pinsOf: NEEDS_STORE,
     presenceOf: NEEDS_STORE,
     receiptsOf: NEEDS_STORE,

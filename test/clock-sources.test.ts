@@ -88,7 +88,6 @@ const NOT_BY_AGE: Record<string, string> = {
   'lib/cluster/store-presence.ts deleteUnseen': 'presence: the caller asks whether the clock is trusted',
   'lib/cluster/store-signals.ts deleteSignals': 'signals, which live for seconds',
   'lib/chat/answers/store.ts deleteUnderWay': 'leases',
-  'lib/chat/notifications/store-direct.ts replaceBy': 'a later notification takes its place',
   'lib/live/log/restored-dump.ts': 'a number of a transaction',
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
 import { limitedEndpoints } from '../../lib/http/request/rate-limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
+import { png } from '../files/pictures/make.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -96,6 +97,9 @@ const QUERIES: Record<string, string> = {
 /** The file of the message. */
 const FILE = new TextEncoder().encode('abc')
 
+/** The photo that a caller sets. */
+const PHOTO = png(2, 2)
+
 /** Limits that no call reaches. */
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
@@ -122,6 +126,8 @@ interface World {
   identity_id: string
   /** Of a newcomer. */
   invite_id: string
+  /** Of a user's photo. */
+  key: string
   /** Of the message. */
   attachment_id: string
   /** Of its only part. */
@@ -149,7 +155,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
   )
   const actors = new Map<string, Actor>()
   const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
-  let [session_id, key_id, identity_id] = ['', '', '']
+  let [session_id, key_id, identity_id, key] = ['', '', '', '']
   let n = 0
   let untouched: World | undefined
 
@@ -167,6 +173,8 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
     const linked = { id: id(), provider: 'provider_a', issuer: 'https://a.example', subject: 'target', user_id }
     await write((tx) => insertIdentity(tx, { ...linked, created_at: now() }))
     identity_id = linked.id
+    const { avatar_url } = await chat.auth.setAvatar(actors.get('stranger')!, PHOTO)
+    key = avatar_url.split('/').at(-1)!
   })
 
   async function createWorld(name: string): Promise<World> {
@@ -204,6 +212,7 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       session_id,
       key_id,
       identity_id,
+      key,
       invite_id: name === 'newcomersRevoke' ? await inviteNewcomer() : '',
       provider: 'provider_a',
       path: 'security.txt',
@@ -262,7 +271,8 @@ describeOnEachDatabase('rights', (openUrl, dialect) => {
       }
       const path = route.path.replace(/\{(\w+)\}/g, (_: string, param: string) => String(world[param as keyof World]))
       const json = BODIES[name]?.(world)
-      const body = route.bytes ? FILE : json && JSON.stringify(json)
+      const bytes = name === 'authSetAvatar' ? new Uint8Array(PHOTO) : FILE
+      const body = route.bytes ? bytes : json && JSON.stringify(json)
       const type = route.bytes ? 'application/octet-stream' : 'application/json'
       const response = await checkedFetch(service.base_url + path + (QUERIES[name] ?? ''), {
         method: route.method,

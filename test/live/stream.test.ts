@@ -99,7 +99,9 @@ describeService('a stream', { config: { sse: { max_streams_per_user: STREAMS } }
       expect(thread).toMatchObject({ conversation_id, root_id: root.root_id, summary: { root_excerpt: 'a root' } })
       expect((thread as { summary: object }).summary).not.toHaveProperty('unread')
       expect(first).toEqual({ message: root.message })
-      expect(second).toEqual({ message })
+      const { created_at: last_reply_at, author_user_id } = message
+      const state = { root_id: root.root_id, reply_count: 1, last_reply_at, last_replier_ids: [author_user_id] }
+      expect(second).toEqual({ message, thread: state })
       expect(activity).toEqual({ root_id: root.root_id, last_activity_at: message.created_at })
       expect(joined).toEqual({ conversation_id, user_id: id, role: 'viewer', action: 'added' })
       for (const { id, event } of told)

@@ -169,7 +169,9 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       notifications.map((id, n) => {
         const subject = { root_id: threads[n] ?? null, message_id: threads[n] ?? null, actor_user_id: users[0]! }
         const kind = threads[n] ? 'direct' : 'added'
-        return { user_id: ownerId, id, kind, at: at + (n >> 2), conversation_id, ...subject }
+        // Unread ones of kind `direct` are one of the conversation.
+        const read_at = threads[n] ? at : null
+        return { user_id: ownerId, id, kind, at: at + (n >> 2), conversation_id, read_at, ...subject }
       }),
     )
     await insert(

@@ -11,6 +11,7 @@ export const setAvatar = route({
   method: 'PUT',
   path: '/api/auth/me/avatar',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Set your photo',
   description:
     'The body is the picture: JPEG, PNG or WebP by its first bytes, whatever `Content-Type` says, of at most `avatars.max_bytes` and 4,096 pixels a side. Metadata, animation and what follows the picture are removed. Every photo has a new URL, and the one before is 404. Ten an hour, refused ones too. `conflict` while the application around the service has a photo of you.',
@@ -26,6 +27,7 @@ export const removeAvatar = route({
   method: 'DELETE',
   path: '/api/auth/me/avatar',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Remove your photo',
   description: 'Removes the photo that you have set, if any. Its URL is 404 at once.',
   access: 'session',

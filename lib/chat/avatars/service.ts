@@ -132,6 +132,7 @@ async function replacePhoto(
  */
 export const removeAvatar = useCase({
   takes: ['actor'],
+  frees: 'half',
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor): Promise<void> => {
     assertEnabled(ctx)
@@ -152,6 +153,7 @@ export const removeAvatar = useCase({
  */
 export const removeAvatarOf = useCase({
   takes: ['actor', 'user_id'],
+  frees: 'half',
   errors: ['not_found'],
   run: async (ctx, actor, userId): Promise<void> => {
     assertAdmin(actor)

@@ -67,9 +67,9 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]): P
       if (isLater) later.push(row)
       const message = { id, conversation_id, root_id, at, is_direct, author: posted_by!, replied_to }
       if (!isPlain || is_direct === 1) notifications.add({ ...message, persons, mentions_all: all && !isLater })
-      if (is_direct === 1 || !parent || all) return
-      const isFollowing = parent.starts_following === 1 || user_ids.length > 0
-      followers.add(message, [...replied_to, ...persons], isFollowing)
+      if (is_direct === 1 || !parent) return
+      if (!all) followers.add(message, [...replied_to, ...persons])
+      if (parent.starts_following === 1 || user_ids.length > 0) followers.noteFollowing()
     },
 
     async store(tx) {

@@ -32,6 +32,8 @@ export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id
   let followers: Follower[] = []
   /** Whether users began to follow a thread of the batch by one of its posts. */
   let isChanged = false
+  /** Whether a reply came after such a post. */
+  let isOutdated = false
 
   return {
     /** Reads the followers of the threads of messages; their conversations are locked. */
@@ -43,20 +45,23 @@ export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id
     add(
       { id, conversation_id, root_id, at, author }: Omit<Reply, 'except'> & { author: string },
       others: readonly Pick<ParticipantSettings, 'user_id'>[],
-      isFollowing: boolean,
     ): void {
       const except = new Set([author, ...others.map(({ user_id }) => user_id)])
       const earlier = threads.get(root_id)
       const reply = { id, conversation_id, root_id, at, except }
       if (earlier) earlier.unshift(reply)
       else threads.set(root_id, [reply])
-      isChanged ||= isFollowing
+      if (isChanged) isOutdated = true
+    },
+
+    /** A post lets users follow a thread: those after it concern them, too. */
+    noteFollowing(): void {
+      isChanged = true
     },
 
     /** The messages and who follows their threads are stored. */
     async store(tx: Tx): Promise<void> {
-      if (isChanged && [...threads.values()].some((replies) => replies.length > 1))
-        followers = await listFollowers(tx, [...threads.keys()])
+      if (isOutdated) followers = await listFollowers(tx, [...threads.keys()])
       if (followers.length === 0) return
       const rows = [...threads].flatMap(([root_id, replies]) => {
         if (followers.filter((follower) => follower.root_id === root_id).length > MAX_IN_POST) {

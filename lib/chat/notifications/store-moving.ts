@@ -190,8 +190,8 @@ export async function listMembers(
 ): Promise<string[]> {
   const arms = ARE_FOLLOWERS.map(
     (condition) =>
-      sql`SELECT r.user_id FROM messages root JOIN thread_members r ON r.root_id = root.id
-         WHERE root.id = ${rootId} AND r.user_id > ${after} AND ${condition}`,
+      sql`SELECT * FROM (SELECT r.user_id FROM messages root JOIN thread_members r ON r.root_id = root.id
+         WHERE root.id = ${rootId} AND r.user_id > ${after} AND ${condition} ORDER BY r.user_id LIMIT ${limit}) AS part`,
   )
   const rows = await db.all<{ user_id: string }>(sql`${join(arms, ' UNION ')} ORDER BY user_id LIMIT ${limit}`)
   return rows.map(({ user_id }) => user_id)

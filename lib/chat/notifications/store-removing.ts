@@ -23,6 +23,10 @@ export async function removeOfMessages(tx: Queries, messageIds: readonly string[
   const rows = await tx.all<RemovedRow>(sql`DELETE FROM notifications WHERE id ${these} RETURNING ${REMOVED}`)
   await countRemoved(tx, rows, new Map(messages.map((message) => [message.id, message.conversation_id])))
   await tx.run(sql`DELETE FROM notifications WHERE ${shows(these)}`)
+  // Unread ones show another message.
+  await tx.run(
+    sql`DELETE FROM notifications WHERE scope_id IS NOT NULL AND read_at IS NOT NULL AND message_id ${these}`,
+  )
 }
 
 interface RemovedRow {

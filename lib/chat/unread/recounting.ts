@@ -23,7 +23,9 @@ type Parts = Pick<Context, 'db' | 'streams' | 'cluster' | 'now'>
  * stopped, which does not know all marks. The rest waits for the next run; processes take turns.
  */
 export async function recountUnread(ctx: Parts): Promise<void> {
-  const isBeside = await ctx.cluster.hasOlderNode(MIGRATIONS.length)
+  // Where processes meet may be unreadable for a moment, which is reported by those that beat there.
+  const isBeside = await ctx.cluster.hasOlderNode(MIGRATIONS.length).catch(() => undefined)
+  if (isBeside === undefined) return
   const recount = await findRecount(ctx.db)
   const next = nextState(recount, { isBeside, now: ctx.now() })
   if (next !== recount) await ctx.db.write((tx) => setRecount(tx, next))

@@ -43,7 +43,9 @@ export async function listNextParticipants(
 
 /** Statements that count anew for participants `p`, which the condition names: what an older program counts wrong. */
 const RECOUNTS: readonly ((condition: Sql) => Sql)[] = [
-  (condition) => sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT} WHERE ${condition}`,
+  // The parts are counted after it: they may be wrong although their sum is right.
+  (condition) =>
+    sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, followed_unread = NULL WHERE ${condition}`,
 ]
 
 /** Counts anew for participants of a conversation, which is locked. Costs as the threads since each has joined. */

@@ -47,10 +47,10 @@ describe('the conversations of a store', () => {
   })
 
   it('are not read again for messages of others in archived ones', async () => {
-    const { store, grace, network, engines, root_id, stop } = await startLists()
+    const { store, grace, network, engines, stop } = await startLists()
     await store.setSettings(engines, { archived: true })
     await waitForView(store.archived, has('Engines'))
-    await grace.messages.reply(root_id, { content: 'Anyone?' })
+    await grace.messages.postRoot(engines, { content: 'Anyone?' })
     network.calls.length = 0
     await waitForView(store.archived, ({ conversations }) => conversations[0]?.unread === 2)
     expect(network.calls).toEqual([])
@@ -107,7 +107,7 @@ describe('the conversations of a store', () => {
     const { store, grace, ada, engines, root_id, stop } = await startLists()
     const first = () => store.conversations.getSnapshot().conversations[0]!
     await grace.messages.reply(root_id, { content: '@ada' })
-    const other = await grace.messages.reply(root_id, { content: '@ada?' })
+    const other = await grace.messages.postRoot(engines, { content: '@ada?' })
     await waitForView(store.conversations, () => first().mentions === 2)
     await grace.messages.edit(other.message_id, { content: 'never mind' })
     await waitForView(store.conversations, () => first().mentions === 1)
