@@ -91,9 +91,11 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     const { message } = await ada.messages.reply(root_id, { content: 'second' })
     for (const stream of streams) {
       const seen = (await stream.until('thread.activity')).map(({ event }) => event)
-      const payload = { root_id, last_activity_at: message.created_at }
+      const { created_at: last_reply_at } = message
+      const payload = { root_id, last_activity_at: last_reply_at }
+      const thread = { root_id, reply_count: 1, last_reply_at, last_replier_ids: [ada.id] }
       expect(seen.slice(-2)).toEqual([
-        { type: 'message.new', payload: { message } },
+        { type: 'message.new', payload: { message, thread } },
         { type: 'thread.activity', payload },
       ])
     }

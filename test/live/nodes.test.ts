@@ -59,7 +59,9 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
       const last = posted.at(-1)!
       const seen = await stream.until('message.new', (event) => JSON.stringify(event).includes(last.id))
       const persisted = seen.filter(({ id }) => id)
-      expect(persisted.map(({ event }) => event.payload)).toEqual(posted.map((message) => ({ message })))
+      // With the thread as it is when the event is sent.
+      const thread = expect.objectContaining({ root_id: root.message_id, last_replier_ids: [ada.id] })
+      expect(persisted.map(({ event }) => event.payload)).toEqual(posted.map((message) => ({ message, thread })))
       expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 5))
     }
   })
