@@ -30,10 +30,8 @@ interface Reply {
 export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id'>) {
   const threads = new Map<string, Reply[]>()
   let followers: Follower[] = []
-  /** Whether users began to follow a thread of the batch by one of its posts. */
-  let isChanged = false
-  /** Whether a reply came after such a post. */
-  let isOutdated = false
+  /** Whether users have begun to follow a thread of the batch by one of its posts; `outdated` once a reply came after it. */
+  let state: 'read' | 'changed' | 'outdated' = 'read'
 
   return {
     /** Reads the followers of the threads of messages; their conversations are locked. */
@@ -51,17 +49,17 @@ export function createFollowerBatch({ config, id }: Pick<Context, 'config' | 'id
       const reply = { id, conversation_id, root_id, at, except }
       if (earlier) earlier.unshift(reply)
       else threads.set(root_id, [reply])
-      if (isChanged) isOutdated = true
+      if (state === 'changed') state = 'outdated'
     },
 
     /** A post lets users follow a thread: those after it concern them, too. */
     noteFollowing(): void {
-      isChanged = true
+      if (state === 'read') state = 'changed'
     },
 
     /** The messages and who follows their threads are stored. */
     async store(tx: Tx): Promise<void> {
-      if (isOutdated) followers = await listFollowers(tx, [...threads.keys()])
+      if (state === 'outdated') followers = await listFollowers(tx, [...threads.keys()])
       if (followers.length === 0) return
       const rows = [...threads].flatMap(([root_id, replies]) => {
         if (followers.filter((follower) => follower.root_id === root_id).length > MAX_IN_POST) {

@@ -45,7 +45,7 @@ export async function countUncounted(
       const those = places.filter(({ conversation_id }) => conversation_id === id)
       const ids = those.map(({ user_id }) => user_id)
       await countRootsIn(db, id)
-      // Those that are left are found again.
+      // The rest is found again.
       if (!(await countReadersIn(db, id, ids, isLate))) return performance.now() - began
     }
     progress.after = last ?? FIRST
