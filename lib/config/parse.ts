@@ -60,8 +60,15 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
     const rest = isProviderName(name) && isSection(input[name]) ? unwrap(node).rest : undefined
     if (rest) return unknownKeys(input[name], rest, child)
     const nearest = nearestKey(child)
+    // A key with its dots, as flags and environment variables have it.
+    if (nearest === child) return [{ key: child, message: `write it as sections: ${nested(child)}` }]
     return [{ key: child, message: nearest ? `unknown key, did you mean ${nearest}?` : 'unknown key' }]
   })
+}
+
+/** `log.level` as `{ log: { level: … } }`. */
+function nested(key: string): string {
+  return key.split('.').reduceRight((inner, name) => `{ ${name}: ${inner} }`, '…')
 }
 
 /**

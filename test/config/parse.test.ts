@@ -326,6 +326,11 @@ describe('parseConfig', () => {
     expect(problemsOf(input)).toEqual([{ key, message: `unknown key, did you mean ${nearest}?` }])
   })
 
+  it('says how a key with dots is written', () => {
+    const message = 'write it as sections: { log: { level: … } }'
+    expect(problemsOf({ 'log.level': 'warn' })).toEqual([{ key: 'log.level', message }])
+  })
+
   it('reports all problems at once', () => {
     const problems = problemsOf({ server: { prt: 1, port: 'x' }, log: 5, wholly_unlike_anything: 1 })
     expect(problems).toEqual([

@@ -27,7 +27,8 @@ export const OWN_ROWS: Record<string, OwnRows> = {
   keys: { table: 'api_keys', columns: sql`id, name, created_at, expires_at, last_used_at`, of: SELF, key: ['id'] },
   conversations: {
     table: 'participants',
-    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, receipts, replies_read_to, roots_read_to`,
+    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, receipts,
+      NULLIF(replies_read_to, 0) AS replies_read_at, NULLIF(roots_read_to, 0) AS roots_read_at`,
     of: SELF,
     key: ['conversation_id'],
   },
@@ -37,7 +38,12 @@ export const OWN_ROWS: Record<string, OwnRows> = {
     of: SELF,
     key: ['conversation_id'],
   },
-  read_markers: { table: 'thread_members', columns: sql`root_id, read_at`, of: SELF, key: ['root_id'] },
+  read_markers: {
+    table: 'thread_members',
+    columns: sql`root_id, NULLIF(read_at, 0) AS read_at, followed_at`,
+    of: SELF,
+    key: ['root_id'],
+  },
   reactions: { table: 'reactions', columns: sql`message_id, emoji, at`, of: SELF, key: ['message_id', 'emoji_key'] },
   pins: {
     table: 'messages',

@@ -64,6 +64,7 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
       quote_id: root.message_id,
     })
     await upload(ada, await bytesFor(service, ada), conversation_id, { name: 'canary-file of ada' })
+    await grace.conversations.markRead(conversation_id, { all: true })
 
     const folder = join(newFolder(), 'grace')
     const done = await exportUser(innerState(service), grace.id, folder)
@@ -76,6 +77,9 @@ describeOnEachDatabase('the export of a user', (openUrl) => {
     expect(json('sessions.json')).toHaveLength(1)
     expect(json('keys.json')).toMatchObject([{ name: 'my script' }, { name: 'files' }])
     expect(json('reactions.json')).toMatchObject([{ message_id: root.message_id, emoji: '👍' }])
+    const at = expect.stringMatching(/^20/)
+    expect(json('conversations.json')).toMatchObject([{ conversation_id, replies_read_at: at, roots_read_at: at }])
+    expect(json('read_markers.json')).toEqual([{ root_id: root.message_id, followed_at: at }])
     const acts = json('audit.json').map(({ act, relation }: { act: string; relation: string }) => [act, relation])
     expect(acts).toContainEqual(['user.created', 'about'])
     expect(acts).toContainEqual(['message.deleted', 'about'])
