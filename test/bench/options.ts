@@ -9,11 +9,13 @@ export interface Options {
   json: boolean
   /** The number of open streams in the rows about many of them. */
   streams: number
+  /** The folder of another checkout, whose build is measured in turn with this one. */
+  against?: string
   /** The sizes of databases to compare, in messages, instead of the rows. */
   growth?: number[]
 }
 
-export const USAGE = `npm run bench -- [--rounds N] [--seconds S] [--quick] [--only row]... [--streams N] [--json]
+export const USAGE = `npm run bench -- [--rounds N] [--seconds S] [--quick] [--only row]... [--streams N] [--against folder] [--json]
 npm run bench -- --growth [N,N…] [--seconds S] [--quick] [--json]
 
   --rounds N   interleaved rounds of each row (5)
@@ -21,6 +23,7 @@ npm run bench -- --growth [N,N…] [--seconds S] [--quick] [--json]
   --quick      2 rounds of 1 second, 100 streams: does it run at all?
   --only row   that row only; may be repeated, or a list with commas
   --streams N  open streams of the rows about many streams (2,000; at most 20,000)
+  --against F  each row beside that of another build instead of its peer: the one in F, a checkout with its dist/
   --growth     instead of the rows: the service on databases of 10,000 and 1,000,000 messages, or of these sizes
   --json       one JSON document on stdout instead of the table`
 
@@ -37,6 +40,7 @@ export function parseOptions(args: string[]): Options {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
       streams: { type: 'string' },
+      against: { type: 'string' },
       growth: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
@@ -49,7 +53,8 @@ export function parseOptions(args: string[]): Options {
   if (!Number.isInteger(streams) || streams < 40 || streams > 20_000)
     throw new Error('--streams takes a whole number from 40 to 20000')
   const only = values.only.flatMap((names) => names.split(',')).filter(Boolean)
-  return { rounds, seconds, only, json: values.json, streams, ...growthOf(values.growth, values.quick) }
+  const { json, against, growth, quick } = values
+  return { rounds, seconds, only, json, streams, ...(against && { against }), ...growthOf(growth, quick) }
 }
 
 function growthOf(sizes: string | undefined, quick: boolean): { growth?: number[] } {

@@ -52,7 +52,7 @@ export interface Row {
   beyond: number
   /** Why the row cannot be run on this machine, if it cannot. */
   unavailable?: (bench: Bench) => string | undefined
-  /** Throws when a round was invalid: a message missing or twice, an order broken, an answer that is not 2xx. */
+  /** @returns no round where there is nothing to compare. Throws when a round was invalid: a message missing or twice, an order broken, an answer that is not 2xx. */
   measure(bench: Bench): Promise<Round[]>
 }
 
@@ -76,6 +76,8 @@ export async function runRow(row: Row, bench: Bench): Promise<Outcome> {
   try {
     const others = watchOthers()
     const rounds = await row.measure(bench)
+    if (rounds.length === 0)
+      return { row, rounds, skipped: 'it runs no service, of which another build could be compared' }
     const figure = median(rounds.map(figureOf))
     return { row, rounds, figure, verdict: judge(row, figure), others: others() }
   } catch (error) {

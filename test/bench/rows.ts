@@ -22,7 +22,7 @@ import { readers } from './rows/readers.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest, unreadNone } from './rows/reads.ts'
 import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
-import { durablePost, me } from './rows/requests.ts'
+import { durablePost, me, rootPlain } from './rows/requests.ts'
 import { rooms } from './rows/room.ts'
 import { search } from './rows/search.ts'
 import { searchWait } from './rows/search-wait.ts'
@@ -73,8 +73,9 @@ export const ROWS: Row[] = [
   rangeAtEnd,
   postsBesideUploads,
   ...downloads,
-  durablePost,
-  me,
+  ...durablePost,
+  ...rootPlain,
+  ...me,
   answersMe,
   meLogins,
   marks,

@@ -1,18 +1,20 @@
 import { parseArgs } from 'node:util'
+import { against } from './against.ts'
 import { runGrowth } from './growth/run.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { printJson, printTable, progress } from './report.ts'
 import { type Outcome, runRow } from './row.ts'
 import { ROWS } from './rows.ts'
-import { serviceCommand } from './servers/build.ts'
+import { otherCommand, serviceCommand } from './servers/build.ts'
 import { stopEverything } from './servers/child.ts'
 
 const INVALID = 1
 const WRONG_USAGE = 2
 
 async function main(options: Options): Promise<void> {
-  const rows = options.only.length ? ROWS.filter((row) => options.only.includes(row.name)) : ROWS
-  const { rounds, seconds, streams } = options
+  const { rounds, seconds, streams, only, against: folder } = options
+  const chosen = only.length ? ROWS.filter((row) => only.includes(row.name)) : ROWS
+  const rows = folder ? chosen.map((row) => against(row, otherCommand(folder))) : chosen
   const bench = { rounds, seconds, streams, command: serviceCommand() }
   if (options.growth) {
     await runGrowth(options.growth, bench, options)
@@ -35,6 +37,7 @@ function optionsOrExit(): Options {
     if (parseArgs({ args, options: { help: { type: 'boolean' } }, strict: false }).values.help)
       exit(`${USAGE}\n\nThe rows:\n${listRows()}`, 0)
     const options = parseOptions(args)
+    if (options.against) otherCommand(options.against)
     const unknown = options.only.find((name) => !ROWS.some((row) => row.name === name))
     if (unknown) throw new Error(`no row is called ${unknown}: there is ${ROWS.map((row) => row.name).join(', ')}`)
     return options

@@ -2,43 +2,44 @@ import { httpRequest } from '../load/http.ts'
 import { cpuMicros } from '../load/measure.ts'
 import { repeatRequest } from '../load/requests.ts'
 import { postContent } from '../load/template.ts'
-import { processFiguresMissing } from '../machine.ts'
 import { interleaveWarm, type Row } from '../row.ts'
+import type { Server } from '../servers/child.ts'
+import { DATABASES } from '../servers/each-database.ts'
 import { startNodeJson } from '../servers/peers.ts'
 import { type Service, startService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
 
 const CONNECTIONS = 64
 
-/** What the server's CPU spends on one request, beside bare node:http. */
+/** What the CPU of the server, and of its database, spends on one request, beside bare node:http. */
 function requestCpu(
   row: Pick<Row, 'name' | 'title' | 'reach' | 'beyond'>,
   requests: {
     service: (service: Service) => string
     peer: string
   },
-): Row {
-  return {
+): Row[] {
+  return DATABASES.map(({ suffix, on, unavailable, open }) => ({
     ...row,
+    name: row.name + suffix,
+    title: row.title + on,
     unit: 'µs',
     peer: 'node:http',
     better: 'lower',
-    unavailable: processFiguresMissing,
+    unavailable,
     measure: ({ rounds, seconds, command }) =>
-      withServers(startService(command), startNodeJson(), (service, peer) =>
-        interleaveWarm(
-          rounds,
-          async () => {
-            const target = { pid: service.pid, port: service.port, requests: [requests.service(service)] }
-            return cpuMicros(await repeatRequest(target, CONNECTIONS, seconds))
-          },
-          async () => {
-            const target = { pid: peer.pid, port: peer.port, requests: [requests.peer] }
-            return cpuMicros(await repeatRequest(target, CONNECTIONS, seconds))
-          },
-        ),
+      open((database, pids) =>
+        withServers(startService(command, {}, database), startNodeJson(), (service, peer) => {
+          const repeat = async ({ port }: Server, pid: number[], request: string) =>
+            cpuMicros(await repeatRequest({ pid, port, requests: [request] }, CONNECTIONS, seconds))
+          return interleaveWarm(
+            rounds,
+            () => repeat(service, [service.pid, ...pids], requests.service(service)),
+            () => repeat(peer, [peer.pid], requests.peer),
+          )
+        }),
       ),
-  }
+  }))
 }
 
 const body = { content: postContent(0) }
@@ -55,6 +56,20 @@ export const durablePost = requestCpu(
   { name: 'durable-post', title: `CPU per durable post, ${CONNECTIONS} connections, no reader`, reach: 8, beyond: 5 },
   {
     service: ({ headers, rootId }) => httpRequest('POST', `/api/messages/${rootId}/reply`, { headers, body }),
+    peer: httpRequest('POST', '/messages', { body }),
+  },
+)
+
+export const rootPlain = requestCpu(
+  {
+    name: 'root-plain',
+    title: `CPU per post that begins a thread, ${CONNECTIONS} connections, no reader`,
+    reach: 9,
+    beyond: 6,
+  },
+  {
+    service: ({ headers, conversationId }) =>
+      httpRequest('POST', `/api/threads/${conversationId}/root`, { headers, body }),
     peer: httpRequest('POST', '/messages', { body }),
   },
 )

@@ -1,5 +1,3 @@
-import { contextOf } from '../../../lib/core/context-of.ts'
-import { sql } from '../../../lib/storage/sql.ts'
 import { type Bench, interleave, oncePerBench, type Pair, type Row, roundsOf } from '../row.ts'
 import { fillThread, fillThreads, inRoom, medianMs, messagesOf, type Room, THREAD } from './reads.ts'
 
@@ -74,10 +72,6 @@ const rowOf = (name: keyof Pages, row: Pick<Row, 'name' | 'title' | 'peer' | 're
 
 const NEWEST = { reach: 2, beyond: 1.3 }
 
-/** The roots that a post of is measured by, and how many of them wait for each other. */
-const ROOTS = 2_000
-const AT_ONCE = 32
-
 export const timeline: Row[] = [
   rowOf('all', {
     name: 'timeline',
@@ -104,40 +98,4 @@ export const timeline: Row[] = [
     reach: 2,
     beyond: 1.5,
   }),
-  {
-    name: 'root-plain',
-    title: 'CPU of a post that begins a thread, in the library on SQLite',
-    peer: 'without the index of roots by arrival',
-    unit: 'µs',
-    better: 'lower',
-    reach: 1.1,
-    beyond: 1.05,
-    measure: (bench) =>
-      inRoom((room) =>
-        inRoom(async (peer) => {
-          await contextOf(peer.chat).db.write((tx) => tx.run(sql`DROP INDEX roots_by_arrival`))
-          await postRoots(room)
-          await postRoots(peer)
-          const pairs = await interleave(
-            bench.rounds,
-            () => postRoots(room),
-            () => postRoots(peer),
-          )
-          return roundsOf(pairs, (us) => us)
-        }),
-      ),
-  },
 ]
-
-/** @returns the CPU of a root, in microseconds */
-async function postRoots({ chat, author, conversationId }: Room): Promise<number> {
-  const before = process.cpuUsage()
-  for (let n = 0; n < ROOTS; n += AT_ONCE)
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, () =>
-        chat.messages.postRoot(author, conversationId, { content: 'Does it run?' }),
-      ),
-    )
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / ROOTS
-}

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { progress } from '../report.ts'
 import { ROOT } from './child.ts'
 
@@ -13,6 +13,13 @@ export function serviceCommand(): string[] {
   if (isFresh()) return [BUILT]
   progress('dist/ cannot be built: running the sources through tsx, which is not what users run')
   return ['--import', 'tsx', 'cli/main.ts']
+}
+
+/** As {@link serviceCommand}, of the build in another checkout. @throws Error with a message for the user if there is none */
+export function otherCommand(folder: string): string[] {
+  const built = resolve(folder, BUILT)
+  if (!existsSync(built)) throw new Error(`--against takes a checkout that is built: there is no ${built}`)
+  return [built]
 }
 
 function isFresh(): boolean {

@@ -12,16 +12,33 @@ export interface Running {
 
 type Prepare<T> = (database: string, bench: Bench) => Promise<(service: Running) => Promise<T>>
 
-/** One of the databases. */
-export interface OnDatabase<T> {
-  /** What the names of its rows end with. */
+/** What the rows of a database have in common. */
+interface Labels {
+  /** What their names end with. */
   suffix: string
-  /** What the titles of its rows end with. */
+  /** What their titles end with. */
   on: string
   unavailable: NonNullable<Row['unavailable']>
+}
+
+/** One of the databases. */
+export interface OnDatabase<T> extends Labels {
   /** Measures once for all rows that show it. */
   measure: (bench: Bench) => Promise<T>
 }
+
+/** SQLite and PostgreSQL: `open` gives `work` a new database, and the processes of its server. */
+export const DATABASES: (Labels & {
+  open: <T>(work: (database: string, pids: number[]) => Promise<T>) => Promise<T>
+})[] = [
+  { suffix: '', on: '', unavailable: processFiguresMissing, open: (work) => work(newDatabase(), []) },
+  {
+    suffix: '-pg',
+    on: ', on PostgreSQL',
+    unavailable: () => postgresMissing() ?? processFiguresMissing(),
+    open: (work) => withPostgres(async ({ pid, create }) => work(await create(), [pid])),
+  },
+]
 
 /**
  * The same on SQLite and on PostgreSQL.
@@ -39,18 +56,7 @@ export function onEachDatabase<T>(prepare: Prepare<T>, more: NodeJS.ProcessEnv =
       await server.stop()
     }
   }
-  return [
-    {
-      suffix: '',
-      on: '',
-      unavailable: processFiguresMissing,
-      measure: oncePerBench((bench) => run(bench, newDatabase(), [])),
-    },
-    {
-      suffix: '-pg',
-      on: ', on PostgreSQL',
-      unavailable: () => postgresMissing() ?? processFiguresMissing(),
-      measure: oncePerBench((bench) => withPostgres(async ({ pid, create }) => run(bench, await create(), [pid]))),
-    },
-  ]
+  return DATABASES.map(({ open, ...labels }) => {
+    return { ...labels, measure: oncePerBench((bench) => open((database, pids) => run(bench, database, pids))) }
+  })
 }
