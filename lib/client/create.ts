@@ -17,7 +17,6 @@ import {
   type FollowOptions,
   type ReceivedEvent,
 } from './types.ts'
-import { createUpload } from './upload.ts'
 
 /** Operations, by their feature and verb. */
 export type Operations = Record<string, Record<string, Operation>>
@@ -52,7 +51,11 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
     followAll: (options) => follow('client.events.followAll', OPERATIONS.events.streamAll.path, options),
   }
   const client = { ...Object.fromEntries(features), events }
-  return { ...client, upload: createUpload(client, requester, retry_ms) }
+  return {
+    ...client,
+    // Loaded by pages that upload.
+    upload: async (...args) => (await import('./upload.ts')).upload({ client, requester, retry_ms }, ...args),
+  }
 }
 
 async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {

@@ -98,8 +98,6 @@ export interface UploadOptions {
   signal?: AbortSignal
 }
 
-export const UPLOAD_OPTIONS: NamesOf<UploadOptions> = { name: 0, attachment_id: 0, onProgress: 0, signal: 0 }
-
 /** How far an upload is. */
 export interface UploadProgress {
   attachment: Attachment

@@ -1,9 +1,12 @@
 import type { Attachment } from '../api/attachments.ts'
 import { ChatError } from '../core/chat-error.ts'
+import type { NamesOf } from '../core/known-names.ts'
 import { isTransient, pause, spread } from './backoff.ts'
 import { refuseUnknown } from './options.ts'
 import type { Requester } from './request.ts'
-import { type ChatClient, UPLOAD_OPTIONS, type UploadOptions, type UploadProgress } from './types.ts'
+import type { ChatClient, UploadOptions, UploadProgress } from './types.ts'
+
+const UPLOAD_OPTIONS: NamesOf<UploadOptions> = { name: 0, attachment_id: 0, onProgress: 0, signal: 0 }
 
 /** The size of the parts of an upload that another page has begun. */
 const PART_BYTES = 4 * 1024 * 1024
@@ -23,35 +26,46 @@ interface Begun {
   missing: number[]
 }
 
-/** @param retry_ms the first pause after a failure @returns `client.upload` */
-export function createUpload(
-  { attachments }: Pick<ChatClient, 'attachments'>,
-  requester: Requester,
-  retry_ms = FIRST_PAUSE_MS,
-): ChatClient['upload'] {
-  return async (conversation_id, file, options = {}) => {
-    refuseUnknown('client.upload', options, UPLOAD_OPTIONS)
-    if (typeof file?.size !== 'number')
-      throw new TypeError('client.upload(conversation_id, file, options) needs a Blob')
-    const { attachment_id, onProgress, signal } = options
-    const call = signal ? { signal } : {}
-    const begun =
-      attachment_id === undefined
-        ? await begin(conversation_id, file, options)
-        : await resume(await attachments.get(attachment_id, call), file)
-    const { attachment } = begun
-    if (attachment.status !== 'uploading') return attachment
-    const completed = await sendParts(requester, file, { ...begun, retry_ms, onProgress, signal })
-    // The response to the last part was lost, and it was sent again.
-    return completed ?? (await attachments.get(attachment.id, call)).attachment
-  }
+/** What an upload is sent with. */
+interface Uploader {
+  client: Pick<ChatClient, 'attachments'>
+  requester: Requester
+  /** The first pause after a failure. */
+  retry_ms?: number | undefined
+}
 
-  async function begin(conversation_id: string, file: Blob, { name, signal }: UploadOptions): Promise<Begun> {
-    const { type, size } = file
-    const about = { name: name ?? nameOnDisk(file as File), size, ...(type && { type }) }
-    const { attachment, part_bytes, parts } = await attachments.create(conversation_id, about, signal ? { signal } : {})
-    return { attachment, part_bytes, missing: listParts(parts) }
-  }
+/** Uploads a file in parts, as `client.upload` does. */
+export async function upload(
+  { client: { attachments }, requester, retry_ms = FIRST_PAUSE_MS }: Uploader,
+  conversation_id: string,
+  file: Blob,
+  options: UploadOptions = {},
+): Promise<Attachment> {
+  refuseUnknown('client.upload', options, UPLOAD_OPTIONS)
+  if (typeof file?.size !== 'number') throw new TypeError('client.upload(conversation_id, file, options) needs a Blob')
+  const { attachment_id, onProgress, signal } = options
+  const call = signal ? { signal } : {}
+  const begun =
+    attachment_id === undefined
+      ? await begin(attachments, conversation_id, file, options)
+      : resume(await attachments.get(attachment_id, call), file)
+  const { attachment } = begun
+  if (attachment.status !== 'uploading') return attachment
+  const completed = await sendParts(requester, file, { ...begun, retry_ms, onProgress, signal })
+  // The response to the last part was lost, and it was sent again.
+  return completed ?? (await attachments.get(attachment.id, call)).attachment
+}
+
+async function begin(
+  attachments: ChatClient['attachments'],
+  conversation_id: string,
+  file: Blob,
+  { name, signal }: UploadOptions,
+): Promise<Begun> {
+  const { type, size } = file
+  const about = { name: name ?? nameOnDisk(file as File), size, ...(type && { type }) }
+  const { attachment, part_bytes, parts } = await attachments.create(conversation_id, about, signal ? { signal } : {})
+  return { attachment, part_bytes, missing: listParts(parts) }
 }
 
 /** A character with joiners, variation selectors or tags that shape it, or one that is seen alone as nothing. */
