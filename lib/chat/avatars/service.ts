@@ -12,7 +12,7 @@ import type { NamesOf } from '../../core/known-names.ts'
 import { assertKnown, useCase } from '../../core/use-case.ts'
 import { PictureError, type PictureProblem } from '../../files/pictures/picture-error.ts'
 import { type StrippedPicture, stripPicture } from '../../files/pictures/strip.ts'
-import { spendAct } from '../../limits/spending.ts'
+import { spendPhoto } from '../../limits/spending.ts'
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { OWN_PHOTOS } from '../../storage/own-photos.ts'
 import { answerWith, type FileAnswer, type RequestHeaders } from '../attachments/content.ts'
@@ -46,7 +46,7 @@ export async function setAvatar(ctx: Context, actor: Actor, bytes: Uint8Array | 
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   if (!(bytes instanceof Uint8Array) && typeof bytes !== 'function') throw invalid('must be a Uint8Array')
   const { user_id } = actor
-  await spendAct(ctx, user_id, 'avatar.set')
+  await spendPhoto(ctx, user_id)
   assertFree(await findUser(ctx.db, user_id))
   const { max_bytes } = ctx.config.avatars
   const length = typeof bytes === 'function' ? max_bytes : 0

@@ -3,6 +3,8 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { sweepFiles } from '../../../lib/chat/attachments/sweep.ts'
+import { currentMicros } from '../../../lib/core/time.ts'
+import { MINUTE } from '../../../lib/core/units.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { exportUser } from '../../../lib/ops/user-export/export.ts'
 import { openStorage } from '../../../lib/storage/open.ts'
@@ -134,6 +136,31 @@ describeOnEachDatabase('photos that users set', (openUrl) => {
     const answers = await Promise.all(times(12, (n) => put(max, n % 2 ? PHOTO : Buffer.from('no'))))
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(2)
     expect(answers.filter(({ code }) => code === 'rate_limited')).toHaveLength(2)
+  })
+
+  it('are at most ten in any hour: each that was sent gives way to another after an hour', async () => {
+    let now = currentMicros()
+    const held = await startService(await openUrl(), {
+      config: { attachments: await filesInFolder() },
+      ports: { now: () => now },
+    })
+    onTestFinished(() => held.close())
+    const actor = await held.chat.users.actor((await held.signIn('ada')).id)
+    const send = () => codeOf(held.chat.auth.setAvatar(actor, Buffer.from('no')))
+    const sendMany = async (count: number) => {
+      const codes = []
+      for (let n = 0; n < count; n++) codes.push(await send())
+      return codes
+    }
+    const refused = 'unsupported_media_type'
+    expect(await sendMany(4)).toEqual(times(4, () => refused))
+    now += 30 * MINUTE
+    expect(await sendMany(7)).toEqual([...times(6, () => refused), 'rate_limited'])
+    now += 30 * MINUTE - 1
+    await expect(held.chat.auth.setAvatar(actor, PHOTO)).rejects.toMatchObject({ retry_after_seconds: 1 })
+    now += 1
+    expect(await sendMany(5)).toEqual([...times(4, () => refused), 'rate_limited'])
+    await expect(held.chat.auth.setAvatar(actor, PHOTO)).rejects.toMatchObject({ retry_after_seconds: 1800 })
   })
 
   it('one of photos that are set at once stays, and the bytes of the others are released', async () => {
