@@ -40,8 +40,11 @@ export function toPath(
 ): string {
   const left = [...ids]
   const path = template.replace(/\{\w+\}/g, () => encode(left.shift() ?? ''))
-  const search = new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-  )
-  return search.size > 0 ? `${path}?${search}` : path
+  const search = Object.entries(query)
+    .flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeText(String(value))}`))
+    .join('&')
+  return search ? `${path}?${search}` : path
 }
+
+/** As `URLSearchParams` does, of which React Native has only a part: without `size`, all parameters would be left out. */
+const encodeText = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, '\uFFFD'))

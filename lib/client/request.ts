@@ -30,8 +30,8 @@ export function createRequester(options: ClientOptions): Requester {
   const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
   const send = options.fetch ?? fetch
   const base = options.base_url.replace(/\/$/, '')
-  // `fetch` would fail as if the service were unreachable, again and again.
-  const isRelative = !options.fetch && !globalThis.location && !URL.canParse(base)
+  // `fetch` would fail as if the service were unreachable, again and again. React Native has no `URL.canParse`.
+  const isRelative = !options.fetch && !globalThis.location && !/^https?:\/\//i.test(base)
   // Browsers store cookies themselves and do not show them to scripts.
   const jar = new Map<string, string>()
   let csrf_token = options.csrf_token

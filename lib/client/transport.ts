@@ -1,4 +1,5 @@
 import { readText } from '../core/body.ts'
+import { ChatError } from '../core/chat-error.ts'
 import type { Requester } from './request.ts'
 import { TRANSPORTS, type Transport } from './types.ts'
 
@@ -13,7 +14,7 @@ export interface TextStream {
 export interface StreamTransport {
   /**
    * @param wait_seconds of a poll
-   * @throws ChatError the failure in the response
+   * @throws ChatError the failure in the response; `bad_request` where the runtime has no such transport
    */
   open(path: string, headers: Record<string, string>, signal?: AbortSignal, wait_seconds?: number): Promise<TextStream>
   /** How long a response may take beyond the connection: a poll waits for an event. */
@@ -22,6 +23,8 @@ export interface StreamTransport {
 
 /** How long a poll waits for an event, in seconds: the longest that the service allows. */
 const WAIT_SECONDS = 25
+
+const NO_XHR = 'The transport "xhr" needs XMLHttpRequest'
 
 /** @throws TypeError for an unknown transport */
 export function createTransport({ request }: Requester, transport: Transport = 'auto'): StreamTransport {
@@ -32,9 +35,12 @@ export function createTransport({ request }: Requester, transport: Transport = '
     wait_ms: isPoll ? WAIT_SECONDS * 1000 : 0,
     async open(path, headers, signal, wait_seconds = WAIT_SECONDS) {
       if (kind === 'xhr') {
+        // Any other exception would count as a lost connection, and be tried again and again.
+        if (typeof XMLHttpRequest === 'undefined') throw new ChatError('bad_request', { status: 400, message: NO_XHR })
         // Loaded where nothing else works.
         const { openXhr } = await import('./xhr.ts')
-        signal?.throwIfAborted()
+        // React Native has no `throwIfAborted`.
+        if (signal?.aborted) throw new TypeError('The stream was ended')
         const { send, stream } = openXhr()
         await request('GET', path, { headers, signal, send })
         return stream

@@ -138,11 +138,11 @@ async function sendParts(requester: Requester, file: Blob, sending: Sending): Pr
 /** Repeats what fails because the service is not reached, or asks to wait. */
 async function persistently<T>(attempt: () => Promise<T>, retry_ms: number, signal: AbortSignal): Promise<T> {
   for (let failures = 1; ; failures++) {
-    signal.throwIfAborted()
+    assertGoesOn(signal)
     try {
       return await attempt()
     } catch (error) {
-      signal.throwIfAborted()
+      assertGoesOn(signal)
       // It was too slow while others waited for its place.
       const isLate = (error as { code?: string }).code === 'request_timeout'
       if ((!isTransient(error) && !isLate) || failures === MAX_ATTEMPTS) throw error
@@ -151,4 +151,9 @@ async function persistently<T>(attempt: () => Promise<T>, retry_ms: number, sign
       await pause(spread(Math.min(MAX_PAUSE_MS, atLeast)), signal)
     }
   }
+}
+
+/** As `throwIfAborted`, which React Native does not have, and no reason either. */
+function assertGoesOn(signal: AbortSignal): void {
+  if (signal.aborted) throw signal.reason ?? new Error('The upload was broken off')
 }
