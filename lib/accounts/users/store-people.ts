@@ -18,39 +18,42 @@ export interface PersonRow {
   system_name: string | null
 }
 
-/** Conversations `own` that a user takes part in, among those of a row. */
+/** Conversations `own` that a user takes part in, among those of a row. By user_id, or by primary key. */
 const sharedWith = (userId: string, place: Sql) =>
-  sql`JOIN participants own ON own.conversation_id = ${place} AND own.user_id = ${userId}
-      JOIN conversations c ON c.id = own.conversation_id AND c.deleted_at IS NULL`
+  sql`participants own JOIN conversations c ON c.id = own.conversation_id AND c.deleted_at IS NULL
+   WHERE own.user_id = ${userId} AND own.conversation_id = ${place}`
 
 /**
- * The users among these that take part, or did, in a conversation of the reader, by what is noted of them, and by the
- * events of what an older program has done. By user_id of each table, then by primary keys.
+ * The users among these that take part, or did, in a conversation of the reader, by what is noted of them, and by the events
+ * of what an older program has done: those of a user, as a conversation has any number.
  */
-const metBy = (userId: string, ids: Sql) => sql`
-  SELECT p.user_id FROM participants p ${sharedWith(userId, sql`p.conversation_id`)} WHERE p.user_id ${ids}
-  UNION ALL
-  SELECT f.user_id FROM former_participants f ${sharedWith(userId, sql`f.conversation_id`)} WHERE f.user_id ${ids}
-  UNION ALL
-  SELECT e.user_id FROM events e ${sharedWith(userId, sql`e.conversation_id`)}
-   WHERE e.user_id ${ids} AND e.type = 'membership.changed'`
+async function listMet(db: Queries, readerId: string, ids: Sql): Promise<string[]> {
+  const rows = await db.all<{ user_id: string }>(
+    sql`SELECT p.user_id FROM participants p, ${sharedWith(readerId, sql`p.conversation_id`)} AND p.user_id ${ids}
+     UNION
+     SELECT f.user_id FROM former_participants f, ${sharedWith(readerId, sql`f.conversation_id`)} AND f.user_id ${ids}
+     UNION
+     SELECT e.user_id FROM events e WHERE e.type = 'membership.changed' AND e.user_id ${ids}
+        AND EXISTS (SELECT 1 FROM ${sharedWith(readerId, sql`e.conversation_id`)})`,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
 
 /**
  * The ones of these users that a reader may see, in no order: all, or the reader, system actors, and those met in
- * conversations. The statement is the same whether a user exists or not.
+ * conversations. These are looked up whether a user exists or not, so the time does not tell it.
  */
-export function listVisible(
+export async function listVisible(
   db: Queries,
   reader: { user_id: string; seesAll: boolean },
   ids: Iterable<string>,
 ): Promise<PersonRow[]> {
   const these = among(db, ids)
-  const isMet = reader.seesAll
-    ? sql``
-    : sql`AND (u.id = ${reader.user_id} OR u.system_name IS NOT NULL OR u.id IN (${metBy(reader.user_id, these)}))`
+  const known = reader.seesAll ? undefined : [reader.user_id, ...(await listMet(db, reader.user_id, these))]
+  const isVisible = known ? sql`AND (u.system_name IS NOT NULL OR u.id ${among(db, known)})` : sql``
   return db.all<PersonRow>(
     sql`SELECT ${COLUMNS} FROM users u
-      WHERE u.id ${these} AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = u.id) ${isMet}`,
+      WHERE u.id ${these} AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = u.id) ${isVisible}`,
   )
 }
 

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { listVisible } from '../../../lib/accounts/users/store-people.ts'
 import { ensureFormer } from '../../../lib/chat/memberships/filling.ts'
 import { OPERATOR } from '../../../lib/core/actor.ts'
-import { sql } from '../../../lib/storage/sql.ts'
+import { type Sql, sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person, times } from '../../support/service.ts'
 
@@ -36,6 +37,31 @@ describeService('users by their ids', (service) => {
     expect(await names(eve, `${ada.id},nonsense,,${UNKNOWN},${eve.id}`)).toEqual(['eve'])
     expect(await names(mary, ada.id)).toEqual([])
     for (const id of [ada.id, UNKNOWN, 'nonsense']) expect(await codeOf(eve.users.get(id))).toBe('not_found')
+  })
+
+  it('are looked up by the same statements whether they exist or not, and among no events of messages', async () => {
+    const { db } = innerState(service.chat)
+    const listWith = async (id: string) => {
+      const statements: Sql[] = []
+      const all = <Row>(text: Sql) => {
+        statements.push(text)
+        return db.all<Row>(text)
+      }
+      expect(await listVisible({ ...db, all }, { user_id: eve.id, seesAll: false }, [id])).toEqual([])
+      return statements
+    }
+    const statements = await listWith(ada.id)
+    expect((await listWith(UNKNOWN)).map(({ text }) => text)).toEqual(statements.map(({ text }) => text))
+    // SQLite evaluates a subquery of a condition only for a user that exists.
+    const [met] = statements
+    expect(met!.text).not.toMatch(/users/)
+    const plan = await db.write(async (tx) => {
+      if (db.dialect === 'sqlite') return tx.all(sql`EXPLAIN QUERY PLAN ${met!}`)
+      // It scans a table only if it must.
+      await tx.run(sql`SET LOCAL enable_seqscan = off`)
+      return tx.all(sql`EXPLAIN ${met!}`)
+    })
+    expect(JSON.stringify(plan)).toContain('membership_changes')
   })
 
   it('are all for an administrator, with what is disabled, and system actors for each', async () => {
