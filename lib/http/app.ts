@@ -14,6 +14,7 @@ import { API_GROUPS } from './api-groups.ts'
 import { addForms } from './forms/add.ts'
 import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { createResponseBatches } from './node/response-batch.ts'
+import { createStreamWrites } from './node/stream-writes.ts'
 import { openApiRoutes } from './openapi/build.ts'
 import { addPage } from './pages.ts'
 import { createClientReader } from './request/client-address.ts'
@@ -64,6 +65,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     clientOf,
     requestLog,
     chunk_streams: createChunkStreams(),
+    stream_writes: createStreamWrites(load.arrivals),
     openings: createOpenings(createRequestPriority(load.arrivals)),
     stalls: createStallWatch(config.server.stalled_seconds),
   }

@@ -10,6 +10,7 @@ import { refusalOf } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
 import { type ApiGroup, apiGroupOf } from './api-groups.ts'
 import { type Incoming, perform } from './call.ts'
+import type { StreamWrites } from './node/stream-writes.ts'
 import type { ClientReader } from './request/client-address.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './request/malformed.ts'
 import type { Openings } from './request/openings.ts'
@@ -41,6 +42,7 @@ export interface Service {
   clientOf: ClientReader
   requestLog: RequestLog
   chunk_streams: ChunkStreams
+  stream_writes: StreamWrites
   openings: Openings
   stalls: StallWatch
 }
@@ -160,7 +162,7 @@ type NodePair = NonNullable<Incoming['given']['node']>
 
 /** The response of a route. */
 async function call(
-  { chat, clientOf, chunk_streams }: Service,
+  { chat, clientOf, chunk_streams, stream_writes }: Service,
   exchange: Exchange,
   { route, count }: CountedRoute,
 ): Promise<unknown> {
@@ -195,7 +197,7 @@ async function call(
     const { status } = route
     exchange.count(status)
     const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
-    return openStream(event, streamHeaders(exchange.headers), exchange.set_cookie, opening)
+    return openStream(event, streamHeaders(exchange.headers), exchange.set_cookie, opening, stream_writes)
   }
   if (route.answer === 'file') return endFile(exchange, await beginFile(event, result as FileAnswer))
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))

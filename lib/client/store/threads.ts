@@ -49,6 +49,7 @@ function foldThreads(
         unread_replies: unread_replies + added,
         message_count: message_count + 1,
         last_replier_ids: state?.last_replier_ids ?? thread.last_replier_ids,
+        last_reply_at: message.created_at,
       }
       return toFront(data, thread, { ...thread, ...counts, last_activity_at: message.created_at })
     }

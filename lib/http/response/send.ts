@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../../chat/events/service.ts'
 import type { ResponseBatch, WholeBody } from '../node/response-batch.ts'
+import type { StreamWrites } from '../node/stream-writes.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
 import type { Reply } from './serialize.ts'
@@ -13,6 +14,7 @@ export function openStream(
   headers: readonly HeaderPair[],
   cookies: readonly string[],
   opening: Opening,
+  writes: StreamWrites,
 ): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
@@ -21,8 +23,8 @@ export function openStream(
   const response = event.runtime?.node?.res as Unawaited | undefined
   if (!response) return streamToWeb([...headers, ...cookieLines(cookies)], opening)
   for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
-  if (!isUnawaited(response)) return fromNodeHandler(() => streamToNode(response, headers, opening))(event)
-  void streamToNode(response, headers, opening)
+  if (!isUnawaited(response)) return fromNodeHandler(() => streamToNode(response, headers, opening, writes))(event)
+  void streamToNode(response, headers, opening, writes)
   return new Promise(() => {})
 }
 

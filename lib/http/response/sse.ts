@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Opening } from '../../chat/events/service.ts'
 import { EVENT_STREAM, formatRetry } from '../../core/sse-format.ts'
 import type { Sink } from '../../live/readers/reader.ts'
+import type { StreamWrites } from '../node/stream-writes.ts'
 import { type HeaderPair, writeHead } from './headers.ts'
 import { progressOf } from './stalls.ts'
 
@@ -26,7 +27,7 @@ const STREAM_HEADERS: readonly HeaderPair[] = [
 ]
 
 /**
- * Writes a stream directly to a Node response: one write per delivery, of bytes that all readers share.
+ * Writes a stream directly to a Node response, bytes that all readers share.
  *
  * Without chunked encoding, which would cost a copy per reader; the end of the connection is the end of the stream.
  *
@@ -36,6 +37,7 @@ export function streamToNode(
   response: ServerResponse,
   headers: readonly HeaderPair[],
   opening: Opening,
+  writes: StreamWrites,
 ): Promise<void> {
   const { socket } = response.req
   // Closed before its stream begins: no 'close' event follows.
@@ -53,16 +55,22 @@ export function streamToNode(
   // Without framing the socket sends the same bytes with a fifth less CPU time.
   const out = response.req.httpVersionMajor === 1 && response.socket ? socket : response
 
+  const output = writes.open(out)
   let drained = () => {}
   const onDrain = () => drained()
   out.on('drain', onDrain)
   const leave = opening.connect({
-    write: ({ bytes }) => void out.write(bytes),
-    pending: () => out.writableLength,
-    drained: () =>
-      out.writableNeedDrain && !response.destroyed ? new Promise((resolve) => (drained = resolve)) : Promise.resolve(),
+    write: ({ bytes }) => output.write(bytes),
+    pending: output.pending,
+    drained() {
+      output.flush()
+      return out.writableNeedDrain && !response.destroyed
+        ? new Promise((resolve) => (drained = resolve))
+        : Promise.resolve()
+    },
     progress: () => progressOf(socket),
     end() {
+      output.flush()
       response.end()
       setTimeout(() => response.destroy(), FAREWELL_TIMEOUT_MS).unref()
     },
@@ -72,6 +80,7 @@ export function streamToNode(
       socket.off('close', onClose)
       out.off('drain', onDrain)
       leave()
+      output.close()
       drained()
       resolve()
     }
