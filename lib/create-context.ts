@@ -37,6 +37,7 @@ import { createReactionQueue } from './chat/reactions/adding.ts'
 import { createReadUpdates } from './chat/receipts/publishing.ts'
 import { fill } from './chat/search/fill.ts'
 import { createSearch } from './chat/search/search.ts'
+import { clearFollows } from './chat/unread/clearing.ts'
 import { sumUp } from './chat/usage/summing.ts'
 import { createCluster } from './cluster/cluster.ts'
 import { filesPlace } from './config/attachments.ts'
@@ -265,6 +266,7 @@ function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof ma
     'thread.notify': (run) => notifyFollowers(ctx, run),
     'search.fill': (run) => fill(ctx, run),
     'participants.fill': (run) => fillParticipants(ctx, run),
+    'follows.clear': (run) => clearFollows(ctx, run),
     'files.collect': (run) => collect(sparing(), run),
     'files.check': (run) => checkFile(ctx, run),
     'usage.sum': (run) => sumUp(ctx, run),

@@ -10,6 +10,7 @@ export const TaskKind = v.picklist([
   'thread.notify',
   'search.fill',
   'participants.fill',
+  'follows.clear',
   'files.collect',
   'files.check',
   'usage.sum',

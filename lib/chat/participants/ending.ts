@@ -14,6 +14,7 @@ import {
 import { findConversation, isOfSystem } from '../memberships/store-conversations.ts'
 import { forgetPair } from '../memberships/store-direct.ts'
 import { insertFormer } from '../memberships/store-former.ts'
+import { clearFollowsLater } from '../unread/clearing.ts'
 
 /**
  * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's
@@ -29,7 +30,11 @@ export async function endParticipation(
 ): Promise<void> {
   const { conversation_id, user_id } = participant
   await deleteParticipant(tx, conversation_id, user_id)
-  if (reason !== 'erasure') await insertFormer(tx, conversation_id, user_id)
+  // An erasure removes these rows of the user itself.
+  if (reason !== 'erasure') {
+    await insertFormer(tx, conversation_id, user_id)
+    clearFollowsLater(tx, participant)
+  }
   const about = { subject_id: user_id, conversation_id, ...(reason && { detail: { reason } }) }
   const { is_direct } = (await findConversation(tx, conversation_id))!
   if (!is_direct) tx.audit({ act: 'participant.removed', ...by, ...about })

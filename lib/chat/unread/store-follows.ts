@@ -1,6 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
-import { type Micros, sql } from '../../storage/sql.ts'
+import { type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { FOLLOWED_SINCE, type Reader, threadsOf, WANTS_NO_FOLLOWING } from '../../storage/unread-set.ts'
 
 /** Whether a participant follows a thread, and whether the participant has said not to. By primary keys. */
@@ -102,6 +102,39 @@ export async function followMentioned(tx: Queries, users: readonly MentionedUser
 }
 
 /**
+ * Removes from the members of the next `limit` threads of a conversation, by their activity, what a user has of following
+ * them from a participation that has ended: since when, the wish not to, and the entry of the list.
+ *
+ * @returns the activity to continue after, if more threads may follow
+ */
+export async function clearFollowed(
+  tx: Queries,
+  { user_id, conversation_id }: Reader,
+  { after, limit }: { after: Micros; limit: number },
+): Promise<Micros | undefined> {
+  const page = sql`SELECT root_id, created_at, last_activity_at, conversation_id FROM threads
+     WHERE conversation_id = ${conversation_id} AND last_activity_at > ${after} ORDER BY last_activity_at LIMIT ${limit}`
+  await tx.run(
+    sql`UPDATE thread_members SET followed_at = NULL, listed_in = NULL, listed_at = NULL, news_at = NULL
+       FROM (SELECT r.root_id FROM (${page}) AS t
+               JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ${user_id}
+               LEFT JOIN participants p ON p.conversation_id = t.conversation_id AND p.user_id = r.user_id
+              WHERE (r.followed_at IS NOT NULL OR r.listed_at IS NOT NULL)
+                AND (p.user_id IS NULL OR (${FOLLOWED_SINCE} IS NULL AND NOT ${WANTS_NO_FOLLOWING}))) AS ended
+      WHERE thread_members.root_id = ended.root_id AND thread_members.user_id = ${user_id}`,
+  )
+  return endOf(tx, page, limit)
+}
+
+/** The activity of the last thread of a page, if it is full. */
+async function endOf(tx: Queries, page: Sql, limit: number): Promise<Micros | undefined> {
+  const row = await tx.get<{ last: Micros | null; total: number }>(
+    sql`SELECT max(last_activity_at) AS last, count(*) AS total FROM (${page}) AS page`,
+  )
+  return row!.total === limit ? row!.last! : undefined
+}
+
+/**
  * Stores since when authors follow threads by a message of an older process, in the next `limit` threads of a conversation by
  * their activity. It changes nothing that is read.
  *
@@ -124,8 +157,5 @@ export async function storeFollowed(
              JOIN messages root ON root.id = x.root_id AND coalesce(root.posted_by, '') <> x.user_id
              JOIN participants p ON p.conversation_id = ${conversationId} AND p.user_id = x.user_id) AS first
     WHERE thread_members.root_id = first.root_id AND thread_members.user_id = first.user_id AND first.at IS NOT NULL`)
-  const row = await tx.get<{ last: Micros | null; total: number }>(
-    sql`SELECT max(last_activity_at) AS last, count(*) AS total FROM (${page}) AS page`,
-  )
-  return row!.total === limit ? row!.last! : undefined
+  return endOf(tx, page, limit)
 }

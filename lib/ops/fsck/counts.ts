@@ -42,6 +42,10 @@ const OVER = sql`FROM notifications n JOIN threads t ON t.root_id = n.scope_id
    LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = n.user_id
   WHERE n.scope_id IS NOT NULL AND n.read_at IS NULL AND n.hidden = 0 AND ${UNREAD_FOLLOWED} = 0`
 
+/** Whether the user of a member `x` of a thread `t` does not participate in its conversation. */
+const IS_OUTSIDE = sql`NOT EXISTS (
+  SELECT 1 FROM participants p WHERE p.conversation_id = t.conversation_id AND p.user_id = x.user_id)`
+
 /** The invariants of counts: what they count is in other rows, so most of them can be repaired. */
 export const COUNTS: Invariant[] = [
   {
@@ -151,6 +155,16 @@ export const COUNTS: Invariant[] = [
     find: sql`SELECT x.root_id AS id FROM thread_members x JOIN ${ENTRIES} AS entry
               ON entry.root_id = x.root_id AND entry.user_id = x.user_id WHERE entry.listed_at IS NOT NULL AND ${IS_ENTRY_WRONG}`,
     repair: RELIST,
+  },
+  {
+    name: 'follows-participate',
+    says: 'Users follow threads, or wish not to, only in conversations in which they participate.',
+    find: sql`SELECT x.root_id AS id FROM thread_members x JOIN threads t ON t.root_id = x.root_id
+            WHERE (x.followed_at IS NOT NULL OR x.listed_at IS NOT NULL) AND ${IS_OUTSIDE}
+              AND NOT EXISTS (SELECT 1 FROM tasks WHERE kind IN ('follows.clear', 'user.erase'))`,
+    repair: sql`UPDATE thread_members AS x SET followed_at = NULL, listed_in = NULL, listed_at = NULL, news_at = NULL
+              FROM threads t
+             WHERE t.root_id = x.root_id AND (x.followed_at IS NOT NULL OR x.listed_at IS NOT NULL) AND ${IS_OUTSIDE}`,
   },
   {
     name: 'thread-notification-while-unread',

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { clearFollowed } from '../../../lib/chat/unread/store-follows.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, PASSWORD, type Person } from '../../support/service.ts'
@@ -91,6 +92,65 @@ describeService('followed threads', (service) => {
     expect(await followers(conversation_id, root_id)).toEqual(['ada'])
     await ada.messages.reply(root_id, { content: 'welcome @eve' })
     expect(await followers(conversation_id, root_id)).toEqual(['ada', 'eve'])
+  })
+
+  it('are cleared soon after the user leaves, but for what is followed since joining again', async () => {
+    const { conversation_id, root_id } = await startThread()
+    const others: string[] = []
+    for (const content of ['Look @grace', 'And here', 'Not here'])
+      others.push((await ada.messages.postRoot(conversation_id, { content })).root_id)
+    await grace.messages.reply(root_id, { content: 'It runs.' })
+    await grace.threads.unfollow(others[2]!)
+    const ofGrace = () =>
+      database().all<{ root_id: string }>(
+        sql`SELECT r.root_id, r.followed_at, r.listed_in, r.listed_at, r.news_at FROM thread_members r
+              JOIN threads t ON t.root_id = r.root_id
+             WHERE t.conversation_id = ${conversation_id} AND r.user_id = ${grace.id}
+               AND (r.followed_at IS NOT NULL OR r.listed_at IS NOT NULL OR r.listed_in IS NOT NULL OR r.news_at IS NOT NULL)`,
+      )
+    expect(await ofGrace()).toHaveLength(3)
+    await grace.participants.remove(conversation_id, grace.id)
+    await service.idle()
+    expect(await ofGrace()).toEqual([])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    for (const id of [root_id, ...others.slice(0, 2)]) await grace.threads.follow(id)
+    await grace.participants.remove(conversation_id, grace.id)
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    await grace.threads.follow(root_id)
+    await grace.threads.unfollow(others[0]!)
+    await service.idle()
+    expect((await ofGrace()).map((row) => row.root_id).sort()).toEqual([root_id, others[0]!].sort())
+    const { threads } = await grace.threads.listFollowed()
+    expect(threads.flatMap((thread) => (thread.conversation_id === conversation_id ? thread.root_id : []))).toEqual([
+      root_id,
+    ])
+    await ada.messages.reply(others[0]!, { content: 'Look @grace' })
+    expect(await followers(conversation_id, others[0]!)).toEqual(['ada'])
+  })
+
+  it('are cleared in steps, in a conversation of many threads', async () => {
+    const { conversation_id } = await startThread()
+    for (let n = 0; n < 5; n++) await ada.messages.postRoot(conversation_id, { content: `Look @grace ${n}` })
+    const reader = { user_id: grace.id, conversation_id }
+    await database().write((tx) =>
+      tx.run(sql`DELETE FROM participants WHERE user_id = ${grace.id}
+      AND conversation_id = ${conversation_id}`),
+    )
+    const left = async () =>
+      (await database().get<{ total: number }>(
+        sql`SELECT count(*) AS total FROM thread_members r JOIN threads t ON t.root_id = r.root_id
+             WHERE t.conversation_id = ${conversation_id} AND r.user_id = ${grace.id} AND r.followed_at IS NOT NULL`,
+      ))!.total
+    const counts: number[] = []
+    for (let after: number | undefined = 0; after !== undefined; counts.push(await left()))
+      after = await database().write((tx) => clearFollowed(tx, reader, { after: after!, limit: 2 }))
+    expect(counts).toEqual([4, 2, 0, 0])
+    await database().write((tx) =>
+      tx.run(sql`UPDATE conversations SET participant_count = participant_count - 1
+      WHERE id = ${conversation_id}`),
+    )
   })
 
   it('are all of a direct conversation, for both', async () => {

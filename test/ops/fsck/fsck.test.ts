@@ -46,6 +46,8 @@ const BREAKS: Record<string, string> = {
   'conversations.messages': 'UPDATE conversations SET message_count = message_count + 1',
   'conversations.participants': 'UPDATE conversations SET participant_count = participant_count + 1',
   'follows-listed': 'UPDATE thread_members SET listed_at = listed_at - 1',
+  'follows-participate':
+    "INSERT INTO thread_members (root_id, user_id, followed_at) SELECT root_id, 'nobody', 1 FROM threads",
   'roots-counted': 'UPDATE conversations SET root_count = root_count + 1',
   'unread-counted': 'UPDATE participants SET seen_count = seen_count - 1',
   'chunks.contiguous': 'UPDATE message_chunks SET idx = idx + 100',
@@ -109,6 +111,7 @@ const REPAIRABLE = [
   'roots-counted',
   'unread-counted',
   'follows-listed',
+  'follows-participate',
   'thread-notification-while-unread',
   'unread-mentions-counted',
   'reactions-of-live-rows',
