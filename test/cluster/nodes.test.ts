@@ -81,6 +81,27 @@ describeOnEachDatabase('two processes on one database', (openUrl, dialect) => {
     expect(seen.filter(({ event }) => event.type === 'unread.update')).toEqual([])
   })
 
+  it('tell the followers of a thread what is unread after a reply, each node its own readers', async () => {
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
+    const own = [
+      await follow(there.base_url, ada, conversation_id),
+      await follow(there.base_url, ada),
+      await follow(here.base_url, ada),
+    ]
+    const other = await follow(there.base_url, grace)
+    const { message } = await grace.messages.reply(root_id, { content: 'second' })
+    const { unread: conversation_unread } = await ada.threads.unread(conversation_id)
+    const counts = { unread: 1, unread_replies: 1, conversation_unread, as_of: message.created_at }
+    for (const stream of own) {
+      const seen = await stream.until('unread.update')
+      expect(seen.filter(({ event }) => event.type === 'message.new')).toHaveLength(1)
+      expect(seen.at(-1)!.event.payload).toEqual({ conversation_id, root_id, ...counts })
+    }
+    await ada.messages.postRoot(conversation_id, { content: 'third' })
+    const seen = await other.until('message.new', (event) => JSON.stringify(event).includes('third'))
+    expect(seen.filter(({ event }) => event.type === 'unread.update')).toEqual([])
+  })
+
   it('pass nothing on for a post: each node adds the activity of a thread itself', async () => {
     const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
     const streams = [

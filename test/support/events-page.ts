@@ -234,8 +234,9 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'unread.update': {
     when:
-      'The reader of this stream marked a thread as read, here or on another device. Other users do not get it. Count new ' +
-      'messages by `message.new`.',
+      'The reader of this stream marked a thread as read or unread, here or on another device; or a reply has arrived in a ' +
+      'thread that the reader follows, in a conversation with the layout `stream`: then at once, and at most once a second ' +
+      'for each thread, with the latest counts. Other users do not get it.',
     example: {
       conversation_id: CONVERSATION,
       root_id: ROOT,

@@ -10,6 +10,7 @@ import { listMembershipsOfUsers } from '../memberships/store.ts'
 import { completeInboxEvents } from '../notifications/completing.ts'
 import { countUnreadNotifications } from '../notifications/store.ts'
 import { listSmall } from '../presence/store.ts'
+import { listUnreadUpdates } from '../unread/updates.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
@@ -34,6 +35,7 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' 
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
     completeInboxEvents: (events) => completeInboxEvents(db, events, settingsContext(deps)),
+    listUnreadUpdates: (places) => listUnreadUpdates(db, places),
     findRefusals: (readers) => findRefusals(db, sessionNow(), readers),
   }
 }

@@ -91,6 +91,35 @@ export interface CountedUnread extends CountedColumns {
   is_direct: number
 }
 
+/** What is unread in a thread that a user follows, and in its conversation. */
+export interface FollowedUnread extends CountedUnread {
+  user_id: string
+  conversation_id: string
+  unread: number
+  unread_replies: number
+  /** The arrival of the newest message of the conversation. */
+  newest: Micros
+  is_erasing: number
+}
+
+/**
+ * What is unread for those of these users who follow a thread, if its conversation is a stream. By primary keys: users who
+ * do not follow it cost a look-up.
+ */
+export function listFollowedUnread(db: Queries, rootId: string, userIds: Iterable<string>): Promise<FollowedUnread[]> {
+  return db.all<FollowedUnread>(
+    sql`SELECT p.user_id, c.id AS conversation_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies,
+            c.layout, c.is_direct, ${countedUnread(db)},
+            (SELECT max(last_activity_at) FROM threads WHERE conversation_id = c.id) AS newest,
+            CASE WHEN ${SOME_ERASED} THEN 1 ELSE 0 END AS is_erasing
+       FROM threads t CROSS JOIN conversations c CROSS JOIN participants p
+       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
+      WHERE t.root_id = ${rootId} AND c.id = t.conversation_id AND (c.is_direct = 1 OR c.layout = 'stream')
+        AND p.conversation_id = c.id AND p.user_id ${among(db, userIds)}
+        AND (c.is_direct = 1 OR (r.user_id IS NOT NULL AND ${FOLLOWED_SINCE} IS NOT NULL))`,
+  )
+}
+
 /** The numbers of unread messages of a conversation. By primary keys, where {@link toNumbers} reads no more. */
 export async function findUnread(db: Queries, { conversation_id, user_id }: Reader): Promise<UnreadNumbers> {
   const row = await db.get<CountedUnread>(

@@ -28,6 +28,7 @@ import { createRights } from './rights.ts'
 import { createStalledStreams } from './stalled.ts'
 import { createStreams } from './streams.ts'
 import { createTypings } from './typings.ts'
+import { createUnreadUpdates } from './unread-updates.ts'
 import { createWaits } from './waits.ts'
 
 /** The maximum number of missed pages that are read at the same time: more would only wait for connections. */
@@ -56,7 +57,7 @@ export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps) {
-  const { quota, streams, stalled, rights, hasReaders, fanOut, waits, start } = createParts(deps)
+  const { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, start } = createParts(deps)
   const { close } = streams
   const { reserve, isFull, release, countStreams, onStreams } = quota
   const logins = createLogins({ all: streams.all, close })
@@ -79,6 +80,7 @@ export function createHub(deps: HubDeps) {
     connect(reader: Reader, last_event_id?: string): () => void {
       streams.add(reader)
       waits.add(reader)
+      unread.add(reader)
       quota.report(reader.user_id)
       if (state === 'draining') close(reader, 'draining')
       else void start(reader, last_event_id)
@@ -89,7 +91,10 @@ export function createHub(deps: HubDeps) {
     catchUp: fanOut.catchUp,
     catchUpAll: fanOut.catchUpAll,
     hasFailed: fanOut.hasFailed,
-    delivered: fanOut.idle,
+    async delivered(): Promise<void> {
+      await fanOut.idle()
+      await unread.idle()
+    },
 
     publishEphemeral: fanOut.publishEphemeral,
     receive: fanOut.receive,
@@ -119,6 +124,7 @@ export function createHub(deps: HubDeps) {
       state = 'draining'
       quota.close()
       streams.drain()
+      unread.close()
       logins.stop()
     },
   }
@@ -137,6 +143,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const waits = createWaits({ close })
   const stalled = createStalledStreams({ ...streams, onChange: quota.report })
   const drains = createDrains({ stalled_seconds: config.server.stalled_seconds, close, isLong: slots.leave })
+  const unread = createUnreadUpdates({ list: sources.listUnreadUpdates, max_buffer_bytes, log })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const measure = createMeasure({ metrics, now })
   const typings = createTypings(now)
@@ -169,6 +176,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
 
   function onClose(reader: Reader): void {
     waits.leave(reader)
+    unread.leave(reader)
     turns.leave(reader)
     drains.leave(reader)
     stalled.leave(reader)
@@ -195,7 +203,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   }
 
   const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
-  return { quota, streams, stalled, rights, hasReaders, fanOut, waits, start }
+  return { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, start }
 }
 
 /** Turns to read what readers have missed; what they may no longer read is known behind each. */

@@ -1,4 +1,4 @@
-import type { CloseReason } from '../../context.ts'
+import type { CloseReason, EphemeralEvent } from '../../context.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Source } from '../conversation/channel.ts'
 import type { Following } from '../feed/followers.ts'
@@ -59,6 +59,19 @@ export interface JoinedConversation {
   joined_at: Micros
 }
 
+/** A thread that a user may follow. */
+export interface UnreadPlace {
+  user_id: string
+  conversation_id: string
+  root_id: string
+}
+
+/** What is unread in a thread for a user who follows it. */
+export interface UnreadUpdate {
+  user_id: string
+  event: Extract<EphemeralEvent, { type: 'unread.update' }>
+}
+
 /** The functions that the hub needs from conversations and users. They are passed in, because both import the hub. */
 export interface StreamSources {
   /** The log of one conversation. */
@@ -73,6 +86,8 @@ export interface StreamSources {
   countNotifications(userId: string): Promise<number>
   /** Events about inboxes with what only the database knows, without those that are outdated. */
   completeInboxEvents(events: InboxEvent[]): Promise<InboxEvent[]>
+  /** What is unread for those of these users who follow the thread, where the conversation is a stream. */
+  listUnreadUpdates(places: UnreadPlace[]): Promise<UnreadUpdate[]>
   /** The streams that must end, each with the reason. Sets `expires_at` of the others. */
   findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
 }

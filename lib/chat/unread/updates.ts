@@ -1,0 +1,26 @@
+import { toInstant } from '../../core/time.ts'
+import type { UnreadPlace, UnreadUpdate } from '../../live/readers/reader.ts'
+import type { Database } from '../../storage/database.ts'
+import { listFollowedUnread, toNumbers } from './store.ts'
+
+/** What is unread for those of these users who follow the thread, where the conversation is a stream: a statement for each thread. */
+export function listUnreadUpdates(db: Database, places: UnreadPlace[]): Promise<UnreadUpdate[]> {
+  const threads = new Map<string, Set<string>>()
+  for (const { root_id, user_id } of places) {
+    const users = threads.get(root_id)
+    if (users) users.add(user_id)
+    else threads.set(root_id, new Set([user_id]))
+  }
+  return db.snapshot(async (queries) => {
+    const updates: UnreadUpdate[] = []
+    for (const [root_id, userIds] of threads) {
+      for (const row of await listFollowedUnread(queries, root_id, userIds)) {
+        const { user_id, conversation_id, unread, unread_replies, newest, is_erasing } = row
+        const numbers = await toNumbers(queries, { user_id, conversation_id }, row, is_erasing === 1)
+        const counts = { unread, unread_replies, conversation_unread: numbers.unread, as_of: toInstant(newest) }
+        updates.push({ user_id, event: { type: 'unread.update', payload: { conversation_id, root_id, ...counts } } })
+      }
+    }
+    return updates
+  })
+}
