@@ -124,6 +124,7 @@ const CASES: Record<string, Record<string, Case[]>> = {
     searchMessages: TAKES_ANY,
     inboxOf: NEEDS_STORE,
     peopleOf: NEEDS_STORE,
+    followedThreadsOf: NEEDS_STORE,
     pinsOf: NEEDS_STORE,
     presenceOf: NEEDS_STORE,
     receiptsOf: NEEDS_STORE,

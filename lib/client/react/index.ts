@@ -13,14 +13,14 @@ import type {
   ConversationsView,
   MeView,
   Partner,
-  ReadableList,
-  Reloadable,
   SettingsChange,
   StoreMessage,
   ThreadsView,
   ThreadView,
 } from '../store/index.ts'
 import {
+  type FollowedThreadsView,
+  followedThreadsOf,
   inboxOf,
   type NotificationMark,
   type NotificationsFilter,
@@ -37,21 +37,15 @@ import {
   type UserView,
 } from '../store/parts.ts'
 import { useChatStore } from './context.ts'
+import { type ListActions, useList, useReloadable } from './lists.ts'
 import { useReadable } from './readable.ts'
 
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
+export type { ListActions } from './lists.ts'
 export { type FoundMessages, useSearch } from './search.ts'
 export { useSeen } from './seen.ts'
 export { type FileUploads, useUpload } from './uploads.ts'
 export { useConversation, useReplies, type WindowActions, type WindowPostOptions } from './windows.ts'
-
-/** What lists have besides their snapshot. */
-export interface ListActions {
-  /** Reads the next page. */
-  loadMore: () => Promise<void>
-  /** Reads again what the list has. */
-  reload: () => Promise<void>
-}
 
 /** What a user does with the list of conversations. */
 export interface ConversationsActions {
@@ -169,6 +163,11 @@ export function useThreads(conversation_id: string): ThreadsView & ListActions &
   )
 }
 
+/** The threads that the user follows, over all conversations, and how many of them have unread replies. */
+export function useFollowedThreads(): FollowedThreadsView & ListActions {
+  return useList(followedThreadsOf(useChatStore()))
+}
+
 /** A thread, depth first, and the state of its loading. */
 export function useThread(root_id: string): ThreadView & ListActions & ThreadActions {
   const store = useChatStore()
@@ -268,19 +267,6 @@ export function useUser(id: string): UserView {
 /** Whether the page is connected. */
 export function useConnection(): Connection {
   return useReadable(useChatStore().connection)
-}
-
-function useReloadable<View extends object>({
-  reload,
-  ...readable
-}: Reloadable<View>): View & { reload: () => Promise<void> } {
-  const view = useReadable(readable)
-  return useMemo(() => ({ ...view, reload }), [view, reload])
-}
-
-function useList<View extends object>({ loadMore, ...readable }: ReadableList<View>): View & ListActions {
-  const view = useReloadable(readable)
-  return useMemo(() => ({ ...view, loadMore }), [view, loadMore])
 }
 
 function usePost(root_id: string, role: 'user' | 'assistant') {

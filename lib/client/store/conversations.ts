@@ -5,15 +5,18 @@ import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
 import { isBy, subjectOf, toFront } from './threads.ts'
 import type { ConversationSettingsView, ConversationsView, StoreClient } from './types.ts'
+import { countsReplies, isUncounted } from './unread.ts'
 
 /**
  * The conversations: new messages, and what the user sets, are folded; what else changes a summary is read again.
  *
+ * @param follows whether the user follows the thread of a message; `undefined` if that is not known
  * @param isArchived whether it is the list of archived ones
  */
 export function conversationsPlan(
   client: StoreClient,
   userId: () => string,
+  follows: (message: Message) => boolean | undefined,
   isArchived: boolean,
 ): Plan<ListData<ConversationSummary>, ConversationsView> {
   return listPlan({
@@ -22,7 +25,7 @@ export function conversationsPlan(
     subjectOf: (event) => subjectOf(event, 'conversation_id'),
     isEphemeral: true,
     read: (query) => client.conversations.list({ ...query, archived: `${isArchived}` }),
-    fold: (data, event) => fold(data, event, userId(), isArchived),
+    fold: (data, event) => fold(data, event, { user_id: userId(), follows }, isArchived),
     isUnsure,
   })
 }
@@ -32,10 +35,15 @@ const isUnsure = ({ type }: ConversationStreamEvent) => type === 'settings.updat
 
 type Conversations = ListData<ConversationSummary>
 
+interface Reader {
+  user_id: string
+  follows: (message: Message) => boolean | undefined
+}
+
 function fold(
   data: Conversations,
   event: ConversationStreamEvent,
-  user_id: string,
+  reader: Reader,
   isArchived: boolean,
 ): Conversations | 'stale' {
   const find = (id: string) => data.items.find((item) => item.id === id)
@@ -48,7 +56,7 @@ function fold(
       if (!summary) return data.next_after === undefined ? data : 'stale'
       // Instants of a conversation are unique and increase: this one is already in what was read.
       if (at <= summary.last_activity_at) return data
-      return toFront(data, summary, { ...withArrival(summary, message, user_id), last_activity_at: at })
+      return toFront(data, summary, { ...withArrival(summary, message, reader), last_activity_at: at })
     }
     case 'settings.update': {
       const { conversation_id, settings } = event.payload
@@ -56,15 +64,33 @@ function fold(
       if (settings.archived !== isArchived) return without(data, summary)
       if (!summary) return 'stale'
       const { level, muted_until } = settings
-      return { ...data, items: data.items.map((item) => (item === summary ? { ...item, level, muted_until } : item)) }
+      return changed(data, summary, { level, muted_until })
     }
     case 'membership.changed': {
       const { conversation_id, action } = event.payload
-      if (event.payload.user_id !== user_id || action !== 'removed') return 'stale'
+      if (event.payload.user_id !== reader.user_id || action !== 'removed') return 'stale'
       return without(data, find(conversation_id))
     }
     case 'notification.read':
       return data.items.some(({ mentions }) => mentions) ? 'stale' : data
+    case 'unread.update': {
+      const { conversation_id, unread, unread_replies, conversation_unread, as_of } = event.payload
+      const summary = find(conversation_id)
+      const added = conversation_unread - (summary?.unread ?? 0)
+      if (!summary || (added === 0 && as_of === summary.last_activity_at)) return data
+      // As a follower gets it with a reply; else it is not known how many of what has changed are replies.
+      const isReply = added > 0 && summary.layout === 'stream' && unread === unread_replies
+      if (!isReply || as_of !== summary.last_activity_at) return 'stale'
+      return changed(data, summary, { unread: conversation_unread, unread_replies: summary.unread_replies + added })
+    }
+    case 'conversation.unread': {
+      const { conversation_id, unread, unread_replies, as_of } = event.payload
+      const summary = find(conversation_id)
+      if (!summary) return data
+      return as_of === summary.last_activity_at ? changed(data, summary, { unread, unread_replies }) : 'stale'
+    }
+    case 'thread.followed':
+      return isUncounted(event.payload) && find(event.payload.conversation_id) ? 'stale' : data
     // What they change, or when, is not in them.
     case 'notifications.count':
     case 'conversation.updated':
@@ -74,8 +100,6 @@ function fold(
     case 'message.deleted':
     case 'message.restored':
     case 'message.done':
-    case 'unread.update':
-    case 'conversation.unread':
       if (event.type === 'notification.new' && event.payload.notification.kind === 'direct') return data
       return find(subjectOf(event, 'conversation_id')!) ? 'stale' : data
     default:
@@ -83,13 +107,20 @@ function fold(
   }
 }
 
-/** The numbers with a message that arrives. Whether a reply is in a thread that the user follows, `unread.update` says. */
-function withArrival(summary: ConversationSummary, message: Message, user_id: string): ConversationSummary {
-  if (isBy(message, user_id)) return summary
-  const { unread, unread_replies, direct, layout } = summary
+/** The numbers with a message that arrives. Those of a reply in a `stream` are in `unread.update`. */
+function withArrival(
+  summary: ConversationSummary,
+  message: Message,
+  { user_id, follows }: Reader,
+): ConversationSummary {
   const isReply = message.parent_id !== undefined
-  if (direct && isReply) return { ...summary, unread: unread + 1, unread_replies: unread_replies + 1 }
-  return isReply && layout === 'stream' ? summary : { ...summary, unread: unread + 1 }
+  if (isBy(message, user_id) || (isReply && !countsReplies(summary))) return summary
+  const added = isReply && (summary.direct || follows(message)) ? 1 : 0
+  return { ...summary, unread: summary.unread + 1, unread_replies: summary.unread_replies + added }
+}
+
+function changed(data: Conversations, summary: ConversationSummary, by: Partial<ConversationSummary>): Conversations {
+  return { ...data, items: data.items.map((item) => (item === summary ? { ...item, ...by } : item)) }
 }
 
 function without(data: Conversations, summary: ConversationSummary | undefined): Conversations {

@@ -3,12 +3,13 @@ import type { ConversationStreamEvent } from '../types.ts'
 import { foldMessages, type MessageList, type MessagesData, placeOf, withoutChunks } from './fold-messages.ts'
 import { changedMessage, withQuotesOf } from './quotes.ts'
 import { isBy } from './threads.ts'
+import type { UnreadCount } from './unread.ts'
 
 /** The messages that a window keeps: with more, those at its other end are dropped. */
 const MAX_WINDOW = 1_000
 
 /** Part of a list by arrival without a gap, with the places where it continues. */
-export interface WindowData extends MessagesData {
+export interface WindowData extends MessagesData, UnreadCount {
   /** By arrival. */
   messages: readonly TimelineMessage[]
   /** The root, in the replies of a thread. */
@@ -21,7 +22,7 @@ export interface WindowData extends MessagesData {
 }
 
 /** A window that is not read yet. */
-export const NOTHING: WindowData = { messages: [], newer_count: 0, chunks: new Map() }
+export const NOTHING: WindowData = { messages: [], newer_count: 0, unread: 0, chunks: new Map() }
 
 /** The window without the newest messages beyond those that it keeps. */
 export function trimmedAfter(data: WindowData): WindowData {
@@ -66,21 +67,13 @@ function withMessage(data: WindowData, message: TimelineMessage, isNew: boolean)
   return trimmedBefore({ ...data, first_unread_id, messages: data.messages.toSpliced(at, 0, message) })
 }
 
-/** Who reads a window. */
-export interface WindowReader {
-  userId: () => string
-  /** Whether a conversation is a direct one: its users follow all threads. */
-  isDirect: (conversation_id: string) => boolean
-}
-
 /** The window after an event. @param has whether a message belongs to its list */
 export function foldWindow(
   data: WindowData,
   has: MessageList<WindowData>['has'],
   event: ConversationStreamEvent,
-  reader: WindowReader,
+  user_id: string,
 ): WindowData | 'stale' {
-  const user_id = reader.userId()
   // Nothing is read yet: what is read then has the message.
   if (data === NOTHING) return data
   const [first] = data.messages
@@ -122,7 +115,8 @@ export function foldWindow(
   const list: MessageList<WindowData> = {
     has: (message) => has(message) || message.id === data.root?.id,
     find,
-    with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, reader) : message, isNew),
+    with: (before, message, isNew) =>
+      withMessage(before, isNew ? toNews(message, user_id, !!data.conversation?.direct) : message, isNew),
   }
   const next = withQuotes(foldMessages(data, list, event, user_id), event)
   return next === 'stale' ? next : withThread(next, event, user_id)
@@ -138,13 +132,13 @@ function withQuotes(data: WindowData | 'stale', event: ConversationStreamEvent):
 }
 
 /** A message that has just arrived with what only lists say of it. */
-function toNews(message: Message, { userId, isDirect }: WindowReader): TimelineMessage {
-  const isOwn = isBy(message, userId())
+function toNews(message: Message, user_id: string, isDirect: boolean): TimelineMessage {
+  const isOwn = isBy(message, user_id)
   // A user that it mentions gets `thread.followed`, too.
   const thread = {
     reply_count: 0,
     last_replier_ids: [],
-    following: isOwn || isDirect(message.conversation_id),
+    following: isOwn || isDirect,
     unread_replies: 0,
   }
   return { ...message, ...(!isOwn && { unread: true }), ...(message.id === message.root_id && { thread }) }

@@ -1,6 +1,8 @@
 import type {
   CancelledAnswer,
   ConversationSettings,
+  ConversationSummary,
+  Message,
   OpenedConversation,
   PostedMessage,
 } from '../../api/client-entities.ts'
@@ -172,16 +174,27 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
   const { base, forget } = createBase(client, feed, refresh_ms, seedsOf(initial))
   const { resources } = base
   const { userId } = feed
-  const conversations = resources((id) => conversationsPlan(client, userId, id === 'archived'), 'conversations')
+  const follows = ({ conversation_id, root_id }: Message): boolean | undefined =>
+    lists
+      .peek(conversation_id)
+      ?.getSnapshot()
+      .threads.some((each) => each.root_id === root_id && each.following)
+  const conversations = resources(
+    (id) => conversationsPlan(client, userId, follows, id === 'archived'),
+    'conversations',
+  )
   const lists = resources((id) => {
     const pending = () => outbox.list((post) => post.conversation_id === id && post.parent_id === undefined)
-    return threadsPlan(client, id, userId, pending, () => isDirect(id))
+    return threadsPlan(client, id, userId, pending, () => !!summaryOf(id)?.direct)
   }, 'threads')
   const pendingIn = (id: string) => () => outbox.list((post) => post.root_id === id)
   const threads = resources((id) => threadPlan(client, id, userId, pendingIn(id)), 'thread')
-  const isDirect = (id: string) => active.getSnapshot().conversations.some((each) => each.id === id && each.direct)
-  const windows = createWindows(base, { userId, isDirect }, outbox.list)
-  const active = conversations.get('')
+  const [active, archived] = [conversations.get(''), conversations.get('archived')]
+  const summaryOf = (id: string): ConversationSummary | undefined =>
+    [active, archived]
+      .flatMap((list) => (list.isWatched() ? list.getSnapshot().conversations : []))
+      .find((each) => each.id === id)
+  const windows = createWindows(base, { userId, summaryOf }, outbox.list)
   const parts = new Map<unknown, unknown>()
 
   function showPost(post: PendingPost): void {
@@ -195,7 +208,7 @@ export function createChatStore(client: StoreClient, options: ChatStoreOptions =
     connection: feed.connection,
     me: feed.me,
     conversations: active,
-    archived: conversations.get('archived'),
+    archived,
     unread: counted(active, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
     unreadNotifications: counted(feed.inbox, ({ unread }) => unread),
     settings: resources((id) => settingsPlan(client, id)).get,

@@ -1,3 +1,4 @@
+export { type FollowedThreadsView, followedThreadsOf } from './followed.ts'
 export { inboxOf, type NotificationsFilter, type NotificationsView, type StoreInbox } from './inbox.ts'
 export type { NotificationMark } from './marks.ts'
 export { peopleOf, type StorePeople, type UserView } from './people.ts'

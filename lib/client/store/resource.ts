@@ -24,8 +24,12 @@ export interface Plan<Data, View> {
   read(current: Data, isMore: boolean, from: Data, causes?: readonly ConversationStreamEvent[]): Promise<Data>
   /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
-  /** Whether it is read again after an event, although that is folded: it may be older than what is known. */
-  isUnsure?(event: ConversationStreamEvent, data: Data): boolean
+  /**
+   * Whether it is read again after an event, although that is folded: it may be older than what is known.
+   *
+   * @param isMissed whether it arrived while the data was read, which may have it
+   */
+  isUnsure?(event: ConversationStreamEvent, data: Data, isMissed: boolean): boolean
   /** Whether data that was complete when the stream broke off may be incomplete when it continues. */
   isEphemeral?: boolean
   view(data: Data, loading: Loading): View
@@ -68,7 +72,7 @@ export function createResource<Data extends object, View>(
     try {
       let next: Data = await plan.read(state.data(), isMore, isCurrent ? state.data() : plan.initial, causes)
       if (begun !== state.resets()) return
-      for (const event of reading.missed()) next = folded(next, event)
+      for (const event of reading.missed()) next = folded(next, event, true)
       state.show(next, { status: 'ready' })
     } catch (error) {
       reading.doubt()
@@ -80,9 +84,9 @@ export function createResource<Data extends object, View>(
     }
   }
 
-  function folded(from: Data, event: ConversationStreamEvent): Data {
+  function folded(from: Data, event: ConversationStreamEvent, isMissed = false): Data {
     const next = plan.fold(from, event)
-    if (next === 'stale' || plan.isUnsure?.(event, from)) later(event)
+    if (next === 'stale' || plan.isUnsure?.(event, from, isMissed)) later(event)
     return next === 'stale' ? from : next
   }
 

@@ -9,10 +9,13 @@ export function seedsOf({ conversations, threads, tree, messages, replies }: Par
   const seeds: Seeds = new Map()
   const list = (items: readonly unknown[], next_after: string | undefined): ListData<unknown> => ({ items, next_after })
   const chunks = new Map()
+  const conversation = conversations?.conversations.find(({ id }) => id === messages?.conversation_id)
+  const unread = conversation?.unread ?? 0
   if (conversations) seeds.set('conversations ', list(conversations.conversations, conversations.next_after))
   if (threads) seeds.set(`threads ${threads.conversation_id}`, list(threads.threads, threads.next_after))
   if (tree) seeds.set(`thread ${tree.root_id}`, { ...tree, detached: [], chunks })
-  if (messages) seeds.set(`window roots ${messages.conversation_id}`, { ...messages, newer_count: 0, chunks })
-  if (replies) seeds.set(`window replies ${replies.root.id}`, { ...replies, newer_count: 0, chunks })
+  if (messages)
+    seeds.set(`window roots ${messages.conversation_id}`, { ...messages, newer_count: 0, chunks, unread, conversation })
+  if (replies) seeds.set(`window replies ${replies.root.id}`, { ...replies, newer_count: 0, chunks, unread: 0 })
   return seeds
 }

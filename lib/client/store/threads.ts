@@ -1,3 +1,4 @@
+import type { ReplyState } from '../../api/client-entities.ts'
 import type { Message } from '../../api/messages.ts'
 import type { Notification } from '../../api/notifications.ts'
 import type { ThreadSummary } from '../../api/threads.ts'
@@ -42,16 +43,7 @@ function foldThreads(
       if (message.created_at === thread.created_at && isBy(message, user_id) && thread.message_count === 1)
         return toFront(data, thread, { ...thread, unread: 0, following: true })
       if (message.created_at <= thread.last_activity_at) return data
-      const { unread = 0, unread_replies = 0, message_count } = thread
-      const added = isBy(message, user_id) ? 0 : 1
-      const counts = {
-        unread: unread + added,
-        unread_replies: unread_replies + added,
-        message_count: message_count + 1,
-        last_replier_ids: state?.last_replier_ids ?? thread.last_replier_ids,
-        last_reply_at: message.created_at,
-      }
-      return toFront(data, thread, { ...thread, ...counts, last_activity_at: message.created_at })
+      return toFront(data, thread, withReply(thread, message, state, user_id))
     }
     case 'message.edited':
     case 'message.deleted':
@@ -84,6 +76,26 @@ function foldThreads(
       return event.payload.conversation_id === conversation_id ? 'stale' : data
     default:
       return data
+  }
+}
+
+/** A thread after a reply. @param state what its event has of the thread */
+export function withReply(
+  thread: ThreadSummary,
+  message: Message,
+  state: ReplyState | undefined,
+  user_id: string,
+): ThreadSummary {
+  const { unread = 0, unread_replies = 0, message_count } = thread
+  const added = isBy(message, user_id) ? 0 : 1
+  return {
+    ...thread,
+    unread: unread + added,
+    unread_replies: unread_replies + added,
+    message_count: message_count + 1,
+    last_replier_ids: state?.last_replier_ids ?? thread.last_replier_ids,
+    last_activity_at: message.created_at,
+    last_reply_at: message.created_at,
   }
 }
 

@@ -80,6 +80,8 @@ export interface MessagesView extends Loading {
   has_newer: boolean
   /** The messages that have arrived since, while `has_newer`. */
   newer_count: number
+  /** The number of unread messages: of the conversation, or of replies in the thread. */
+  unread: number
   /** The first message of the whole list that the user has not read. */
   first_unread_id?: string
 }

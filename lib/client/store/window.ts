@@ -2,18 +2,11 @@ import type { TimelineMessage } from '../../api/client-entities.ts'
 import { isTransient } from '../backoff.ts'
 import { withText } from './answers.ts'
 import type { MessageList } from './fold-messages.ts'
-import {
-  find,
-  foldWindow,
-  NOTHING,
-  trimmedAfter,
-  trimmedBefore,
-  type WindowData,
-  type WindowReader,
-} from './fold-window.ts'
+import { find, foldWindow, NOTHING, trimmedAfter, trimmedBefore, type WindowData } from './fold-window.ts'
 import { toMessage } from './pending.ts'
 import type { Plan } from './resource.ts'
 import type { MessagesView, PendingPost, StoreClient, TimelineStoreMessage } from './types.ts'
+import { type CountedConversation, foldUnread, type UnreadCount } from './unread.ts'
 
 /** How many messages are read again at once. */
 const REFRESHED = 200
@@ -29,11 +22,15 @@ export type ReadWindowPage = (place: {
 /** Where a window is read next. */
 export type WindowMove = 'older' | 'newer' | { around: string } | 'newest'
 
-interface WindowOptions {
+export interface WindowOptions {
   client: StoreClient
   read: ReadWindowPage
   has: MessageList<WindowData>['has']
-  reader: WindowReader
+  /** The conversation whose unread messages are counted; `undefined` for the replies of a thread. */
+  conversation_id: string | undefined
+  userId: () => string
+  /** A conversation, if a list of conversations has it. */
+  summaryOf: (conversation_id: string) => CountedConversation | undefined
   pending: () => readonly PendingPost[]
   /** The moves since the last reading, which it takes. */
   takeMoves: () => WindowMove[]
@@ -43,29 +40,35 @@ interface WindowOptions {
 
 /** A list by arrival around a place, which is read in both directions and follows the stream at its end. */
 export function windowPlan(options: WindowOptions): Plan<WindowData, MessagesView> {
-  const { reader, pending, has } = options
+  const { userId, pending, has, conversation_id } = options
   return {
     initial: NOTHING,
     isEphemeral: true,
     read: (current, _, from) => readWindow(options, current, from !== NOTHING),
-    fold: (data, event) => foldWindow(data, has, event, reader),
+    fold(data, event) {
+      const next = foldWindow(data, has, event, userId())
+      return next === 'stale' || data === NOTHING ? next : foldUnread(next, event, conversation_id, userId())
+    },
     // Who has replied last is not in these events, nor whether the message is unread: a deleted one is not.
-    isUnsure: (event, data) => {
+    isUnsure: (event, data, isMissed) => {
       const { type, payload } = event
+      // It may be in the number that was read meanwhile.
+      if (type === 'message.new') return isMissed && payload.message.conversation_id === conversation_id
       if (type !== 'message.deleted' && type !== 'message.restored') return false
       const { id, root_id, parent_id } = payload.message
       const known = find(data, id)
-      return (
-        (known && (type === 'message.restored' || known.unread)) || (parent_id !== undefined && !!find(data, root_id))
-      )
+      return known
+        ? type === 'message.restored' || !!known.unread
+        : payload.message.conversation_id === conversation_id || (parent_id !== undefined && !!find(data, root_id))
     },
-    view: ({ messages, root, next_before, next_after, newer_count, first_unread_id }, loading) => ({
+    view: ({ messages, root, next_before, next_after, newer_count, first_unread_id, unread }, loading) => ({
       ...loading,
       ...(root && { root }),
-      messages: next_after === undefined ? withPosts(messages, root, pending(), reader.userId()) : messages,
+      messages: next_after === undefined ? withPosts(messages, root, pending(), userId()) : messages,
       has_older: next_before !== undefined,
       has_newer: next_after !== undefined,
       newer_count,
+      unread: root?.thread?.unread_replies ?? unread,
       ...(first_unread_id !== undefined && { first_unread_id }),
     }),
   }
@@ -76,15 +79,30 @@ async function readWindow(options: WindowOptions, current: WindowData, isCurrent
   const { client, read, takeMoves, returnMoves } = options
   const page = async (place: Parameters<ReadWindowPage>[0]): Promise<WindowData> => {
     const part = await read(place)
-    return { ...part, ...(await withText(client, part.messages)), newer_count: 0 }
+    return { ...NOTHING, ...part, ...(await withText(client, part.messages)) }
   }
   const moves = takeMoves()
   try {
-    return await moved(page, current, moves, isCurrent)
+    const counting = isCurrent ? current : readUnread(options)
+    const [data, { unread, counted_to, conversation }] = await Promise.all([
+      moved(page, current, moves, isCurrent),
+      counting,
+    ])
+    return { ...data, unread, counted_to, conversation }
   } catch (error) {
     if (isTransient(error)) returnMoves(moves)
     throw error
   }
+}
+
+/** What is unread of the conversation. */
+async function readUnread({ client, conversation_id: id, summaryOf }: WindowOptions): Promise<UnreadCount> {
+  if (id === undefined) return NOTHING
+  const [{ unread }, conversation] = await Promise.all([
+    client.threads.unread(id, { limit: 1 }),
+    summaryOf(id) ?? client.conversations.get(id),
+  ])
+  return { unread, conversation }
 }
 
 type ReadPage = (place: Parameters<ReadWindowPage>[0]) => Promise<WindowData>
@@ -144,13 +162,12 @@ async function refreshed(page: ReadPage, current: WindowData): Promise<WindowDat
 /** Two windows, of which the second begins where the first one ends. */
 function joined(before: WindowData, after: WindowData): WindowData {
   return {
+    ...after,
     messages: [...before.messages, ...after.messages],
     root: after.root ?? before.root,
     chunks: new Map([...before.chunks, ...after.chunks]),
     next_before: before.next_before,
-    next_after: after.next_after,
     newer_count: after.next_after === undefined ? 0 : Math.max(before.newer_count, after.newer_count),
-    first_unread_id: after.first_unread_id,
   }
 }
 

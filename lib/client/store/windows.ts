@@ -3,10 +3,10 @@ import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import type { Readable } from './cell.ts'
-import { foldWindow, type WindowData, type WindowReader } from './fold-window.ts'
+import { foldWindow, type WindowData } from './fold-window.ts'
 import type { Resource } from './resource.ts'
 import type { MessagesView, PendingPost } from './types.ts'
-import { type ReadWindowPage, type WindowMove, windowPlan } from './window.ts'
+import { type ReadWindowPage, type WindowMove, type WindowOptions, windowPlan } from './window.ts'
 
 /** Messages by arrival around a place. It is read at its end first, and moves in both directions. */
 export interface MessageWindow extends Readable<MessagesView> {
@@ -39,7 +39,7 @@ const SHOW_TIMEOUT_MS = 2_000
 /** The windows of a store. */
 export function createWindows(
   { client, resources }: StoreBase,
-  reader: WindowReader,
+  { userId, summaryOf }: Pick<WindowOptions, 'userId' | 'summaryOf'>,
   listPending: (belongs: (post: PendingPost) => boolean) => readonly PendingPost[],
 ) {
   const moves = new Map<string, WindowMove[]>()
@@ -51,7 +51,9 @@ export function createWindows(
       client,
       read: readOf(view, id),
       has,
-      reader,
+      conversation_id: view === 'replies' ? undefined : id,
+      userId,
+      summaryOf,
       pending: () => listPending((post) => has(placeOf(post))),
       takeMoves() {
         const taken = moves.get(key) ?? []
@@ -129,7 +131,7 @@ export function createWindows(
         windows.peek(key)?.update((data) => {
           // Its event counts it.
           if (data.next_after !== undefined) return data
-          const next = foldWindow(data, hasOf(...partsOf(key)), event, reader)
+          const next = foldWindow(data, hasOf(...partsOf(key)), event, userId())
           return next === 'stale' ? data : next
         })
     },

@@ -7,9 +7,9 @@ import { isReady, startThread, startWorld, textsOf, waitForView } from './world.
 type World = Awaited<ReturnType<typeof startWorld>> & { conversation_id: string; elsewhere: AdminClient }
 
 /** A conversation of Grace, with Ada and as many roots. */
-async function startRoom(count: number): Promise<World> {
+async function startRoom(count: number, layout: 'stream' | 'topics' = 'stream'): Promise<World> {
   const world = await startWorld()
-  const { conversation_id } = await world.grace.conversations.create({ title: 'Engines' })
+  const { conversation_id } = await world.grace.conversations.create({ title: 'Engines', layout })
   await world.grace.participants.add(conversation_id, { user_id: world.actor('ada').user_id })
   for (let n = 0; n < count; n++)
     await world.chat.messages.postRoot(world.actor('grace'), conversation_id, { content: `${n}` })
@@ -28,6 +28,7 @@ it('shows the newest messages by one request, and what is before and behind them
     has_older: false,
     has_newer: false,
     newer_count: 0,
+    unread: 0,
   })
   const stop = part.subscribe(() => {})
   const newest = await waitForView(part, isReady)
@@ -169,6 +170,35 @@ it('keeps at most a thousand messages, and drops those at its other end', async 
   stop()
 })
 
+it('counts what is unread of the conversation, with what arrives and is marked', async () => {
+  const { store, conversation_id, elsewhere, grace, network } = await startRoom(60, 'topics')
+  const [list, part] = [store.conversations, store.conversation(conversation_id)]
+  const stops = [list, part].map((each) => each.subscribe(() => {}))
+  await Promise.all([waitForView(list, isReady), waitForView(part, isReady)])
+  expect(part.getSnapshot().unread).toBe(60)
+  const unreadReplies = () => list.getSnapshot().conversations[0]!.unread_replies
+  const { root_id } = await elsewhere.messages.postRoot(conversation_id, { content: 'mine' })
+  const threads = store.threads(conversation_id)
+  stops.push(threads.subscribe(() => {}))
+  await waitForView(threads, (view) => view.threads[0]?.following === true)
+  const calls = network.calls.length
+  await grace.messages.postRoot(conversation_id, { content: 'theirs' })
+  await grace.messages.reply(part.getSnapshot().messages[0]!.id, { content: 'elsewhere' })
+  await waitForView(part, ({ unread }) => unread === 62)
+  expect(unreadReplies()).toBe(0)
+  await grace.messages.reply(root_id, { content: 'to mine' })
+  await waitForView(part, ({ unread }) => unread === 63)
+  await waitForView(list, () => unreadReplies() === 1)
+  expect(network.calls.length).toBe(calls)
+  const replies = store.replies(root_id)
+  stops.push(replies.subscribe(() => {}))
+  await waitForView(replies, (view) => isReady(view) && view.unread === 1)
+  await elsewhere.conversations.markRead(conversation_id, { all: true })
+  await Promise.all([part, replies].map((each) => waitForView(each, ({ unread }) => unread === 0)))
+  await waitForView(list, () => unreadReplies() === 0)
+  for (const stop of stops) stop()
+})
+
 /** What happens in the room, to the connection, and in the window. */
 const ACTIONS: Record<string, (world: World, pick: number) => unknown> = {
   post: ({ grace, conversation_id }, pick) => grace.messages.postRoot(conversation_id, { content: `post ${pick}` }),
@@ -230,10 +260,11 @@ async function settle(world: World): Promise<void> {
   await vi.waitFor(
     async () => {
       const part = world.store.conversation(world.conversation_id)
-      const { status, messages, has_older, has_newer } = part.getSnapshot()
+      const { status, messages, has_older, has_newer, unread } = part.getSnapshot()
       const all = await listAll(world, world.elsewhere)
       const from = all.findIndex(({ id }) => id === messages[0]?.id)
       expect(status).toBe('ready')
+      expect(unread).toBe((await world.elsewhere.threads.unread(world.conversation_id)).unread)
       expect(messages).toEqual(all.slice(from, from + messages.length))
       expect([has_older, has_newer]).toEqual([from > 0, from + messages.length < all.length])
     },
@@ -250,8 +281,9 @@ const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), pick:
 it('has no gap after any history of posts, moves and lost connections, and shows what the API reads', {
   timeout: 120_000,
 }, async () => {
-  const property = fc.asyncProperty(fc.array(step, { size: 'max', maxLength: 25 }), async (steps) => {
-    const world = await startRoom(70)
+  const layouts = fc.constantFrom('stream' as const, 'topics' as const)
+  const property = fc.asyncProperty(layouts, fc.array(step, { size: 'max', maxLength: 25 }), async (layout, steps) => {
+    const world = await startRoom(70, layout)
     const part = world.store.conversation(world.conversation_id)
     const { user_id } = world.actor('ada')
     const shown: string[][] = []
