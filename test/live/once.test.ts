@@ -101,6 +101,16 @@ describeOnEachDatabase('a stream that ends with the next events', (openUrl) => {
       expect(seqsOf(seen)).toEqual([])
     })
 
+    it('ends when its time is over, without an event', async () => {
+      const { conversation_id } = await begin()
+      const last_event_id = await positionIn(conversation_id)
+      const seen = await once(pathOf(conversation_id), { search: '&wait_seconds=1', last_event_id })
+      expect(eventsOf(seen)[0]).toMatchObject({ type: 'stream.ready', payload: { resumed: true } })
+      expect(eventsOf(seen).at(-1)).toEqual(CAUGHT_UP)
+      expect(seqsOf(seen)).toEqual([])
+      await waiting(0)
+    })
+
     it('ends with the events of the post that it waited for, made on either node', async () => {
       const { grace, conversation_id } = await begin()
       let last_event_id = await positionIn(conversation_id)
