@@ -13,8 +13,11 @@ export class PictureError extends Error {
 /** The maximum width and height of a picture, in pixels: a decoder of 64 bits a pixel needs 128 MiB. */
 export const MAX_SIDE = 4096
 
-/** The maximum number of parts that are read of a picture. None that a program writes has as many. */
-export const MAX_PARTS = 10_000
+/**
+ * The maximum number of parts that are read of a picture, in one step of the event loop: each takes a few microseconds.
+ * Programs write parts of 8 KiB and more.
+ */
+export const MAX_PARTS = 2_000
 
 /** @throws PictureError `broken` for a side of no pixel; `large` */
 export function assertSides(...sides: number[]): void {

@@ -206,7 +206,7 @@ describe('a picture is refused', () => {
   it('with more parts than are read, at once', () => {
     const started = performance.now()
     const scan = segment(0xda, Buffer.from([1, 1, 0, 0, 0x3f, 0]))
-    const many = (part: Buffer, count = 11_000) => Buffer.concat(Array.from({ length: count }, () => part))
+    const many = (part: Buffer, count = 2_000) => Buffer.concat(Array.from({ length: count }, () => part))
     for (const bytes of [
       png(1, 1, [many(pngChunk('tEXt'))]),
       jpeg(1, 1, [many(segment(0xfe, Buffer.alloc(0)))]),
@@ -214,6 +214,7 @@ describe('a picture is refused', () => {
       Buffer.concat([jpeg(1, 1).subarray(0, -2), many(scan, 101), Buffer.from([0xff, 0xd9])]),
     ])
       expect(problemOf(bytes)).toBe('broken')
+    expect(problemOf(png(1, 1, [many(pngChunk('tEXt'), 1_990)]))).toBe('none')
     // Stuffed bytes, the slowest scan.
     const stuffed = Buffer.concat([
       jpeg(1, 1).subarray(0, -2),
