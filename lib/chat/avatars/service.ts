@@ -106,9 +106,9 @@ function newKey(): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** @throws ChatError `conflict` while the host has a photo of the user */
+/** @throws ChatError `conflict` while the host has a photo of the user; `unauthenticated` if the user was disabled or erased */
 function assertFree(user: UserRow | undefined): asserts user is UserRow {
-  if (!user) throw new ChatError('unauthenticated')
+  if (!user || user.disabled_at !== null) throw new ChatError('unauthenticated')
   if (user.avatar_url !== null && !isOwnPhoto(user.avatar_url))
     throw new ChatError('conflict', { message: 'The application around the chat has a photo of you: change it there.' })
 }

@@ -207,6 +207,18 @@ describeOnEachDatabase('photos that users set', (openUrl) => {
     expect((await auth.setAvatar(actor, PHOTO)).avatar_url).not.toBe(avatar_url)
   })
 
+  it('are not set by a user who is disabled while the bytes arrive', async () => {
+    const { users, auth } = service.chat
+    const late = await service.signIn('late')
+    const read = async (_: number, buffer: Uint8Array) => {
+      await users.change(OPERATOR, late.id, { disabled: true })
+      buffer.set(PHOTO)
+      return buffer.subarray(0, PHOTO.length)
+    }
+    expect(await codeOf(auth.setAvatar(await actorOf(late), read))).toBe('unauthenticated')
+    expect((await users.describe(OPERATOR, late.id)).user).not.toHaveProperty('avatar_url')
+  })
+
   it('are removed by an administrator, which the log keeps', async () => {
     const bob = await service.signIn('bob')
     const { avatar_url } = await put(bob, PHOTO)
