@@ -23,7 +23,12 @@ describeOnEachDatabase('a stream that ends with the next events', (openUrl) => {
   let url: string
   const [here, there] = setUpNodes(async () => {
     url = await openUrl()
-    const config = { sse: { max_streams_per_user: STREAMS }, session: { max_sessions_per_user: 50 } }
+    const config = {
+      sse: { max_streams_per_user: STREAMS },
+      session: { max_sessions_per_user: 50 },
+      // A request that waits ends with any event: also when a user of another test lapses to offline, after a minute.
+      presence: { broadcast_participants: 0 },
+    }
     return [await startService(url, { config }), await startService(url, { config })]
   })
   let reading: Awaited<ReturnType<typeof startReading>>
