@@ -204,8 +204,8 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'notification.new': {
     when:
-      'The reader of this stream was notified, or a notification of a thread or of a direct conversation stands for one more message. `unread` is ' +
-      'the number of unread notifications. Only on `GET /api/stream`.',
+      'The reader of this stream was notified, or a notification of a thread or of a direct conversation stands for one more ' +
+      'message: that is sent at most once a second. `unread` is the number of unread notifications. Only on `GET /api/stream`.',
     example: {
       notification: {
         id: NOTIFICATION,

@@ -5,6 +5,7 @@ import type { Log } from '../../context.ts'
 import { causeText } from '../../core/errors.ts'
 import { createCoalescer } from '../../core/scheduling/coalesce.ts'
 import { warnOnce } from '../../core/scheduling/once.ts'
+import { createPauses } from '../../core/scheduling/pauses.ts'
 import type { Hub } from '../../live/hub/hub.ts'
 import type { Ephemeral } from '../../live/transaction/transaction.ts'
 import type { Database } from '../../storage/database.ts'
@@ -15,9 +16,6 @@ const GATHER_MS = 250
 
 /** A user is sent again after this time only: at most six times a minute. The last change is sent in any case. */
 const PAUSE_MS = 10_000
-
-/** The maximum number of users that pause: beyond it, further changes are sent at once. */
-const MAX_PAUSING = 10_000
 
 /** The number of users that are read in one statement. */
 const BATCH = 200
@@ -37,8 +35,12 @@ export function createUserUpdates({
   pause_ms?: number
 }) {
   const changes = createCoalescer(GATHER_MS, publish)
-  const pauses = createPauses(pause_ms, changes.add)
+  const pauses = createPauses(pause_ms, add)
   const fail = warnOnce((error: unknown) => log.warn('Changed users could not be sent', { cause: causeText(error) }))
+
+  function add(userId: string): void {
+    if (!pauses.holds(userId, userId)) changes.add(userId)
+  }
 
   async function publish(userIds: string[]): Promise<void> {
     try {
@@ -68,40 +70,11 @@ export function createUserUpdates({
     /** Takes the users from events of a commit, or of another process. */
     note(events: readonly Ephemeral[]): void {
       for (const { conversation_id, event } of events)
-        if (event.type === 'user.updated' && conversation_id === '') pauses.add(event.payload.user.id)
+        if (event.type === 'user.updated' && conversation_id === '') add(event.payload.user.id)
     },
     async close(): Promise<void> {
       pauses.close()
       await changes.close()
-    },
-  }
-}
-
-/** Passes a key on at once, and again after a pause if it was added in the pause. */
-function createPauses(ms: number, pass: (key: string) => void) {
-  const pausing = new Map<string, { timer: NodeJS.Timeout; isAdded: boolean }>()
-
-  function add(key: string): void {
-    const pause = pausing.get(key)
-    if (pause) {
-      pause.isAdded = true
-      return
-    }
-    pass(key)
-    if (pausing.size < MAX_PAUSING) pausing.set(key, { timer: setTimeout(() => end(key), ms).unref(), isAdded: false })
-  }
-
-  function end(key: string): void {
-    const { isAdded } = pausing.get(key)!
-    pausing.delete(key)
-    if (isAdded) add(key)
-  }
-
-  return {
-    add,
-    close(): void {
-      for (const { timer } of pausing.values()) clearTimeout(timer)
-      pausing.clear()
     },
   }
 }

@@ -57,7 +57,7 @@ export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps) {
-  const { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, start } = createParts(deps)
+  const { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, inboxes, start } = createParts(deps)
   const { close } = streams
   const { reserve, isFull, release, countStreams, onStreams } = quota
   const logins = createLogins({ all: streams.all, close })
@@ -125,6 +125,7 @@ export function createHub(deps: HubDeps) {
       quota.close()
       streams.drain()
       unread.close()
+      inboxes.close()
       logins.stop()
     },
   }
@@ -154,7 +155,8 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const rights = createRights({ streams, findRefusals, close, advance, now: sessionNow })
   const followers = createFollowers()
   const all = createDeliverAll({ followers, metrics, send })
-  const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })
+  const sendHeld = (event: Ephemeral) => fanOut.receive([event])
+  const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents, sendHeld })
   const feed = createFeed(db)
   const deliverNew = (events: Delivered[]) => all.deliver(complete(events))
   const tail = createTail({ feed, followers, deliver: deliverNew, compose, beforeDelivery: rights.refresh, measure })
@@ -203,7 +205,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   }
 
   const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
-  return { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, start }
+  return { quota, streams, stalled, rights, hasReaders, fanOut, waits, unread, inboxes, start }
 }
 
 /** Turns to read what readers have missed; what they may no longer read is known behind each. */

@@ -1,6 +1,7 @@
 import type { EphemeralEvent } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { singleFlight } from '../../core/scheduling/once.ts'
+import { createPauses } from '../../core/scheduling/pauses.ts'
 import type { DeliverAll } from '../feed/deliver-all.ts'
 import type { Followers } from '../feed/followers.ts'
 import type { Ephemeral } from '../transaction/transaction.ts'
@@ -13,6 +14,9 @@ const BATCH = 200
  * reconnect.
  */
 const MAX_WAITING = 10_000
+
+/** A notification that stands for a thread or a direct conversation is sent again after this time only, as it is then. */
+const PAUSE_MS = 1_000
 
 /** An event for one user. */
 export interface InboxEvent {
@@ -34,9 +38,12 @@ export function createInboxSender(deps: {
   followers: Followers
   all: DeliverAll
   complete: (events: InboxEvent[]) => Promise<InboxEvent[]>
+  /** Sends an event that was held. */
+  sendHeld: (event: Ephemeral) => void
 }) {
-  const { followers, all, complete } = deps
+  const { followers, all, complete, sendHeld } = deps
   const waiting: InboxEvent[] = []
+  const pauses = createPauses(PAUSE_MS, sendHeld)
 
   // One run at a time: the number of unread notifications of a later event is never older.
   const run = singleFlight(async () => {
@@ -55,8 +62,16 @@ export function createInboxSender(deps: {
   function add(events: readonly Ephemeral[]): void {
     for (const { user_ids = [], conversation_id, event } of events)
       for (const user_id of user_ids)
-        if (followers.hasUser(user_id) && waiting.length < MAX_WAITING)
+        if (followers.hasUser(user_id) && waiting.length < MAX_WAITING && !isHeld({ user_id, conversation_id, event }))
           waiting.push({ user_id, conversation_id, event })
+  }
+
+  /** Whether its notification was sent a moment ago. */
+  function isHeld({ user_id, conversation_id, event }: InboxEvent): boolean {
+    if (event.type !== 'notification.new') return false
+    const { id, kind } = event.payload.notification
+    if (kind !== 'direct' && kind !== 'reply') return false
+    return pauses.holds(`${user_id} ${id}`, { conversation_id, user_ids: [user_id], event })
   }
 
   return {
@@ -65,6 +80,8 @@ export function createInboxSender(deps: {
 
     /** Adds events that the next `send` sends. */
     add,
+
+    close: pauses.close,
 
     /** Resolves when these events, and all that wait, are sent. @throws the error of `complete`; then they wait */
     async send(events: readonly Ephemeral[]): Promise<void> {

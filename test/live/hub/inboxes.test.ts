@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ChatError } from '../../../lib/index.ts'
 import { createFanOut } from '../../../lib/live/hub/fan-out.ts'
 import { createInboxSender } from '../../../lib/live/hub/inboxes.ts'
@@ -30,9 +30,47 @@ function start() {
       if (failure) throw failure
       return events
     },
+    sendHeld: (event) => void inboxes.send([event]),
   })
   return { failures, sent, inboxes }
 }
+
+/** A notification that stands for a thread, or another one, as it moves to the front. */
+function moved(unread: number, { id = 'n', kind = 'reply', user_ids = ['ada'] } = {}): Ephemeral[] {
+  const payload = { notification: { id, kind } as never, unread }
+  return [{ conversation_id: 'c', user_ids, event: { type: 'notification.new', payload } }]
+}
+
+it('have a notification that moves at once, then at most once a second, the last state in any case', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { sent, inboxes } = start()
+    for (const n of [1, 2, 3]) await inboxes.send(moved(n))
+    expect(sent).toEqual([1])
+    await inboxes.send(moved(4, { id: 'other' }))
+    await inboxes.send(moved(5, { user_ids: ['grace'] }))
+    for (const n of [6, 7]) await inboxes.send(moved(n, { id: 'mention', kind: 'mention' }))
+    expect(sent.splice(0)).toEqual([1, 4, 5, 6, 7])
+    await vi.advanceTimersByTimeAsync(999)
+    expect(sent).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(sent.splice(0)).toEqual([3])
+    await inboxes.send(moved(8))
+    await vi.advanceTimersByTimeAsync(999)
+    expect(sent).toEqual([])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(sent.splice(0)).toEqual([8])
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(sent).toEqual([])
+    await inboxes.send(moved(9))
+    await inboxes.send(moved(10))
+    inboxes.close()
+    expect(vi.getTimerCount()).toBe(0)
+    expect(sent).toEqual([9])
+  } finally {
+    vi.useRealTimers()
+  }
+})
 
 it('wait while the storage fails, also those that were added meanwhile', async () => {
   const { failures, sent, inboxes } = start()
