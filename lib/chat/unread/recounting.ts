@@ -3,7 +3,15 @@ import { SECOND } from '../../core/units.ts'
 import { MIGRATIONS } from '../../storage/schema/migrations.ts'
 import { inBatches } from '../../tasks/batches.ts'
 import { lockConversation } from '../memberships/store-locks.ts'
-import { findRecount, listNextParticipants, type Recount, recountParticipants, setRecount } from './store-recounting.ts'
+import { readScopes } from '../notifications/scopes.ts'
+import {
+  findRecount,
+  listNextParticipants,
+  listNotified,
+  type Recount,
+  recountParticipants,
+  setRecount,
+} from './store-recounting.ts'
 
 /** How long no older program must have been beside: one of several that stop, or that is started again. */
 const SETTLED = 30 * SECOND
@@ -16,7 +24,7 @@ const RUN_MS = 1_000
 
 const BEGIN = { conversation_id: '', user_id: '' }
 
-type Parts = Pick<Context, 'db' | 'streams' | 'cluster' | 'now'>
+type Parts = Pick<Context, 'db' | 'write' | 'streams' | 'cluster' | 'now'>
 
 /**
  * Counts anew what participants have read: once after an upgrade, and again when the last process of an older version has
@@ -45,20 +53,23 @@ function nextState(recount: Recount | undefined, { isBeside, now }: { isBeside: 
   return recount && recount.schema >= schema ? recount : { schema, after: BEGIN }
 }
 
-/** Counts for some participants of one conversation. @returns as a batch */
-function recountSome({ db }: Parts, size: number): Promise<number | undefined> {
-  return db.write(async (tx) => {
+/**
+ * Counts for some participants of one conversation, and reads their notifications of threads, and of the direct
+ * conversation, of which nothing is unread: an older process knows none. @returns as a batch
+ */
+function recountSome({ write, now }: Parts, size: number): Promise<number | undefined> {
+  return write(async (tx) => {
     const began = performance.now()
     const { after, ...recount } = (await findRecount(tx, { lock: true }))!
     if (!after) return undefined
     const rows = await listNextParticipants(tx, after, size)
     const last = rows.at(-1)
-    if (last && (await lockConversation(tx, last.conversation_id)) !== undefined)
-      await recountParticipants(
-        tx,
-        last.conversation_id,
-        rows.map(({ user_id }) => user_id),
-      )
+    if (last && (await lockConversation(tx, last.conversation_id)) !== undefined) {
+      const ids = rows.map(({ user_id }) => user_id)
+      await recountParticipants(tx, last.conversation_id, ids)
+      for (const reader of await listNotified(tx, last.conversation_id, ids))
+        await readScopes(tx, reader, undefined, now())
+    }
     await setRecount(tx, { ...recount, ...(last && { after: last }) })
     return last && performance.now() - began
   })

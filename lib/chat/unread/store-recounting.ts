@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { SEEN_COUNT } from '../../storage/unread-set.ts'
+import type { NotifiedReader } from '../notifications/store-reading.ts'
 
 /** How far the counts of participants are counted anew. */
 export interface Recount {
@@ -47,6 +48,16 @@ const RECOUNTS: readonly ((condition: Sql) => Sql)[] = [
   (condition) =>
     sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, followed_unread = NULL WHERE ${condition}`,
 ]
+
+/** The participants of a conversation, of these, who may have an unread notification of a thread, or of the direct conversation. */
+export function listNotified(tx: Queries, conversationId: string, userIds: string[]): Promise<NotifiedReader[]> {
+  return tx.all<NotifiedReader>(
+    sql`SELECT p.user_id, p.conversation_id, c.is_direct, p.unread_mentions
+       FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.conversation_id = ${conversationId} AND p.user_id ${among(tx, userIds)}
+        AND (c.is_direct = 1 OR p.unread_mentions > 0)`,
+  )
+}
 
 /** Counts anew for participants of a conversation, which is locked. Costs as the threads since each has joined. */
 export async function recountParticipants(tx: Queries, conversationId: string, userIds: string[]): Promise<void> {

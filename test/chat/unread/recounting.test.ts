@@ -23,9 +23,9 @@ describeService('unread counts after processes of an older version', (service) =
 
   const ctx = () => innerState(service)
   const run = () => {
-    const { db, streams, cluster } = ctx()
+    const { db, write, streams, cluster } = ctx()
     const hasOlderNode = () => Promise.resolve(isBeside)
-    return recountUnread({ db, streams, cluster: { ...cluster, hasOlderNode }, now: () => at })
+    return recountUnread({ db, write, streams, cluster: { ...cluster, hasOlderNode }, now: () => at })
   }
   /** As a program that does not know all marks. */
   const miscount = () => ctx().db.write((tx) => tx.run(sql`UPDATE participants SET seen_count = seen_count - 1`))
@@ -73,6 +73,39 @@ describeService('unread counts after processes of an older version', (service) =
     await miscount()
     at += 30 * SECOND
     await run()
+    expect(await problems()).toEqual([])
+  })
+
+  it('come with the notifications of threads and of direct conversations that it has read', async () => {
+    const { ada, grace, root } = await startThread(service)
+    await grace.messages.reply(root.root_id, { content: 'three' })
+    const other = await ada.messages.postRoot(root.conversation_id, { content: 'another' })
+    await grace.messages.reply(other.root_id, { content: 'unread' })
+    const direct = await ada.conversations.direct({ user_id: grace.id })
+    const { root_id } = await grace.messages.postRoot(direct.conversation_id, { content: 'hello' })
+    const shown = async () =>
+      (await ada.notifications.list({ unread: true })).notifications.map(({ kind, count }) => [kind, count])
+    expect(await shown()).toEqual([
+      ['direct', 1],
+      ['reply', 1],
+      ['reply', 1],
+    ])
+    await ctx().db.write(async (tx) => {
+      for (const id of [root.root_id, root_id]) {
+        await tx.run(
+          sql`INSERT INTO thread_members (root_id, user_id) VALUES (${id}, ${ada.id}) ON CONFLICT DO NOTHING`,
+        )
+        await tx.run(
+          sql`UPDATE thread_members SET read_at = t.last_activity_at, marked_in = t.conversation_id,
+                     read_count = t.message_count - thread_members.live_count
+                FROM threads t WHERE t.root_id = thread_members.root_id AND t.root_id = ${id}
+                 AND thread_members.user_id = ${ada.id}`,
+        )
+      }
+      await setRecount(tx, { schema: counted.schema - 1 })
+    })
+    await run()
+    expect(await shown()).toEqual([['reply', 1]])
     expect(await problems()).toEqual([])
   })
 
