@@ -6,6 +6,8 @@ import { downloads } from './rows/downloads.ts'
 import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { postsBesideUploads, rangeAtEnd, uploadMemory, uploadRate } from './rows/files.ts'
+import { followed } from './rows/followed.ts'
+import { followers } from './rows/followers.ts'
 import { foreignCommits, manyForeignCommits } from './rows/foreign-commits.ts'
 import { fsck } from './rows/fsck.ts'
 import { inbox } from './rows/inbox.ts'
@@ -18,6 +20,7 @@ import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32, postsRoots32 } from './rows/posts.ts'
 import { postsPgNodes } from './rows/posts-nodes.ts'
 import { reactedTree, reaction } from './rows/reactions.ts'
+import { readAll } from './rows/read-all.ts'
 import { readers } from './rows/readers.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest, unreadNone } from './rows/reads.ts'
 import { reconnect, reconnectP99 } from './rows/reconnect.ts'
@@ -28,6 +31,7 @@ import { search } from './rows/search.ts'
 import { searchWait } from './rows/search-wait.ts'
 import { postsSearched } from './rows/searched-posts.ts'
 import { idleMemory, start } from './rows/start.ts'
+import { storeLatency } from './rows/store-latency.ts'
 import { streamMemory } from './rows/streams.ts'
 import { timeline } from './rows/timeline.ts'
 import { together } from './rows/together.ts'
@@ -61,6 +65,8 @@ export const ROWS: Row[] = [
   ...mentions,
   ...notifyingReply,
   ...mentionAll,
+  ...followers,
+  ...storeLatency,
   ...inbox,
   ...reaction,
   ...reactedTree,
@@ -94,6 +100,8 @@ export const ROWS: Row[] = [
   idleMemory,
   tree,
   ...timeline,
+  ...readAll,
+  ...followed,
   conversations,
   unreadNone,
   unreadLatest,

@@ -8,6 +8,7 @@ import { sql, statement } from '../../../lib/storage/sql.ts'
 import { progress } from '../report.ts'
 import { type Bench, interleave, median, type Row } from '../row.ts'
 import { temporaryFolder } from '../servers/child.ts'
+import { urlOf } from '../servers/service.ts'
 
 const MESSAGES = 1_000_000
 const PAGE = 50
@@ -138,12 +139,20 @@ export function messagesOf({ seconds }: Bench): number {
   return QUICK_MESSAGES
 }
 
-/** Gives `work` the library on a database of its own, with a conversation that the reader has joined. */
+/** Gives `work` the library on a file of SQLite of its own, with a conversation that the reader has joined. */
 export async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
   const folder = temporaryFolder()
-  const file = join(folder, 'chat.db')
+  try {
+    return await inRoomOf(join(folder, 'chat.db'), work)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** As {@link inRoom}, on this new database. */
+export async function inRoomOf<T>(file: string, work: (room: Room) => Promise<T>): Promise<T> {
   // Only reads are measured: what fills the database need not wait for the disk.
-  const storage = await openStorage({ database: `sqlite:${file}`, durability: 'os' })
+  const storage = await openStorage({ database: urlOf(file), durability: 'os' })
   const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
   const chat = createChatService(config, storage)
   try {
@@ -159,7 +168,6 @@ export async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
     return await work({ chat, file, author, reader, conversationId, since, random: createRandom() })
   } finally {
     await chat.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

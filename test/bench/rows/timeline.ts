@@ -1,101 +1,56 @@
-import { type Bench, interleave, oncePerBench, type Pair, type Row, roundsOf } from '../row.ts'
-import { fillThread, fillThreads, inRoom, medianMs, messagesOf, type Room, THREAD } from './reads.ts'
+import { contextOf } from '../../../lib/core/context-of.ts'
+import { type Filling, messageId, settle } from '../filled/conversation.ts'
+import type { Row } from '../row.ts'
+import { addFilled, libraryRows } from './library.ts'
+import { messagesOf } from './reads.ts'
 
 const PAGE = 50
 const SMALL = 1_000
-/** As many threads as a page of roots has. */
-const FEW_THREADS = PAGE
 
-/** What a page is measured of: a list, and where the page begins. */
-type Read = () => Promise<{ messages: unknown[] }>
+/** The messages of each of many threads. */
+const THREAD = 10
 
-interface Pages {
-  roots: Pair<number>[]
-  all: Pair<number>[]
-  thread: Pair<number>[]
-  around: Pair<number>[]
-}
+const shown = <Name extends string>(name: Name, title: string, peer: string, beyond: number) =>
+  ({ name, title, peer, unit: 'ms', better: 'lower', reach: 2, beyond }) as const
 
-/** The newest page of each list of a large conversation against that of a small one, and a page in its middle. */
-const measurePages = oncePerBench((bench: Bench) =>
-  inRoom(async (room): Promise<Pages> => {
-    const { chat, reader } = room
-    const small = await anotherRoom(room)
-    const large = await fillThreads(room, messagesOf(bench) / THREAD)
-    await fillThreads(small, FEW_THREADS)
-    const longThread = await fillThread(await anotherRoom(room), messagesOf(bench), (n) => room.since + n)
-    const shortThread = await fillThread(await anotherRoom(room), SMALL, (n) => room.since + n)
-    const middle = large[large.length >> 1]!
-    const list = (id: string, view: 'roots' | 'all', around?: string): Read => {
-      return () => chat.messages.list(reader, id, { view, limit: PAGE, ...(around && { around }) })
+/** The newest page of each list of a large conversation against that of a small one, one in its middle, and one with quotes. */
+export const timeline: Row[] = libraryRows(
+  [
+    shown('timeline', `the newest ${PAGE} of 1,000,000 messages of a conversation`, 'of 1,000', 1.3),
+    shown('timeline-threads', `the newest ${PAGE} roots of 100,000 threads`, 'of 100', 1.3),
+    shown('timeline-roots', `the newest ${PAGE} of 1,000,000 roots without replies`, 'of 1,000', 1.3),
+    shown('timeline-thread', `the newest ${PAGE} replies of 1,000,000 of a thread`, 'of 1,000', 1.3),
+    shown('timeline-around', `${PAGE} messages around the middle of 1,000,000`, 'the newest', 1.5),
+    shown('timeline-quotes', `the newest ${PAGE} of 1,000 roots, which all quote`, 'of 1,000 that do not', 1.3),
+  ],
+  async (room) => {
+    const { chat, reader, bench, compare } = room
+    const many = messagesOf(bench)
+    const large = await addFilled(room, 1, { threads: many / THREAD, replies: THREAD - 1 })
+    const small = await addFilled(room, 2, { threads: SMALL / THREAD, replies: THREAD - 1 })
+    const roots = await addFilled(room, 3, { threads: many, replies: 0 })
+    const fewRoots = await addFilled(room, 4, { threads: SMALL, replies: 0 })
+    const quoting = await addFilled(room, 5, { threads: SMALL, replies: 0, quotes: true })
+    const long = await addFilled(room, 6, { threads: 1, replies: many })
+    const short = await addFilled(room, 7, { threads: 1, replies: SMALL })
+    await settle(contextOf(chat).db)
+
+    const page = (read: () => Promise<{ messages: unknown[] }>) => async () => {
+      const { messages } = await read()
+      if (messages.length !== PAGE) throw new Error(`a page had ${messages.length} messages`)
     }
-    const thread = (root: string): Read => {
-      return () => chat.threads.messages(reader, root, { limit: PAGE })
-    }
-    const measure = (read: Read) =>
-      medianMs(bench, async () => {
-        const { messages } = await read()
-        if (messages.length !== PAGE) throw new Error(`a page had ${messages.length} messages`)
-      })
-    const compare = async (read: Read, peer: Read) => {
-      await Promise.all([read(), peer()])
-      return interleave(
-        bench.rounds,
-        () => measure(read),
-        () => measure(peer),
-      )
-    }
-    const [id, peerId] = [room.conversationId, small.conversationId]
+    const list = ({ conversation_id }: Filling, view: 'roots' | 'all', around?: string) =>
+      page(() => chat.messages.list(reader, conversation_id, { view, limit: PAGE, ...(around && { around }) }))
+    const replies = (filling: Filling) =>
+      page(() => chat.threads.messages(reader, messageId(filling, 0), { limit: PAGE }))
+    const middle = messageId(large, large.threads >> 1, THREAD >> 1)
     return {
-      roots: await compare(list(id, 'roots'), list(peerId, 'roots')),
-      all: await compare(list(id, 'all'), list(peerId, 'all')),
-      thread: await compare(thread(longThread.root), thread(shortThread.root)),
-      around: await compare(list(id, 'all', middle), list(id, 'all')),
+      timeline: await compare(list(large, 'all'), list(small, 'all')),
+      'timeline-threads': await compare(list(large, 'roots'), list(small, 'roots')),
+      'timeline-roots': await compare(list(roots, 'roots'), list(fewRoots, 'roots')),
+      'timeline-thread': await compare(replies(long), replies(short)),
+      'timeline-around': await compare(list(large, 'all', middle), list(large, 'all')),
+      'timeline-quotes': await compare(list(quoting, 'roots'), list(fewRoots, 'roots')),
     }
-  }),
+  },
 )
-
-/** Another conversation of the same people. */
-async function anotherRoom(room: Room): Promise<Room> {
-  const { chat, author, reader } = room
-  const { conversation_id: conversationId } = await chat.conversations.create(author, { title: 'Another' })
-  await chat.participants.add(author, conversationId, { user_id: reader.user_id })
-  return { ...room, conversationId }
-}
-
-const rowOf = (name: keyof Pages, row: Pick<Row, 'name' | 'title' | 'peer' | 'reach' | 'beyond'>): Row => ({
-  ...row,
-  unit: 'ms',
-  better: 'lower',
-  measure: async (bench) => roundsOf((await measurePages(bench))[name], (ms) => ms),
-})
-
-const NEWEST = { reach: 2, beyond: 1.3 }
-
-export const timeline: Row[] = [
-  rowOf('all', {
-    name: 'timeline',
-    title: `the newest ${PAGE} of 1,000,000 messages of a conversation`,
-    peer: 'of 5,000',
-    ...NEWEST,
-  }),
-  rowOf('roots', {
-    name: 'timeline-roots',
-    title: `the newest ${PAGE} roots of 10,000 threads`,
-    peer: `of ${FEW_THREADS}`,
-    ...NEWEST,
-  }),
-  rowOf('thread', {
-    name: 'timeline-thread',
-    title: `the newest ${PAGE} replies of 1,000,000 of a thread`,
-    peer: 'of 1,000',
-    ...NEWEST,
-  }),
-  rowOf('around', {
-    name: 'timeline-around',
-    title: `${PAGE} messages around the middle of 1,000,000`,
-    peer: 'the newest',
-    reach: 2,
-    beyond: 1.5,
-  }),
-]
