@@ -81,8 +81,16 @@ export function foldWindow(
   if (event.type === 'membership.changed' && event.payload.action === 'removed')
     return event.payload.conversation_id === place?.conversation_id ? 'stale' : data
   if (event.type === 'unread.update') {
-    const { root_id, conversation_id, unread } = event.payload
+    const { root_id, conversation_id, unread, unread_replies } = event.payload
     if (conversation_id !== place?.conversation_id) return data
+    const root = find(data, root_id)
+    // As a follower gets it with a reply that is here already.
+    if (
+      unread > 0 &&
+      root?.thread?.unread_replies === unread_replies &&
+      unread === unread_replies + (root.unread ? 1 : 0)
+    )
+      return data
     if (unread > 0) return 'stale'
     return withoutUnread(
       data,

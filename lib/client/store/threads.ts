@@ -69,7 +69,14 @@ function foldThreads(
         unread_replies: 0,
       })
     }
-    case 'unread.update':
+    case 'unread.update': {
+      const { root_id, unread, unread_replies, as_of } = event.payload
+      const thread = data.items.find((item) => item.root_id === root_id)
+      if (!thread) return data
+      // What has arrived since is not in it.
+      if (as_of < thread.last_activity_at) return 'stale'
+      return { ...data, items: data.items.with(data.items.indexOf(thread), { ...thread, unread, unread_replies }) }
+    }
     case 'conversation.unread':
     case 'thread.followed':
     case 'membership.changed':

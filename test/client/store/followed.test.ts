@@ -70,6 +70,37 @@ it('moves a thread to the front with a reply, without a request, and forgets wha
   store.close()
 })
 
+it('takes the counts of a followed thread from their event: neither its messages nor the threads are read again', async () => {
+  const world = await startRooms()
+  const { grace, elsewhere, network, store, rooms } = world
+  const root = await post(world, 'elsewhere', 0, 'first')
+  const [room, threads, replies] = [store.conversation(rooms[0]), store.threads(rooms[0]), store.replies(root)]
+  const stops = [room, threads, replies].map((part) => part.subscribe(() => {}))
+  for (const part of [room, threads, replies]) await waitForView<{ status: string }>(part, isReady)
+  await waitForView(store.connection, ({ status }) => status === 'online')
+  const calls = network.calls.length
+  // The counts after the first are sent at once, those after the others a second later.
+  for (let count = 1; count <= 3; count++) {
+    await grace.messages.reply(root, { content: `reply ${count}` })
+    await waitForView(threads, ({ threads }) => threads[0]!.unread_replies === count)
+    await waitForView(replies, ({ messages }) => messages.length === count)
+  }
+  await waitForView(room, ({ unread }) => unread === 3)
+  expect(room.getSnapshot().messages[0]!.thread).toMatchObject({ following: true, unread_replies: 3 })
+  expect(network.calls.slice(calls)).toEqual([])
+
+  // What is marked elsewhere is another set of messages: it is read.
+  await elsewhere.threads.markRead(root, { message_id: replies.getSnapshot().messages[1]!.id })
+  await waitForView(
+    replies,
+    ({ messages }) => messages.map(({ unread }) => unread === true).join() === 'false,false,true',
+  )
+  await waitForView(room, ({ unread }) => unread === 1)
+  await waitForView(threads, ({ threads }) => threads[0]!.unread_replies === 1)
+  for (const stop of stops) stop()
+  store.close()
+})
+
 it('reads further pages, and a thread of a later one moves to the front', async () => {
   const world = await startRooms()
   const { part, chat, actor, store } = world
