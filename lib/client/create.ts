@@ -2,7 +2,7 @@ import { RESULT_HEADERS } from '../core/headers.ts'
 import { isEventStream } from '../core/sse-format.ts'
 import { repeated } from './errors.ts'
 import { readPieces } from './event-stream.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Trait } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { refuseUnknown } from './options.ts'
 import { toCall, toPath } from './path.ts'
@@ -44,11 +44,11 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
   }
   const events: ChatClient['events'] = {
     async *follow(conversation_id, options) {
-      const { path } = OPERATIONS.events.stream
-      const { ids } = toCall('events.follow', { method: 'GET', path }, [conversation_id])
+      const path = pathOf(OPERATIONS.events.stream)
+      const { ids } = toCall('events.follow', path, false, [conversation_id])
       yield* follow('client.events.follow', toPath(path, ids), options)
     },
-    followAll: (options) => follow('client.events.followAll', OPERATIONS.events.streamAll.path, options),
+    followAll: (options) => follow('client.events.followAll', pathOf(OPERATIONS.events.streamAll), options),
   }
   const client = { ...Object.fromEntries(features), events }
   return {
@@ -58,24 +58,26 @@ export function createClient(options: ClientOptions, more: Operations = {}): Cha
   }
 }
 
+const pathOf = (operation: Operation) => operation.split(' ')[1]!
+
 async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {
-  const { ids, input, options } = toCall(name, operation, args)
-  const { method, answer } = operation
-  const encode = operation.takes_rest ? encodeURI : encodeURIComponent
-  const path = toPath(operation.path, ids, operation.input === 'query' ? input : {}, encode)
-  const body = operation.input === 'body' ? (input ?? (operation.is_optional ? undefined : {})) : undefined
-  const accept = answer === 'redirect' && { accept: 'application/json' }
-  const bytes = operation.input === 'bytes' && { bytes: input as unknown as Blob }
+  const [method = '', template = '', ...traits] = operation.split(' ')
+  const has = (trait: Trait) => traits.includes(trait)
+  const { ids, input, options } = toCall(name, template, has('query') || has('body') || has('bytes'), args)
+  const path = toPath(template, ids, has('query') ? input : {}, has('rest') ? encodeURI : encodeURIComponent)
+  const body = has('body') ? (input ?? (has('optional') ? undefined : {})) : undefined
+  const accept = has('redirect') && { accept: 'application/json' }
+  const bytes = has('bytes') && { bytes: input as unknown as Blob }
   const init = { ...options, body, ...bytes, headers: { ...accept, ...options.headers } }
   const attempt = () => requester.request(method, path, init)
-  const isRead = operation.is_read || (method === 'GET' && answer !== 'redirect')
+  const isRead = has('read') || (method === 'GET' && !has('redirect'))
   const response = await (isRead ? repeated(attempt) : attempt())
-  if (operation.ends_session && response.status === 204) requester.setCsrfToken(undefined)
+  if (has('ends_session') && response.status === 204) requester.setCsrfToken(undefined)
   if (response.status === 204) return undefined
-  if (answer === 'text') return response.text()
+  if (has('text')) return response.text()
   if (isEventStream(response)) return readPieces(response.body!)
   const value = (await response.json()) as { csrf_token?: string }
-  if (answer === 'session' && value.csrf_token) requester.setCsrfToken(value.csrf_token)
+  if (has('session') && value.csrf_token) requester.setCsrfToken(value.csrf_token)
   const fields = Object.entries(RESULT_HEADERS).flatMap(([header, field]) => {
     const value = response.headers.get(header)
     return value === null ? [] : [[field, value]]

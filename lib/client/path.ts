@@ -1,5 +1,4 @@
 import { CALL_OPTIONS, type CallOptions } from './call-options.ts'
-import type { Operation } from './operation.ts'
 import { refuseUnknown } from './options.ts'
 
 /** What a method was called with. */
@@ -14,7 +13,7 @@ export interface ClientCall {
  *
  * @throws TypeError that names a missing or unknown argument: the service would misread or ignore it
  */
-export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): ClientCall {
+export function toCall(name: string, path: string, takesInput: boolean, args: unknown[]): ClientCall {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, id]) => id!)
   const ids = args.slice(0, names.length)
   const [input, options = {}] = takesInput ? args.slice(names.length) : [undefined, ...args.slice(names.length)]

@@ -1,5 +1,5 @@
 import { isAdministration } from '../../.ci/api/members.ts'
-import type { Operation } from '../../lib/client/operation.ts'
+import type { Operation, Trait } from '../../lib/client/operation.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
 
@@ -47,26 +47,23 @@ function sorted<T>(named: Record<string, T>): [string, T][] {
 }
 
 function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
-  return {
-    method,
-    path,
-    ...(route.query && { input: 'query' }),
-    ...(route.body && { input: 'body' }),
-    ...(route.bytes && { input: 'bytes' }),
-    ...(route.body_optional && { is_optional: true }),
-    ...(answer === 'document' && { answer: 'text' }),
-    ...((answer === 'session' || answer === 'redirect' || answer === 'text' || answer === 'stream') && { answer }),
-    ...(!route.changes && method !== 'GET' && { is_read: true }),
-    ...(route.takes_rest && { takes_rest: true }),
-    ...(answer === 'session' && route.access !== 'public' && { ends_session: true }),
+  const traits: Record<Trait, unknown> = {
+    query: route.query,
+    body: route.body,
+    bytes: route.bytes,
+    optional: route.body_optional,
+    session: answer === 'session',
+    redirect: answer === 'redirect',
+    text: answer === 'text' || answer === 'document',
+    read: !route.changes && method !== 'GET',
+    rest: route.takes_rest,
+    ends_session: answer === 'session' && route.access !== 'public',
   }
+  const words = Object.entries(traits).flatMap(([trait, isSet]) => (isSet ? trait : []))
+  return [`${method as 'GET'} ${path as '/'}`, ...words].join(' ') as Operation
 }
 
 function toSource(name: string, operation: Operation): string {
-  const fields = Object.entries(operation).map(
-    ([field, value]) => `${field}: ${JSON.stringify(value).replaceAll('"', "'")}`,
-  )
-  const line = `    ${name}: { ${fields.join(', ')} },\n`
-  if (line.length <= MAX_WIDTH) return line
-  return `    ${name}: {\n${fields.map((field) => `      ${field},\n`).join('')}    },\n`
+  const line = `    ${name}: '${operation}',\n`
+  return line.length <= MAX_WIDTH ? line : `    ${name}:\n      '${operation}',\n`
 }

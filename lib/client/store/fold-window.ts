@@ -26,22 +26,19 @@ export const NOTHING: WindowData = { messages: [], newer_count: 0, unread: 0, ch
 
 /** The window without the newest messages beyond those that it keeps. */
 export function trimmedAfter(data: WindowData): WindowData {
-  const dropped = data.messages.slice(MAX_WINDOW)
-  if (dropped.length === 0) return data
   const messages = data.messages.slice(0, MAX_WINDOW)
-  return dropped.reduce((rest, { id }) => withoutChunks(rest, id), {
-    ...data,
-    messages,
-    next_after: messages.at(-1)!.id,
-  })
+  return trimmed(data, data.messages.slice(MAX_WINDOW), { messages, next_after: messages.at(-1)?.id })
 }
 
 /** The window without the oldest messages beyond those that it keeps. */
 export function trimmedBefore(data: WindowData): WindowData {
-  const dropped = data.messages.slice(0, -MAX_WINDOW)
-  if (dropped.length === 0) return data
   const messages = data.messages.slice(-MAX_WINDOW)
-  return dropped.reduce((rest, { id }) => withoutChunks(rest, id), { ...data, messages, next_before: messages[0]!.id })
+  return trimmed(data, data.messages.slice(0, -MAX_WINDOW), { messages, next_before: messages[0]?.id })
+}
+
+function trimmed(data: WindowData, dropped: readonly Message[], rest: Partial<WindowData>): WindowData {
+  if (dropped.length === 0) return data
+  return dropped.reduce((left, { id }) => withoutChunks(left, id), { ...data, ...rest })
 }
 
 export function find({ messages, root }: WindowData, id: string): TimelineMessage | undefined {

@@ -4,6 +4,7 @@ import { isTransient } from '../backoff.ts'
 import { refuseUnknown } from '../options.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { createRetries } from './retries.ts'
+import { isBy } from './threads.ts'
 import type { NewPost, PendingPost, StoreClient } from './types.ts'
 
 /** Posts that wait or have failed; with more of them, a post is refused. */
@@ -200,7 +201,7 @@ function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> 
 /** Whether a message may be a post: its key is not in the message. */
 function isSame(post: PendingPost, message: Message, user_id: string): boolean {
   return (
-    (message.author_user_id ?? message.requested_by) === user_id &&
+    isBy(message, user_id) &&
     post.conversation_id === message.conversation_id &&
     post.parent_id === message.parent_id &&
     (post.role ?? message.role) === message.role &&
