@@ -126,7 +126,7 @@ async function eraseIn(
     if (author.messages === 'erase')
       for (const id of clocks.keys()) {
         const ids = threads.flatMap(({ conversation_id, root_id }) => (conversation_id === id ? root_id : []))
-        await refreshScopes(tx, id, ids, -(removed.get(id) ?? 0))
+        tx.publishCounts(await refreshScopes(tx, id, ids, -(removed.get(id) ?? 0)))
       }
   }
   return { ...end, messages: theirs.length, ms: performance.now() - began }

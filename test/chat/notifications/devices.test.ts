@@ -87,6 +87,19 @@ describeOnEachDatabase('what is read on one device', (openUrl) => {
       expect(await badges()).toMatchObject({ mentions: 0, unread: far.unread })
     }
   })
+
+  it('is gone on all of them when the author of the replies is erased with the messages', async () => {
+    const eve = await here.signIn('eve')
+    await ada.participants.add(conversation_id, { user_id: eve.id })
+    const far = await device(there)
+    const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'Does it run?' })
+    const { message_id } = await eve.messages.reply(root_id, { content: 'Buy' })
+    await far.stream.until('notification.new', isAbout(message_id))
+    await here.chat.users.erase({ user_id: '', roles: ['admin'] }, eve.id, { messages: 'erase' })
+    const isBefore = (event: ConversationStreamEvent) =>
+      event.type === 'notifications.count' && event.payload.unread === far.unread
+    await far.stream.until('notifications.count', isBefore)
+  })
 })
 
 const isAbout = (id: string) => (event: object) => JSON.stringify(event).includes(id)
