@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
-import { countUncounted, FIRST } from '../../../lib/chat/unread/counting.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { innerState, type Person } from '../../support/service.ts'
+import { countAll } from './count-all.ts'
 
 describeService('the numbers of a conversation', (service) => {
   let ada: Person
@@ -97,7 +97,7 @@ describeService('the numbers of a conversation', (service) => {
     await grace.messages.remove((await grace.messages.reply(root_id, { content: 'Or not' })).message_id)
     await isRight()
     expect((await service.chat.ops.fsck()).findings).toEqual([])
-    await countUncounted(innerState(service.chat), { after: FIRST, is_counted: false })
+    await countAll(innerState(service.chat))
     await isRight()
     const counted = await Promise.all([ada, eve].map((person) => rowOf(person, conversation_id)))
     expect(counted).toEqual(before)
@@ -113,7 +113,7 @@ describeService('the numbers of a conversation', (service) => {
       await tx.run(sql`UPDATE conversations SET counted_seq = NULL WHERE id = ${conversation_id}`)
     })
     await eve.messages.remove(message_id)
-    await countUncounted(innerState(service.chat), { after: FIRST, is_counted: false })
+    await countAll(innerState(service.chat))
     expect(await numbersOf(eve, conversation_id)).toEqual([1, 0, 2])
     await eve.messages.restore(message_id)
     await grace.messages.reply(root_id, { content: 'Look.' })
@@ -123,7 +123,7 @@ describeService('the numbers of a conversation', (service) => {
       await tx.run(sql`UPDATE thread_members SET followed_at = NULL WHERE user_id = ${eve.id} AND root_id = ${root_id}`)
       await tx.run(sql`UPDATE conversations SET counted_seq = NULL WHERE id = ${conversation_id}`)
     })
-    await countUncounted(innerState(service.chat), { after: FIRST, is_counted: false })
+    await countAll(innerState(service.chat))
     expect(await numbersOf(eve, conversation_id)).toEqual([3, 2, 3])
     await grace.messages.reply(root_id, { content: 'There.' })
     expect(await numbersOf(eve, conversation_id)).toEqual([4, 3, 4])

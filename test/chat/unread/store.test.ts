@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { countUncounted, FIRST } from '../../../lib/chat/unread/counting.ts'
 import type { Actor, Chat } from '../../../lib/index.ts'
 import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { AS_TWO_NODES } from '../../support/node-pair.ts'
 import { innerState, times } from '../../support/service.ts'
+import { countAll } from './count-all.ts'
 
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
@@ -189,7 +189,7 @@ async function apply(chat: Chat, people: Actor[], conversationId: string, model:
     model.readers.delete(each.by)
   }
   if (each.do === 'drift') await drift(chat, conversationId, each.by)
-  if (each.do === 'count') await countUncounted(innerState(chat), { after: FIRST, is_counted: false })
+  if (each.do === 'count') await countAll(innerState(chat))
   if (each.do === 'root') {
     const { message_id: id } = await chat.messages.postRoot(actor, conversationId, { content: 'root' })
     post(model, { id, root: id, author: each.by, mentioned: new Set() })
