@@ -31,10 +31,10 @@ const MODULES: Record<string, () => Promise<object>> = {
 type Case = [args: unknown[], text: string | RegExp]
 
 const NEEDS_URL: Case[] = [
-  [[], 'A client needs the URL of the service'],
+  [[], 'A client needs { base_url: '],
   [[{}], "{ base_url: 'https://example.org/chat' }"],
-  [['https://example.org'], 'A client needs the URL'],
-  [[{ base_url: 5 }], 'A client needs the URL'],
+  [['https://example.org'], 'A client needs { base_url: '],
+  [[{ base_url: 5 }], 'A client needs { base_url: '],
   [[{ base_url: 'https://example.org', fetch: 1 }], 'The option "fetch" must be a function'],
 ]
 const NEEDS_STORE: Case[] = [

@@ -25,7 +25,7 @@ export interface Requester {
 
 export function createRequester(options: ClientOptions): Requester {
   if (typeof options?.base_url !== 'string')
-    throw new TypeError("A client needs the URL of the service: { base_url: 'https://example.org/chat' }")
+    throw new TypeError("A client needs { base_url: 'https://example.org/chat' }")
   if (options.fetch && typeof options.fetch !== 'function') throw new TypeError('The option "fetch" must be a function')
   const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
   const send = options.fetch ?? fetch

@@ -1,4 +1,5 @@
 import type { Message, ReplyState, ThreadState, TimelineMessage } from '../../api/client-entities.ts'
+import type { ThreadSummary } from '../../api/threads.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { foldMessages, type MessageList, type MessagesData, placeOf, withoutChunks } from './fold-messages.ts'
 import { changedMessage, withQuotesOf } from './quotes.ts'
@@ -19,7 +20,12 @@ export interface WindowData extends MessagesData, UnreadCount {
   /** Messages that have arrived behind the window since it was read. */
   newer_count: number
   first_unread_id?: string | undefined
+  /** The title of the latest thread, which is told before its root. */
+  titled?: Titled | undefined
 }
+
+/** A thread with its title, empty without one. */
+type Titled = Pick<ThreadSummary, 'root_id' | 'title'>
 
 /** A window that is not read yet. */
 export const NOTHING: WindowData = { messages: [], newer_count: 0, unread: 0, chunks: new Map() }
@@ -73,6 +79,8 @@ export function foldWindow(
 ): WindowData | 'stale' {
   // Nothing is read yet: what is read then has the message.
   if (data === NOTHING) return data
+  if (event.type === 'thread.new') return withTitle(data, event.payload.summary)
+  if (event.type === 'thread.updated') return withTitle(data, event.payload)
   const [first] = data.messages
   const place = data.root ?? first
   if (event.type === 'membership.changed' && event.payload.action === 'removed')
@@ -81,14 +89,12 @@ export function foldWindow(
     const { root_id, conversation_id, unread, unread_replies } = event.payload
     if (conversation_id !== place?.conversation_id) return data
     const root = find(data, root_id)
-    // As a follower gets it with a reply that is here already.
-    if (
-      unread > 0 &&
-      root?.thread?.unread_replies === unread_replies &&
-      unread === unread_replies + (root.unread ? 1 : 0)
-    )
-      return data
-    if (unread > 0) return 'stale'
+    if (unread > 0) {
+      // As a follower gets it with a reply that is here already.
+      const isKnown =
+        unread_replies === root?.thread?.unread_replies && unread - unread_replies === (root.unread ? 1 : 0)
+      return isKnown ? data : 'stale'
+    }
     return withoutUnread(
       data,
       (message) => message.root_id === root_id,
@@ -120,31 +126,42 @@ export function foldWindow(
   const list: MessageList<WindowData> = {
     has: (message) => has(message) || message.id === data.root?.id,
     find,
-    with: (before, message, isNew) =>
-      withMessage(before, isNew ? toNews(message, user_id, !!data.conversation?.direct) : message, isNew),
+    with: (before, message, isNew) => withMessage(before, isNew ? toNews(message, user_id, data) : message, isNew),
   }
-  const next = withQuotes(foldMessages(data, list, event, user_id), event)
+  // The title of a thread goes and comes back with its root.
+  const changed = changedMessage(event)
+  if (changed && event.type !== 'message.edited' && find(data, changed.id)?.thread) return 'stale'
+  const next = withQuotes(foldMessages(data, list, event, user_id), changed)
   return next === 'stale' ? next : withThread(next, event, user_id)
 }
 
 /** The window after a message that some of its messages quote has changed. */
-function withQuotes(data: WindowData | 'stale', event: ConversationStreamEvent): WindowData | 'stale' {
-  const changed = changedMessage(event)
+function withQuotes(data: WindowData | 'stale', changed: Message | undefined): WindowData | 'stale' {
   if (!changed || data === 'stale') return data
   const messages = withQuotesOf(data.messages, changed)
   const [root] = data.root ? withQuotesOf([data.root], changed) : []
   return messages === data.messages && root === data.root ? data : { ...data, messages, root }
 }
 
+/** The window with the title of a thread, at its root if that is here. */
+function withTitle(data: WindowData, titled: Titled): WindowData {
+  const root = find(data, titled.root_id)
+  const next = { ...data, titled }
+  return root?.thread ? withMessage(next, { ...root, thread: { ...root.thread, ...titleOf(titled) } }, false) : next
+}
+
+const titleOf = ({ title }: Titled) => ({ title: title || undefined })
+
 /** A message that has just arrived with what only lists say of it. */
-function toNews(message: Message, user_id: string, isDirect: boolean): TimelineMessage {
+function toNews(message: Message, user_id: string, { conversation, titled }: WindowData): TimelineMessage {
   const isOwn = isBy(message, user_id)
   // A user that it mentions gets `thread.followed`, too.
   const thread = {
     reply_count: 0,
     last_replier_ids: [],
-    following: isOwn || isDirect,
+    following: isOwn || !!conversation?.direct,
     unread_replies: 0,
+    ...(titled?.root_id === message.id && titleOf(titled)),
   }
   return { ...message, ...(!isOwn && { unread: true }), ...(message.id === message.root_id && { thread }) }
 }
@@ -153,7 +170,7 @@ function toNews(message: Message, user_id: string, isDirect: boolean): TimelineM
 function withThread(data: WindowData, event: ConversationStreamEvent, user_id: string): WindowData {
   if (event.type !== 'message.new' && event.type !== 'message.deleted' && event.type !== 'message.restored') return data
   const { message, thread } = event.payload
-  const root = message.parent_id === undefined ? undefined : find(data, message.root_id)
+  const root = message.parent_id ? find(data, message.root_id) : undefined
   if (!root?.thread) return data
   const { last_reply_at = '', unread_replies = 0 } = root.thread
   // One that was counted since is not counted again; a post of one's own is before its event has come.

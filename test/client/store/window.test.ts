@@ -203,7 +203,10 @@ it('counts what is unread of the conversation, with what arrives and is marked',
 
 /** What happens in the room, to the connection, and in the window. */
 const ACTIONS: Record<string, (world: World, pick: number) => unknown> = {
-  post: ({ grace, conversation_id }, pick) => grace.messages.postRoot(conversation_id, { content: `post ${pick}` }),
+  post: ({ grace, conversation_id }, pick) =>
+    grace.messages.postRoot(conversation_id, { content: `post ${pick}`, ...(pick % 2 && { title: `title ${pick}` }) }),
+  setTitle: async (world, pick) =>
+    world.grace.threads.setTitle(await idAt(world, pick), { title: pick % 3 ? `named ${pick}` : '' }),
   postOwn: ({ store, conversation_id }, pick) => void store.post({ conversation_id, content: `own ${pick}` }),
   postElsewhere: ({ elsewhere, conversation_id }, pick) =>
     elsewhere.messages.postRoot(conversation_id, { content: `else ${pick}` }),
