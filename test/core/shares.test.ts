@@ -158,8 +158,8 @@ const OTHERS: Record<string, string[]> = {
     'lib/http/request/rate-limit.ts: rate_limited ×1',
     'lib/limits/auth-failures.ts: rate_limited ×1',
     'lib/limits/limiter.ts: takeShared ×2',
-    'lib/limits/spending.ts: rate_limited ×1',
-    'lib/limits/spending.ts: takeShared ×1',
+    'lib/limits/spending.ts: rate_limited ×2',
+    'lib/limits/spending.ts: takeShared ×2',
   ],
   'rows of the database, of which the oldest ends': ['config session.max_sessions_per_user'],
   'belongs to the host or to a part of the service, not to callers': [

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { composeReactionLists } from '../../lib/chat/messages/store-reactions.ts'
 import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
@@ -59,7 +60,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const actor = await chat.users.actor(ownerId)
   const { conversation_id } = await chat.conversations.create(actor, {})
   await chat.conversations.rename(actor, conversation_id, { policy: { receipts: 'on' } })
-  const { id, now, write } = innerState(chat)
+  const { db, id, now, write } = innerState(chat)
   const ids = (count: number) => times(count, () => id())
   const at = now() + 1000
 
@@ -278,8 +279,16 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       }),
     ])
     await composeReactionLists(tx, [messages[1]!])
-    for (const recount of [RECOUNT_MESSAGES, RECOUNT_SEEN, RECOUNT_PARTICIPANTS]) await tx.run(recount)
   })
+  // As a repair does, which an operator waits for.
+  await db.write(
+    async (tx) => {
+      for (const recount of [RECOUNT_MESSAGES, RECOUNT_SEEN, RECOUNT_PARTICIPANTS]) await tx.run(recount)
+    },
+    { timeout: false },
+  )
+  // The connections that were idle meanwhile are closed now, before the next request takes one.
+  for (let turn = 0; turn < 3; turn++) await nextTurn()
   return {
     owner_id: ownerId,
     conversation_id,
