@@ -11,20 +11,24 @@ export const QUESTION = { is_question: true } as const
 /** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
 export type PostResult = Posted | typeof QUESTION | ChatError | undefined
 
-/**
- * Stores any number of posts in one transaction, with the same number of statements.
- *
- * A refused post changes nothing, and does not affect the other posts.
- *
- * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
- *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
- */
-export async function addPosts(
+/** Posts whose conversations are locked, with what is needed to decide on them. */
+export interface LockedPosts {
+  /**
+   * Stores them. A refused post changes nothing, and does not affect the other posts.
+   *
+   * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
+   *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
+   */
+  store(): Promise<PostResult[]>
+}
+
+/** Locks the conversations of posts, and reads what is needed to decide on them. The statements are issued at once. */
+export async function lockPosts(
   ctx: PostContext,
   tx: Tx,
   posts: readonly NewPost[],
   options: LockOptions = {},
-): Promise<PostResult[]> {
+): Promise<LockedPosts> {
   const targets = posts.map(({ actor, where }, n) => {
     return { n, conversation_id: null, parent_id: null, ...where, user_id: actor.user_id }
   })
@@ -35,27 +39,42 @@ export async function addPosts(
     batch.load(tx, targets, options),
     ...parts.map((part) => part.load(tx, targets)),
   ])
-  const results = posts.map((post, n): PostResult => {
-    const place = places.get(n)
-    if (!place) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
-    return attempt((): Posted | typeof QUESTION => {
-      const role = batch.decide(post, place)
-      if (role === 'assistant' && options.withoutQuestions) return QUESTION
-      const columns = parts.map((part) => part.decide(post, place))
-      const posted = batch.add({ ...post, role }, place, columns)
-      for (const part of parts) part.add(posted.row, post, place)
-      return posted
+  return { store }
+
+  async function store(): Promise<PostResult[]> {
+    const results = posts.map((post, n): PostResult => {
+      const place = places.get(n)
+      if (!place) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
+      return attempt((): Posted | typeof QUESTION => {
+        const role = batch.decide(post, place)
+        if (role === 'assistant' && options.withoutQuestions) return QUESTION
+        const columns = parts.map((part) => part.decide(post, place))
+        const posted = batch.add({ ...post, role }, place, columns)
+        for (const part of parts) part.add(posted.row, post, place)
+        return posted
+      })
     })
-  })
-  batch.store(tx)
-  for (const part of parts) await part.store(tx)
-  for (const result of results) if (isPosted(result)) publish(tx, result)
-  const archived = [...places.values()].flatMap(({ target }) =>
-    target.archived === 1 && isPosted(results[target.n]) ? target : [],
-  )
-  const shown = archived.map(({ n, conversation_id }) => [posts[n]!.actor.user_id, conversation_id] as const)
-  for (const place of new Map(shown.map((place) => [place.join(), place])).values()) tx.publishSettings(...place)
-  return results
+    batch.store(tx)
+    for (const part of parts) await part.store(tx)
+    for (const result of results) if (isPosted(result)) publish(tx, result)
+    const archived = [...places.values()].flatMap(({ target }) =>
+      target.archived === 1 && isPosted(results[target.n]) ? target : [],
+    )
+    const shown = archived.map(({ n, conversation_id }) => [posts[n]!.actor.user_id, conversation_id] as const)
+    for (const place of new Map(shown.map((place) => [place.join(), place])).values()) tx.publishSettings(...place)
+    return results
+  }
+}
+
+/** Stores any number of posts in one transaction, with the same number of statements. @returns as {@link LockedPosts} */
+export async function addPosts(
+  ctx: PostContext,
+  tx: Tx,
+  posts: readonly NewPost[],
+  options: LockOptions = {},
+): Promise<PostResult[]> {
+  const locked = await lockPosts(ctx, tx, posts, options)
+  return locked.store()
 }
 
 /** Whether a post was stored. */

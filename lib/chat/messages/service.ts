@@ -11,7 +11,7 @@ import { requireMember } from '../memberships/access.ts'
 import { canPost } from '../memberships/rules.ts'
 import { findLayout } from '../memberships/store-conversations.ts'
 import type { NewPost, Posted } from './batch.ts'
-import { addPosts, isPosted } from './posting.ts'
+import { isPosted, type LockedPosts, lockPosts } from './posting.ts'
 import { checkQuote } from './quoting.ts'
 import { reviewMessage } from './review.ts'
 import {
@@ -213,28 +213,35 @@ async function store(
   const isAlone = input.role === 'assistant' || actor.system !== undefined || Boolean(input.attachment_ids?.length)
   if (!repeatable) {
     const posted = isAlone ? undefined : await ctx.queues.posts.add(post)
-    return isPosted(posted) ? posted : ctx.write((tx) => addPost(ctx, tx, post), { full_disk: 'refused' })
+    if (isPosted(posted)) return posted
+    return ctx.write(async (tx) => addPost(ctx, tx, post, await lockPost(ctx, tx, post)), { full_disk: 'refused' })
   }
 
   const storeOnce = async (tx: Tx): Promise<Posted & { isReplayed?: true }> => {
-    // Another call with the same key may run at the same time, in another process.
-    await lockKeysOf(tx, actor.user_id)
-    const earlier = await findEarlier(tx, repeatable, ctx.now())
+    // Issued together, and run in this order: another call with the same key may run at the same time, in another process.
+    const [, earlier, locked] = await Promise.all([
+      lockKeysOf(tx, actor.user_id),
+      findEarlier(tx, repeatable, ctx.now()),
+      lockPost(ctx, tx, post),
+    ])
     if (earlier) {
       const row = (await findMessage(tx, earlier))!
       const { role } = await requireMember(tx, actor, row.conversation_id)
       return { row, message: await toRead(tx, { actor, role }, row), isReplayed: true }
     }
-    const posted = await addPost(ctx, tx, post)
+    const posted = await addPost(ctx, tx, post, locked)
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))
     return posted
   }
   return ctx.queues.posts.addWithKey(actor.user_id, () => ctx.write(storeOnce, { full_disk: 'refused' }))
 }
 
-/** Stores one post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */
-async function addPost(ctx: Context, tx: Tx, post: NewPost): Promise<Posted> {
-  const [result] = await addPosts(ctx, tx, [post], { isSystem: post.actor.system !== undefined })
+const lockPost = (ctx: Context, tx: Tx, post: NewPost): Promise<LockedPosts> =>
+  lockPosts(ctx, tx, [post], { isSystem: post.actor.system !== undefined })
+
+/** Stores a locked post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */
+async function addPost(ctx: Context, tx: Tx, post: NewPost, locked: LockedPosts): Promise<Posted> {
+  const [result] = await locked.store()
   if (result instanceof ChatError) throw result
   const posted = result as Posted
   if (posted.row.role === 'assistant') {

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
-import { createChatApp } from '../../../lib/http/index.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
 import { sql, statement } from '../../../lib/storage/sql.ts'
-import { startProxy } from '../../fault/storage/proxy.ts'
 import { promised } from '../../storage/handles.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
-import { signInByHand } from '../../support/stream.ts'
 
 /** Counts the statements of transactions. */
 function counting(counts: { statements: number }): (storage: Storage) => Storage {
@@ -223,37 +220,6 @@ async function startThreadAlone(chat: Chat) {
 }
 
 describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
-  it('takes three round trips, from the session to the commit', async () => {
-    const database = await createPostgresDatabase()
-    const proxy = await startProxy(database.url)
-    const storage = await openStorage({ database: proxy.url })
-    const chat = createChatService(parseConfig(FAST), storage)
-    try {
-      const { root_id } = await startThreadAlone(chat)
-      const { fetch } = createChatApp(chat)
-      const headers = await signInByHand('http://127.0.0.1', 'ada@example.org', PASSWORD, fetch)
-      const post = async () => {
-        const before = proxy.roundTrips()
-        const response = await fetch(
-          new Request(`http://127.0.0.1/api/messages/${root_id}/reply`, {
-            method: 'POST',
-            headers: { ...headers, 'content-type': 'application/json' },
-            body: JSON.stringify({ content: 'reply' }),
-          }),
-        )
-        expect(response.status).toBe(201)
-        return proxy.roundTrips() - before
-      }
-      // Statements are prepared at first.
-      for (let n = 0; n < 12; n++) await post()
-      expect(await post()).toBe(3)
-    } finally {
-      await chat.close()
-      await proxy.close()
-      await database.remove()
-    }
-  })
-
   it('finds each of thousands of readers by index, also in a new database', async () => {
     const database = await createPostgresDatabase()
     const storage = await openStorage({ database: database.url })
