@@ -2,6 +2,7 @@ import type { AuditEntry } from './accounts/audit/store.ts'
 import type { Provider } from './accounts/oauth/provider.ts'
 import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
+import type { RememberedSessions } from './accounts/sessions/remembered.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
@@ -149,6 +150,8 @@ export interface Accounts {
   readonly attempts: Attempts
   /** The session of a token, by the token's digest. */
   readonly findSession: Find<SessionOfCall>
+  /** Where reading a session is a wait: SQLite reads it from memory. */
+  readonly remembered: RememberedSessions | undefined
   readonly authFailures: AuthFailures
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>

@@ -4,7 +4,8 @@ import { type AddressContext, findRecipient } from './accounts/mail-recipients.t
 import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
-import { createSessionLookup } from './accounts/sessions/store.ts'
+import { createRememberedSessions } from './accounts/sessions/remembered.ts'
+import { createSessionList, createSessionLookup } from './accounts/sessions/store.ts'
 import { revokeNewcomers } from './accounts/sign-ups/revocation.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
 import { lockUsers } from './accounts/users/store.ts'
@@ -104,6 +105,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, files }, userId, fileId)
   const addresser: Addresser = (order, options) => recipientOf({ config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
+  const accounts = createAccounts({ config, db, log, now, sessionNow: time.sessionNow })
   const ctx: Context = {
     ...{
       config,
@@ -133,9 +135,9 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
       receipts: createReadUpdates({ config, db, hub, log }),
       logins: new WeakMap(),
     },
-    accounts: createAccounts({ config, db, log, now }),
+    accounts,
     queues: {
-      posts: createPostQueue({ config, db, now, id, write }),
+      posts: createPostQueue({ config, db, now, id, write, accounts }),
       reactions: createReactionQueue({ config, db, now, write }),
     },
     host: { ...givenFunctions(ports), hooks, afterEvents, notifier },
@@ -150,12 +152,20 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
 }
 
 /** What signs users in, and what they lose with their rights. */
-function createAccounts({ config, db, log, now }: Pick<Context, 'config' | 'db' | 'log' | 'now'>): Accounts {
+function createAccounts({
+  config,
+  db,
+  log,
+  now,
+  sessionNow,
+}: Pick<Context, 'config' | 'db' | 'log' | 'now' | 'sessionNow'>): Accounts {
   const providers = createProviders(config, { log, now })
   return {
     passwords: createPasswords(config.security.password.bcrypt_cost),
     attempts: createAttempts(db, now),
     findSession: createSessionLookup(db, LIMITS_VERSION),
+    remembered:
+      db.dialect === 'sqlite' ? undefined : createRememberedSessions(createSessionList(LIMITS_VERSION), sessionNow),
     authFailures: createAuthFailures(() => maxAuthFailures(config), now),
     get providers() {
       return providers()

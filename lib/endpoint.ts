@@ -207,6 +207,8 @@ export interface Route<
   metrics_token?: true
   /** The media type of a text response. */
   content_type?: string
+  /** Whether the use-case confirms the session of the call in its own transaction, so that it need not be read before. */
+  confirms_session?: true
   /** Checks the call before anything of the request is read. */
   before?: (call: { chat: Chat }) => Promise<void>
   handler: (call: Call<Path, A, Q, B>) => Promise<Result<K, O, C>> | Result<K, O, C>

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { type CountedCaller, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
+import { type CountedCaller, recall, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
 import { identify } from '../accounts/host-identity/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
-import type { IdentityRequest } from '../context.ts'
+import type { Context, IdentityRequest } from '../context.ts'
 import type { Actor } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
@@ -15,7 +15,7 @@ import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
-import { assertBodyAcceptable, readJson } from './request/body.ts'
+import { assertBodyAcceptable, type BodyLimits, readJson } from './request/body.ts'
 import { assertBytesAcceptable, readBytes } from './request/bytes.ts'
 import { bindingCookieName, deviceCookieName } from './request/cookies.ts'
 import { isForeign, isListed } from './request/csrf.ts'
@@ -75,18 +75,46 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 const NO_RESULT = { result: undefined }
 
 async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, performed: Performed): Promise<unknown> {
-  const { config } = contextOf(chat)
+  const ctx = contextOf(chat)
   // What no limit counts answers at any time: probes, metrics, and what is fixed.
-  if (isLimited(route)) assertStarted(contextOf(chat))
-  if (route.sign_in && contextOf(chat).host.identity) throw new ChatError('not_found')
+  if (isLimited(route)) assertStarted(ctx)
+  if (route.sign_in && ctx.host.identity) throw new ChatError('not_found')
   if (route.before) await route.before({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   const limits = takesBody ? apiGroupOf(route.path).body : undefined
   if (limits) assertBodyAcceptable(request.headers, limits)
-  if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, config)
+  if (route.bytes) assertBytesAcceptable(request.headers, route.bytes, ctx.config)
 
+  const call: CheckedCall = { chat, route, request, performed, limits, body: undefined }
+  const recalled = route.confirms_session && !ctx.host.identity && recall(ctx, tokensOf(ctx, request))
+  if (!recalled) return callAs(await findCaller(chat, route, request), call)
+  try {
+    return await callAs(recalled, call)
+  } catch (error) {
+    if (!(error instanceof ChatError) || error.status >= 500) throw error
+    // Nothing is stored, and the caller may have been another one: it is read, and if need be the call is made again.
+    const caller = await findCaller(chat, route, request)
+    if (error.code !== 'unauthenticated' && isSameCaller(caller!, recalled)) throw error
+    return callAs(caller, call)
+  }
+}
+
+/** A call whose request is acceptable, before its caller is known. */
+interface CheckedCall {
+  chat: Chat
+  route: AnyRoute
+  request: Incoming
+  performed: Performed
+  /** How large a body of JSON may be; without them, none is read. */
+  limits: BodyLimits | undefined
+  /** Once it is read. */
+  body: Promise<unknown> | undefined
+}
+
+async function callAs(caller: CountedCaller | undefined, call: CheckedCall): Promise<unknown> {
+  const { chat, route, request, performed, limits } = call
+  const { config } = contextOf(chat)
   const client = clientOf(config, route, request)
-  const caller = await findCaller(chat, route, request)
   performed.actor = caller?.actor
   performed.set_cookie = caller?.set_cookie
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
@@ -103,7 +131,8 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
   })
   assertAllowed(performed.limit_result)
 
-  const body = limits ? await readJson(request.body, { ...limits, seconds: bodyTimeout(config) }) : undefined
+  if (limits) call.body ??= readJson(request.body, { ...limits, seconds: bodyTimeout(config) })
+  const body = await call.body
   const query = route.query && readQuery(route.query, request.search)
   if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({
@@ -125,9 +154,9 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming, perf
  */
 async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<CountedCaller | undefined> {
   if (route.access === 'public') return undefined
-  const { headers, cookies, ip, given } = request
+  const { headers, ip, given } = request
   const ctx = contextOf(chat)
-  const tokens = tokensIn(ctx, headers, cookies)
+  const tokens = tokensOf(ctx, request)
   const { authFailures } = ctx.accounts
   const { identity } = ctx.host
   const attempt: AuthAttempt = { ip, credential: tokens.token_hash }
@@ -145,6 +174,13 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
+}
+
+const tokensOf = (ctx: Context, { headers, cookies }: Incoming) => tokensIn(ctx, headers, cookies)
+
+/** Whether a call by one is decided as a call by the other. */
+function isSameCaller(one: CountedCaller, other: CountedCaller): boolean {
+  return one.limits_version === other.limits_version && one.actor.roles.join() === other.actor.roles.join()
 }
 
 /**

@@ -6,12 +6,14 @@ import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/units.ts'
 import { assertKnown } from '../../core/use-case.ts'
 import type { LimitsVersion } from '../../limits/store.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
 import { recordExpiry, recordUse } from '../sessions/record-use.ts'
+import { mayCall } from '../sessions/remembered.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
 import { toSessionUse } from '../sessions/service.ts'
-import { touchSession } from '../sessions/store.ts'
+import { type SessionOfCall, touchSession } from '../sessions/store.ts'
 
 /** The minimum time between two stored uses of a session. */
 const TOUCH_SECONDS = 60
@@ -106,7 +108,8 @@ export async function authenticate(ctx: Context, request: Headers | Request): Pr
 async function resume(ctx: Context, { headers, ip }: Client, token_hash: string | undefined): Promise<CountedCaller> {
   if (token_hash === undefined) throw new ChatError('unauthenticated')
   const session = await ctx.accounts.findSession(token_hash)
-  if (!session) await endIfReplayed(ctx, token_hash, ip)
+  if (session) ctx.accounts.remembered?.remember(session)
+  else await endIfReplayed(ctx, token_hash, ip)
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.sessionNow()
   if (now > session.idle_expires_at || now > session.absolute_expires_at) {
@@ -117,9 +120,32 @@ async function resume(ctx: Context, { headers, ip }: Client, token_hash: string 
   }
 
   const user_agent = headers.get('user-agent') ?? undefined
-  const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
-  if (now - session.last_seen_at >= rest * SECOND)
+  if (isUseDue(ctx, session, now))
     await recordUse(ctx, 'session', (tx) => touchSession(tx, session.id, toSessionUse(ctx, { ip, user_agent }, now)))
-  const actor = { user_id: session.user_id, roles: splitRoles(session.roles), session_id: session.id }
-  return { actor, csrf_hash: session.csrf_hash, limits_version: session.limits_version }
+  return toCaller(session)
+}
+
+/**
+ * The caller of a session that this process has read before. Whether it still exists is not certain: the transaction of the
+ * call confirms it (`RememberedSessions`).
+ *
+ * @returns `undefined` where the session must be read
+ */
+export function recall(ctx: Context, { api_key, token_hash }: CallerTokens): CountedCaller | undefined {
+  const { remembered } = ctx.accounts
+  if (!remembered || api_key !== undefined || token_hash === undefined) return undefined
+  const session = remembered.find(token_hash)
+  const now = ctx.sessionNow()
+  if (!session || !mayCall(session, now) || isUseDue(ctx, session, now)) return undefined
+  const caller = toCaller(session)
+  remembered.rely(caller.actor, session)
+  return caller
+}
+
+function isUseDue({ config }: Context, { last_seen_at }: SessionOfCall, now: Micros): boolean {
+  return now - last_seen_at >= Math.min(TOUCH_SECONDS, config.session.idle_seconds / 2) * SECOND
+}
+
+function toCaller({ id, user_id, roles, csrf_hash, limits_version }: SessionOfCall): CountedCaller {
+  return { actor: { user_id, roles: splitRoles(roles), session_id: id }, csrf_hash, limits_version }
 }

@@ -45,23 +45,32 @@ const sessionOfCall = (
        s.absolute_expires_at, u.roles, u.disabled_at, ${limitsVersion} AS limits_version
   FROM sessions s JOIN users u ON u.id = s.user_id`
 
+/** The sessions of these tokens, by their digests, including expired ones. By token_hash. */
+export type ListSessionsOfCalls = (db: Queries, hashes: readonly string[]) => Promise<SessionOfCall[]>
+
+/** @param limitsVersion the expression for the version of the limits */
+export function createSessionList(limitsVersion: Sql): ListSessionsOfCalls {
+  const select = sessionOfCall(limitsVersion)
+  // Taking a list apart costs the server as much as the look-up.
+  return (db, hashes) =>
+    hashes.length === 1
+      ? db.all<SessionOfCall>(sql`${select} WHERE s.token_hash = ${hashes[0]!}`)
+      : db.all<SessionOfCall>(sql`${select} WHERE s.token_hash ${among(db, hashes)}`)
+}
+
 /**
- * Makes the function that finds the session of a token by its digest, including expired ones. By token_hash. Every signed-in
+ * Makes the function that finds the session of a token by its digest, including expired ones. Every signed-in
  * call needs it: on PostgreSQL those of one turn of the event loop share a statement, on SQLite those between two commits.
  *
  * @param limitsVersion the expression for the version of the limits
  */
 export function createSessionLookup(db: Queries, limitsVersion: Sql): Find<SessionOfCall> {
-  const select = sessionOfCall(limitsVersion)
-  const one = (hash: string) => sql`${select} WHERE s.token_hash = ${hash}`
-  if (db.dialect === 'sqlite') return (hash) => recallOrGet<SessionOfCall>(db, one(hash))
-  return createLoader(async (hashes) => {
-    // Taking a list apart costs the server as much as the look-up.
-    const rows = await (hashes.length === 1
-      ? db.all<SessionOfCall>(one(hashes[0]!))
-      : db.all<SessionOfCall>(sql`${select} WHERE s.token_hash ${among(db, hashes)}`))
-    return new Map(rows.map((row) => [row.token_hash, row]))
-  })
+  if (db.dialect === 'sqlite') {
+    const select = sessionOfCall(limitsVersion)
+    return (hash) => recallOrGet<SessionOfCall>(db, sql`${select} WHERE s.token_hash = ${hash}`)
+  }
+  const list = createSessionList(limitsVersion)
+  return createLoader(async (hashes) => new Map((await list(db, hashes)).map((row) => [row.token_hash, row])))
 }
 
 /** A session with its user. By primary key, in one query: each query costs SQLite a lock of the file. */

@@ -50,7 +50,7 @@ export interface Posted {
 }
 
 /** What a batch needs of the service. */
-export type PostContext = Pick<Context, 'config' | 'now' | 'id'>
+export type PostContext = Pick<Context, 'accounts' | 'config' | 'now' | 'id'>
 
 /** Where a post goes: its conversation, which is locked, and for a reply its parent. */
 export interface PostPlace {

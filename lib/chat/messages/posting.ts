@@ -13,10 +13,12 @@ export type PostResult = Posted | typeof QUESTION | ChatError | undefined
 
 /** Posts whose conversations are locked, with what is needed to decide on them. */
 export interface LockedPosts {
+  /** @throws ChatError `unauthenticated` for a post whose session has ended, or is not as it was remembered */
+  assertConfirmed(post: NewPost): void
   /**
    * Stores them. A refused post changes nothing, and does not affect the other posts.
    *
-   * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
+   * @returns the result of each post, in their order: `unauthenticated` as {@link assertConfirmed}; `not_found` for a target outside of the actor's conversations;
    *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
    */
   store(): Promise<PostResult[]>
@@ -34,16 +36,23 @@ export async function lockPosts(
   })
   const batch = createBatch(ctx)
   const parts = createPostParts(ctx, posts)
-  const [places] = await Promise.all([
+  const actors = posts.map(({ actor }) => actor)
+  const [places, changed] = await Promise.all([
     // First, so that the others read what no other transaction changes.
     batch.load(tx, targets, options),
+    ctx.accounts.remembered?.findChanged(tx, actors),
     ...parts.map((part) => part.load(tx, targets)),
   ])
-  return { store }
+  return { assertConfirmed, store }
+
+  function assertConfirmed({ actor }: NewPost): void {
+    if (changed?.has(actor)) throw new ChatError('unauthenticated')
+  }
 
   async function store(): Promise<PostResult[]> {
     const results = posts.map((post, n): PostResult => {
       const place = places.get(n)
+      if (changed?.has(post.actor)) return new ChatError('unauthenticated')
       if (!place) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
       return attempt((): Posted | typeof QUESTION => {
         const role = batch.decide(post, place)

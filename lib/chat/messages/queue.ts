@@ -17,7 +17,7 @@ export interface PostQueue extends WriteQueue<NewPost, Posted | typeof QUESTION>
 }
 
 /** Creates the queue of posts of one process. Its errors are those of `addPosts`. */
-export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
+export function createPostQueue(ctx: Pick<Context, 'accounts' | 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
   const addWithKey: Slots['run'] = ctx.db.dialect === 'sqlite' ? (_user, work) => work() : createSlots(WITH_KEYS).run
   const queue = createWriteQueue<NewPost, Posted | typeof QUESTION>(ctx, {
     store: (tx, posts, options) => addPosts(ctx, tx, posts, { ...options, withoutQuestions: true }),

@@ -20,6 +20,7 @@ export const postRoot = route({
   response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
   errors: service.postRoot.errors,
+  confirms_session: true,
   handler: (call) => post(service.postRoot, call, call.params.conversation_id),
 })
 
@@ -38,6 +39,7 @@ export const reply = route({
   response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
   errors: service.reply.errors,
+  confirms_session: true,
   handler: (call) => post(service.reply, call, call.params.parent_id),
 })
 

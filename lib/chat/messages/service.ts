@@ -132,12 +132,15 @@ const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content
 
 /** Stores a post; after the commit of a question, starts the answer of the assistant. */
 async function post(ctx: Context, post: NewPost & { input: PostRootInput }): Promise<PostedMessage> {
-  const { input } = post
+  const { actor, input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   assertNotEmpty(input.content, Boolean(input.attachment_ids?.length))
   if (input.role === 'assistant') assertNoFiles(input.attachment_ids)
   if (input.role === 'assistant') ctx.answers.assertOpen()
   const repeatable = repeatableOf(post)
+  // A hook is called for a caller who is certain.
+  if (ctx.host.hooks.beforeMessage && ctx.accounts.remembered?.isCertain(actor) === false)
+    throw new ChatError('unauthenticated')
   const reviewed = ctx.host.hooks.beforeMessage && (await review(ctx, post, repeatable))
   if (reviewed?.role === 'assistant') ctx.answers.assertOpen()
   const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, ...reviewed } }, repeatable)
@@ -225,6 +228,7 @@ async function store(
       lockPost(ctx, tx, post),
     ])
     if (earlier) {
+      locked.assertConfirmed(post)
       const row = (await findMessage(tx, earlier))!
       const { role } = await requireMember(tx, actor, row.conversation_id)
       return { row, message: await toRead(tx, { actor, role }, row), isReplayed: true }

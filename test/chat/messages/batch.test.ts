@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
-import { sql, statement } from '../../../lib/storage/sql.ts'
+import { type Sql, sql, statement } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
@@ -16,10 +16,11 @@ function counting(counts: { statements: number }): (storage: Storage) => Storage
       ...db,
       write: (work, options) =>
         db.write((tx) => {
-          const counted = <Args extends unknown[], Result>(run: (...args: Args) => Result) => {
-            return (...args: Args): Result => {
-              counts.statements++
-              return run(...args)
+          const counted = <Result>(run: (sql: Sql) => Result) => {
+            return (sql: Sql): Result => {
+              // Processes report at intervals that they live.
+              if (!/ (tasks|nodes|node_presence) /.test(sql.text)) counts.statements++
+              return run(sql)
             }
           }
           return work({

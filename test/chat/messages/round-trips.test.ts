@@ -62,10 +62,10 @@ describe.skipIf(!inject('postgres_url'))('the round trips to PostgreSQL', () => 
   })
 
   it.each([
-    ['root', 3],
-    ['root with a key', 3],
-    ['reply', 3],
-    ['reply with a key', 3],
+    ['root', 2],
+    ['root with a key', 2],
+    ['reply', 2],
+    ['reply with a key', 2],
     ['me', 2],
     ['mark', 6],
     ['thread mark', 7],
