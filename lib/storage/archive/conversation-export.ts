@@ -122,7 +122,7 @@ async function tellThread(db: Queries, { tell }: Teller, thread: Row, erased: Se
     const rows = await readMessages(db, rootId, path)
     isLast = rows.length < MESSAGES_PAGE
     path = String(rows.at(-1)?.path ?? path)
-    const messages = rows.map((row) => withoutErased('messages', row, erased))
+    const messages = rows.map((row) => withoutErased(row, erased))
     await tell('messages', messages)
     const ids = rows.filter((row) => !erased.has(String(row.posted_by))).map((row) => String(row.id))
     for (const { table, order } of OF_MESSAGES) {

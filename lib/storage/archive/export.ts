@@ -34,8 +34,8 @@ export async function exportArchive(
       for (const [table, ...key] of TABLES) {
         counts[table] = 0
         for (let page = await readPage(queries, table, key); page.length > 0; ) {
-          const rows = table === 'threads' ? await withoutErasedTitles(queries, page, erased) : page
-          await say(...rows.map((row) => ({ table, row: withoutErased(table, withoutLocal(table, row), erased) })))
+          const rows = await withoutTexts(queries, table, page, erased)
+          await say(...rows.map((row) => ({ table, row: withoutLocal(table, row) })))
           counts[table] += page.length
           onProgress(table, counts[table])
           page = await readPage(queries, table, key, page.at(-1))
@@ -104,9 +104,37 @@ export async function listErased(db: Queries): Promise<Set<string>> {
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** A message without its texts, if its author is being erased. */
-export function withoutErased(table: string, row: Row, erased: Set<string>): Row {
-  if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
+/** Rows of a table without the texts of users whose messages are being erased. */
+async function withoutTexts(db: Queries, table: string, rows: Row[], erased: Set<string>): Promise<Row[]> {
+  switch (erased.size > 0 && table) {
+    case 'threads':
+      return withoutErasedTitles(db, rows, erased)
+    case 'attachments': {
+      // The rows stay: by them the erasure deletes the bytes.
+      const gone = await listErasedMessages(
+        db,
+        rows.flatMap(({ message_id }) => (message_id ? String(message_id) : [])),
+      )
+      return rows.map((row) => (gone.has(String(row.message_id)) ? { ...row, name: '' } : row))
+    }
+    case 'messages':
+      return rows.map((row) => {
+        const message = withoutErased(row, erased)
+        return message === row ? row : { ...message, attachment_list: withoutNames(row.attachment_list) }
+      })
+    default:
+      return rows
+  }
+}
+
+function withoutNames(list: Row[string] | undefined): string | null {
+  if (list == null) return null
+  return JSON.stringify((JSON.parse(String(list)) as object[]).map((file) => ({ ...file, name: '' })))
+}
+
+/** A message without its texts and files, if its author is being erased. */
+export function withoutErased(row: Row, erased: Set<string>): Row {
+  if (!erased.has(String(row.posted_by))) return row
   // An archive of an older schema has neither quotes nor origins of mentions.
   const texts = {
     content: '',
@@ -115,6 +143,7 @@ export function withoutErased(table: string, row: Row, erased: Set<string>): Row
     metadata: null,
     ...('quote_id' in row && { quote_id: null }),
     ...('mention_origins' in row && { mention_origins: null }),
+    ...('attachment_list' in row && { attachment_list: null }),
   }
   return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }
 }
@@ -123,11 +152,16 @@ export function withoutErased(table: string, row: Row, erased: Set<string>): Row
 export async function withoutErasedTitles(db: Queries, threads: Row[], erased: Set<string>): Promise<Row[]> {
   const titled = threads.filter(({ title }) => title != null).map(({ root_id }) => String(root_id))
   if (erased.size === 0 || titled.length === 0) return threads
-  const rows = await db.all<{ id: string }>(
-    sql`SELECT m.id FROM messages m WHERE m.id ${among(db, titled)} AND ${isErasedAuthor(sql`m.posted_by`)}`,
-  )
-  const gone = new Set(rows.map(({ id }) => id))
+  const gone = await listErasedMessages(db, titled)
   return threads.map((row) => (gone.has(String(row.root_id)) ? { ...row, title: null } : row))
+}
+
+/** Those of these messages that are being erased with their authors. By primary key. */
+async function listErasedMessages(db: Queries, ids: string[]): Promise<Set<string>> {
+  const rows = await db.all<{ id: string }>(
+    sql`SELECT m.id FROM messages m WHERE m.id ${among(db, ids)} AND ${isErasedAuthor(sql`m.posted_by`)}`,
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** About how many rows an archive of this database has. */
