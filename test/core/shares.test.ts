@@ -113,6 +113,25 @@ const LIMITS: Record<string, Limit> = {
     shown: ['test/live/hub/replay-slots.test.ts', 'are taken by users in turn, however many streams one has'],
     at: ['lib/live/hub/hub.ts: createReplaySlots ×1', 'lib/live/hub/replay-slots.ts: createSlots ×1'],
   },
+  'readers that get what is unread after a reply': {
+    share: 'a stream waits for the latest 1,000 replies of what it missed',
+    sum: '100,000 readers of threads wait in a process; beyond them, a reader gets the numbers with the next reply',
+    shown: [
+      'test/live/hub/unread-updates.test.ts',
+      'keep a bounded number of readers waiting, in all threads together',
+    ],
+    at: ['lib/live/hub/hub.ts: createUnreadUpdates ×1'],
+  },
+  'events that are sent again after a pause only': {
+    share: 'one pause of a user, of a notification, or of a thread and a stream',
+    sum: '10,000 of each kind pause in a process; beyond them, nothing is held',
+    shown: ['test/core/scheduling/pauses.test.ts', 'are a bounded number: beyond it, nothing is held'],
+    at: [
+      'lib/chat/people/updates.ts: createPauses ×1',
+      'lib/live/hub/inboxes.ts: createPauses ×1',
+      'lib/live/hub/unread-updates.ts: createPauses ×1',
+    ],
+  },
   'mails that a user or an address causes': {
     share: '10 an hour to an address; 50 invites of a user at once',
     sum: '10,000 wait for all processes',
@@ -189,6 +208,8 @@ const OTHERS: Record<string, string[]> = {
       'lib/cluster/signals.ts: createCoalescer ×1',
       'lib/cluster/signals.ts: createSignalQueue ×1',
       'lib/create-context.ts: createCleaningQueue ×1',
+      'lib/create-context.ts: createReadUpdates ×1',
+      'lib/create-context.ts: createUserUpdates ×1',
       'lib/create-context.ts: createPostQueue ×1',
       'lib/create-context.ts: createReactionQueue ×1',
       'lib/files/file-store.ts: createDiskPacer ×1',
@@ -238,7 +259,7 @@ const OTHERS: Record<string, string[]> = {
 
 /** Names of functions that make something in which callers wait or are counted. */
 const MAKES =
-  /^create\w*(JsonLines|Mutex|Pacer|Slots|Places|Quota|Queue|Buckets|Attempts|Streams|Failures|Limiter|Batches|Coalescer|(?<!Uptime)Gate|Pool)$/
+  /^create\w*(JsonLines|Mutex|Pacer|Slots|Places|Quota|Queue|Buckets|Attempts|Streams|Failures|Limiter|Batches|Coalescer|(?<!Uptime)Gate|Pool|Pauses|Updates)$/
 
 /** Names of functions that count a caller in the database. */
 const COUNTS = /^(takeShared|reserveAttempt)$/

@@ -39,6 +39,7 @@ function startService(work: Interleaving) {
         await work.pause()
         return doIt()
       },
+      write: ({ sink }, delivery) => sink.write(delivery),
       send: ({ sink }, delivery) => sink.write(delivery),
     }).catch(() => close(reader))
   }

@@ -68,6 +68,7 @@ export function createNode(
         },
         drained: work.pause,
         recheck: answer,
+        write: ({ sink }, delivery) => sink.write(delivery),
         async listMemberships(userId) {
           await answer()
           return deps.listMemberships(userId)

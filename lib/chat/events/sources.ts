@@ -10,7 +10,7 @@ import { listMembershipsOfUsers } from '../memberships/store.ts'
 import { completeInboxEvents } from '../notifications/completing.ts'
 import { countUnreadNotifications } from '../notifications/store.ts'
 import { listSmall } from '../presence/store.ts'
-import { listUnreadUpdates } from '../unread/updates.ts'
+import { listFollowing, listUnreadUpdates } from '../unread/updates.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
@@ -35,6 +35,7 @@ export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now' 
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
     completeInboxEvents: (events) => completeInboxEvents(db, events, settingsContext(deps)),
+    listFollowing: (rootId, userIds) => listFollowing(db, rootId, userIds),
     listUnreadUpdates: (places) => listUnreadUpdates(db, places),
     findRefusals: (readers) => findRefusals(db, sessionNow(), readers),
   }

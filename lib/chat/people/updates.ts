@@ -35,11 +35,13 @@ export function createUserUpdates({
   pause_ms?: number
 }) {
   const changes = createCoalescer(GATHER_MS, publish)
-  const pauses = createPauses(pause_ms, add)
+  const pauses = createPauses<string, undefined>(pause_ms, (_, userId) => add(userId))
   const fail = warnOnce((error: unknown) => log.warn('Changed users could not be sent', { cause: causeText(error) }))
 
   function add(userId: string): void {
-    if (!pauses.holds(userId, userId)) changes.add(userId)
+    if (pauses.hold(userId, '', undefined)) return
+    pauses.begin(userId, '', undefined)
+    changes.add(userId)
   }
 
   async function publish(userIds: string[]): Promise<void> {

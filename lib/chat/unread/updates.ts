@@ -1,7 +1,11 @@
 import { toInstant } from '../../core/time.ts'
 import type { UnreadPlace, UnreadUpdate } from '../../live/readers/reader.ts'
 import type { Database } from '../../storage/database.ts'
+import { listMembers } from '../notifications/store-moving.ts'
 import { listFollowedUnread, toNumbers } from './store.ts'
+
+/** The followers that are read at once. */
+const PAGE = 1_000
 
 /** What is unread for those of these users who follow the thread, where the conversation is a stream: a statement for each thread. */
 export function listUnreadUpdates(db: Database, places: UnreadPlace[]): Promise<UnreadUpdate[]> {
@@ -23,4 +27,20 @@ export function listUnreadUpdates(db: Database, places: UnreadPlace[]): Promise<
     }
     return updates
   })
+}
+
+/**
+ * The users who may follow a thread, among these. It reads the followers of the thread, but no more of them than there are
+ * users: then it returns all users.
+ */
+export async function listFollowing(db: Database, rootId: string, userIds: ReadonlySet<string>): Promise<string[]> {
+  const following: string[] = []
+  let after = ''
+  for (let read = 0; read < userIds.size; read += PAGE) {
+    const page = await listMembers(db, rootId, { after, limit: PAGE })
+    following.push(...page.filter((id) => userIds.has(id)))
+    if (page.length < PAGE) return following
+    after = page.at(-1)!
+  }
+  return [...userIds]
 }

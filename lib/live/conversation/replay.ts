@@ -21,6 +21,8 @@ export interface CatchUpDeps {
   turn<T>(entry: Reader | Reader[], work: () => Promise<T>): Promise<T | undefined>
   /** Closes a reader that has lost the right to its stream. */
   recheck(reader: Reader): Promise<void>
+  /** Sends missed events. */
+  write(reader: Reader, delivery: Delivery): void
   /** Sends new events; closes a reader that is too far behind. */
   send(reader: Reader, delivery: Delivery): void
   close(reader: Reader, reason: CloseReason): void
@@ -53,7 +55,7 @@ export async function catchUp(
       deps.close(reader, 'too_slow')
       return
     }
-    if (isPast) reader.sink.write(page)
+    if (isPast) deps.write(reader, page)
     else deps.send(reader, page)
     sent = page.seq
     await deps.drained(reader)

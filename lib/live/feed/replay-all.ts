@@ -25,7 +25,7 @@ const PAGE = 64
 
 /** The functions of the hub that are needed. */
 export interface CatchUpFollowerDeps
-  extends Pick<CatchUpDeps, 'page_bytes' | 'turn' | 'slots' | 'drained' | 'recheck' | 'close'> {
+  extends Pick<CatchUpDeps, 'page_bytes' | 'turn' | 'slots' | 'drained' | 'recheck' | 'write' | 'close'> {
   feed: Feed
   tail: Tail
   followers: Followers
@@ -223,7 +223,7 @@ async function sendRows(
     const count = isCut
       ? left.findIndex((row) => row.seq === lastSeq!.seq && row.conversation_id === lastSeq!.conversation_id) + 1
       : lines.length
-    if (page.events.length > 0) reader.sink.write(page)
+    if (page.events.length > 0) deps.write(reader, page)
     left = left.slice(count)
     await deps.drained(reader)
   }

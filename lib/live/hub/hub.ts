@@ -80,7 +80,6 @@ export function createHub(deps: HubDeps) {
     connect(reader: Reader, last_event_id?: string): () => void {
       streams.add(reader)
       waits.add(reader)
-      unread.add(reader)
       quota.report(reader.user_id)
       if (state === 'draining') close(reader, 'draining')
       else void start(reader, last_event_id)
@@ -144,8 +143,9 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
   const waits = createWaits({ close })
   const stalled = createStalledStreams({ ...streams, onChange: quota.report })
   const drains = createDrains({ stalled_seconds: config.server.stalled_seconds, close, isLong: slots.leave })
-  const unread = createUnreadUpdates({ list: sources.listUnreadUpdates, max_buffer_bytes, log })
-  const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
+  const { listFollowing, listUnreadUpdates } = sources
+  const unread = createUnreadUpdates({ listFollowing, list: listUnreadUpdates, max_buffer_bytes, log })
+  const { write, send, deliver } = createSender({ max_buffer_bytes, metrics, sent: unread.sent, close })
   const measure = createMeasure({ metrics, now })
   const typings = createTypings(now)
   const complete = (events: Delivered[]) => typings.withEnds(withActivities(events))
@@ -174,7 +174,7 @@ function createParts({ db, config, log, metrics, sources, now, sessionNow, annou
     recheck: rights.recheckConcerned,
   })
   const pace = { page_bytes: max_buffer_bytes, turn: turnsWithRights(turns, rights), slots, drained: drains.drained }
-  const deps = { ...sources, ...pace, recheck: rights.recheckOne, send, close }
+  const deps = { ...sources, ...pace, recheck: rights.recheckOne, write, send, close }
 
   function onClose(reader: Reader): void {
     waits.leave(reader)

@@ -43,7 +43,7 @@ export function createInboxSender(deps: {
 }) {
   const { followers, all, complete, sendHeld } = deps
   const waiting: InboxEvent[] = []
-  const pauses = createPauses(PAUSE_MS, sendHeld)
+  const pauses = createPauses<string, Ephemeral>(PAUSE_MS, sendHeld)
 
   // One run at a time: the number of unread notifications of a later event is never older.
   const run = singleFlight(async () => {
@@ -71,7 +71,10 @@ export function createInboxSender(deps: {
     if (event.type !== 'notification.new') return false
     const { id, kind } = event.payload.notification
     if (kind !== 'direct' && kind !== 'reply') return false
-    return pauses.holds(`${user_id} ${id}`, { conversation_id, user_ids: [user_id], event })
+    const own = { conversation_id, user_ids: [user_id], event }
+    if (pauses.hold(user_id, id, own)) return true
+    pauses.begin(user_id, id, own)
+    return false
   }
 
   return {

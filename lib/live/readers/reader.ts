@@ -86,6 +86,8 @@ export interface StreamSources {
   countNotifications(userId: string): Promise<number>
   /** Events about inboxes with what only the database knows, without those that are outdated. */
   completeInboxEvents(events: InboxEvent[]): Promise<InboxEvent[]>
+  /** The users who may follow a thread, among these. Costs as the followers of the thread, or as these users if they are fewer. */
+  listFollowing(rootId: string, userIds: ReadonlySet<string>): Promise<string[]>
   /** What is unread for those of these users who follow the thread, where the conversation is a stream. */
   listUnreadUpdates(places: UnreadPlace[]): Promise<UnreadUpdate[]>
   /** The streams that must end, each with the reason. Sets `expires_at` of the others. */

@@ -28,13 +28,24 @@ export function sendStart(
   reader.sink.write(encode([{ id, event: ready }, ...[...reset, ...then].map((event) => ({ event }))]))
 }
 
-/** Sends deliveries to readers, and closes a reader with more than `max_buffer_bytes` pending. */
+/**
+ * Sends deliveries to readers, and closes a reader with more than `max_buffer_bytes` pending.
+ *
+ * @param deps.sent is called with each delivery that was written to a reader
+ */
 export function createSender(deps: {
   max_buffer_bytes: number
   metrics: Metrics
+  sent: (reader: Reader, delivery: Delivery) => void
   close: (reader: Reader, reason: CloseReason) => void
 }) {
-  const { max_buffer_bytes, metrics, close } = deps
+  const { max_buffer_bytes, metrics, sent, close } = deps
+
+  /** Sends events, however many are pending. */
+  function write(reader: Reader, delivery: Delivery): void {
+    reader.sink.write(delivery)
+    sent(reader, delivery)
+  }
 
   /**
    * Sends new events, or closes a reader that is too far behind. A stream of one conversation ends with the removal of
@@ -47,11 +58,12 @@ export function createSender(deps: {
     }
     const isOfOne = reader.conversation_id !== undefined
     const removal = isOfOne ? (removals ?? removalsIn(delivery)).get(reader.user_id) : undefined
-    reader.sink.write(removal ?? delivery)
+    write(reader, removal ?? delivery)
     if (removal) close(reader, 'removed')
   }
 
   return {
+    write,
     send,
 
     /** Sends the same bytes to all of these readers. */

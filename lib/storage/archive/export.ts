@@ -156,7 +156,7 @@ export async function withoutErasedTitles(db: Queries, threads: Row[], erased: S
   return threads.map((row) => (gone.has(String(row.root_id)) ? { ...row, title: null } : row))
 }
 
-/** Those of these messages that are being erased with their authors. By primary key. */
+/** The messages that are being erased with their authors, among these. By primary key. */
 async function listErasedMessages(db: Queries, ids: string[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(
     sql`SELECT m.id FROM messages m WHERE m.id ${among(db, ids)} AND ${isErasedAuthor(sql`m.posted_by`)}`,

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { listFollowing } from '../../../lib/chat/unread/updates.ts'
 import type { ConversationStreamEvent } from '../../../lib/index.ts'
 import { RECOUNT_PARTICIPANTS } from '../../../lib/storage/schema/0029-participant-counts.ts'
 import { each, sql } from '../../../lib/storage/sql.ts'
@@ -159,6 +160,39 @@ describeService('what is unread after a reply', { config }, (service) => {
     } finally {
       db.snapshot = snapshot
     }
+  })
+
+  it('reads the followers of a thread where more users read, and no more of them than users', async () => {
+    const { root_id } = await startThread()
+    const { db } = innerState(service.chat)
+    const ids = times(2_500, (n) => `${root_id}-${n}`)
+    await grace.messages.reply(root_id, { content: 'It runs.' })
+    await eve.threads.markRead(root_id)
+    let rows = 0
+    const counting: typeof db = {
+      ...db,
+      async all(text) {
+        const found = await db.all(text)
+        rows += found.length
+        return found as never
+      },
+    }
+    const following = async (...userIds: string[]) => {
+      rows = 0
+      return (await listFollowing(counting, root_id, new Set(userIds))).sort()
+    }
+    // The author of the root, and of the reply.
+    expect(await following(...ids, eve.id, ada.id, grace.id)).toEqual([ada.id, grace.id].sort())
+    expect(rows).toBe(2)
+    await db.write((tx) =>
+      tx.run(
+        sql`INSERT INTO thread_members (root_id, user_id, followed_at) SELECT ${root_id}, value, 2 FROM ${each(tx, ids)}`,
+      ),
+    )
+    expect(await following(ids[7]!, eve.id, grace.id)).toEqual([ids[7]!, eve.id, grace.id].sort())
+    expect(rows).toBeLessThanOrEqual(1_000)
+    expect(await following(...ids, eve.id, ...times(500, (n) => `nobody ${n}`))).toEqual([...ids].sort())
+    expect(rows).toBe(2_502)
   })
 
   /** The number of a conversation as a client has it that reads once, and then only folds its stream. */

@@ -4,6 +4,7 @@ import { ChatError } from '../../../lib/index.ts'
 import { createUnreadUpdates } from '../../../lib/live/hub/unread-updates.ts'
 import type { Delivery } from '../../../lib/live/readers/delivery.ts'
 import type { Reader, UnreadPlace } from '../../../lib/live/readers/reader.ts'
+import { times } from '../../support/service.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -11,15 +12,21 @@ afterEach(() => void vi.useRealTimers())
 const MAX_BUFFER = 1_000
 
 /**
- * Updates of one conversation, in which every user follows every thread. Each reply raises all numbers by one, and its
+ * Updates of one conversation, in which these users follow every thread: without them, all. Each reply raises all numbers by one, and its
  * arrival is the number.
  */
-function start() {
-  const state = { count: 0, reads: [] as UnreadPlace[][], failures: [] as Error[], warnings: 0 }
+function start({ isFollower = (_user_id: string): boolean => true, max_buffer_bytes = MAX_BUFFER } = {}) {
+  const state = { count: 0, reads: [] as UnreadPlace[][], lists: 0, failures: [] as Error[], warnings: 0 }
   let beforeAnswer: (() => void | Promise<void>) | undefined
   const updates = createUnreadUpdates({
-    max_buffer_bytes: MAX_BUFFER,
+    max_buffer_bytes,
     log: { warn: () => state.warnings++ } as never,
+    async listFollowing(_, userIds) {
+      state.lists++
+      const [failure] = state.failures.splice(0, 1)
+      if (failure) throw failure
+      return [...userIds].filter(isFollower)
+    },
     async list(places) {
       state.reads.push(places)
       const [failure] = state.failures.splice(0, 1)
@@ -27,7 +34,8 @@ function start() {
       const { count } = state
       await turn()
       await beforeAnswer?.()
-      return places.map(({ user_id, conversation_id, root_id }) => {
+      return places.flatMap(({ user_id, conversation_id, root_id }) => {
+        if (!isFollower(user_id)) return []
         const counts = { unread: count, unread_replies: count, conversation_unread: count, as_of: at(count) }
         return { user_id, event: { type: 'unread.update', payload: { conversation_id, root_id, ...counts } } }
       })
@@ -46,7 +54,6 @@ function start() {
       pending: () => pending,
     }
     const reader = { user_id, conversation_id: 'c', sink, closed: false, is_system: false } as unknown as Reader
-    updates.add(reader)
     return {
       reader,
       told,
@@ -57,10 +64,19 @@ function start() {
     }
   }
 
+  function write(readers: Reader[], event: object): void {
+    const delivery = { bytes: Buffer.alloc(1), events: [{ event }] } as unknown as Delivery
+    for (const reader of readers) {
+      reader.sink.write(delivery)
+      updates.sent(reader, delivery)
+    }
+  }
+
   return {
     state,
     updates,
     open,
+    write,
     reply(readers: Reader[], root_id = 'r', author = 'author'): void {
       const message = { conversation_id: 'c', root_id, parent_id: root_id, author_user_id: author }
       const created_at = at(++state.count)
@@ -80,11 +96,6 @@ function start() {
 }
 
 const at = (count: number) => `2026-11-27T10:00:00.${String(count).padStart(6, '0')}Z`
-
-function write(readers: Reader[], event: object): void {
-  const delivery = { bytes: Buffer.alloc(1), events: [{ event }] } as unknown as Delivery
-  for (const reader of readers) reader.sink.write(delivery)
-}
 
 it('tell a reader of a reply at once, and of all further ones of a second by the last', async () => {
   const { open, reply, pass } = start()
@@ -153,7 +164,7 @@ it('keep only the newest numbers for a reader that is behind, until it has read'
 })
 
 it('read again what changed without a reply while it was read', async () => {
-  const { open, reply, pass, whileReading, state } = start()
+  const { open, reply, write, pass, whileReading, state } = start()
   const { reader, told } = open('ada')
   reply([reader])
   whileReading(() => {
@@ -170,7 +181,7 @@ it('read again what changed without a reply while it was read', async () => {
 })
 
 it('tell again after older numbers of a mark, which arrive late', async () => {
-  const { open, reply, pass } = start()
+  const { open, reply, write, pass } = start()
   const { reader, told } = open('ada')
   reply([reader])
   reply([reader])
@@ -201,17 +212,89 @@ it('wait while the storage fails', async () => {
 
 it('read a bounded number at once, and forget the readers that are closed', async () => {
   const { open, reply, pass, state, updates } = start()
-  const crowd = Array.from({ length: 1_000 }, (_, n) => open(`u${n}`))
+  const crowd = times(1_000, (n) => open(`u${n}`))
   reply(crowd.map(({ reader }) => reader))
   await pass(0)
   expect(crowd.every(({ told }) => told.length === 1)).toBe(true)
   expect(Math.max(...state.reads.map((places) => places.length))).toBeLessThanOrEqual(200)
   reply(crowd.map(({ reader }) => reader))
   await pass(0)
-  for (const { reader } of crowd) updates.leave(reader)
+  for (const { reader } of crowd) {
+    reader.closed = true
+    updates.leave(reader)
+  }
   await pass(1_000)
   expect(state.reads).toHaveLength(5)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+it('cost two look-ups where two of 5,000 readers follow the thread, and one where few read', async () => {
+  const { open, reply, pass, state } = start({ isFollower: (user_id) => user_id === 'u3' || user_id === 'u4000' })
+  const crowd = times(5_000, (n) => open(`u${n}`))
+  reply(crowd.map(({ reader }) => reader))
+  await pass(0)
+  expect(crowd.flatMap(({ told }, n) => (told.length > 0 ? [n] : []))).toEqual([3, 4_000])
+  expect([state.lists, state.reads.map((places) => places.length)]).toEqual([1, [2]])
+  reply(
+    crowd.slice(0, 5).map(({ reader }) => reader),
+    's',
+  )
+  await pass(0)
+  expect([state.lists, state.reads.map((places) => places.length)]).toEqual([1, [2, 5]])
+})
+
+it('wait while the followers cannot be read', async () => {
+  const { open, reply, pass, state } = start()
+  const crowd = times(300, (n) => open(`u${n}`))
+  state.failures.push(new ChatError('unavailable'))
+  reply(crowd.map(({ reader }) => reader))
+  await pass(0)
+  expect(crowd.every(({ told }) => told.length === 0)).toBe(true)
+  await pass(1_000)
+  expect(crowd.every(({ told }) => told.length === 1)).toBe(true)
+})
+
+it('read nothing for readers that are behind', async () => {
+  const { open, reply, pass, state } = start()
+  const { reader, pending } = open('ada')
+  pending(MAX_BUFFER)
+  reply([reader])
+  for (let n = 0; n < 10; n++) await pass(1_000)
+  expect(state.reads).toEqual([])
+})
+
+it('keep a bounded number of readers waiting, in all threads together', async () => {
+  // The others take long with so many timers.
+  vi.useRealTimers()
+  const { open, reply, state, updates } = start({ max_buffer_bytes: Number.POSITIVE_INFINITY })
+  const crowd = times(1_000, (n) => open(`u${n}`))
+  for (let n = 0; n < 101; n++)
+    reply(
+      crowd.map(({ reader }) => reader),
+      `r${n}`,
+    )
+  await updates.idle()
+  expect(state.reads.flat()).toHaveLength(100_000)
+  expect(crowd.every(({ told }) => told.length === 100)).toBe(true)
+  // The next reply of a thread that was left out has its numbers.
+  reply([crowd[0]!.reader], 'r100')
+  await updates.idle()
+  expect(crowd[0]!.told.at(-1)).toEqual(['r100', state.count])
+  updates.close()
+})
+
+it('tell a reader that has missed much of a bounded number of threads', async () => {
+  const { open, pass, updates } = start({ max_buffer_bytes: Number.POSITIVE_INFINITY })
+  const { reader, told } = open('ada')
+  const events = times(1_500, (n) => ({
+    event: {
+      type: 'message.new',
+      payload: { message: { conversation_id: 'c', root_id: `r${n}`, parent_id: 'p', created_at: at(n) } },
+    },
+  }))
+  updates.sent(reader, { bytes: Buffer.alloc(1), events } as unknown as Delivery)
+  await pass(0)
+  expect(told.map(([root_id]) => root_id)).toEqual(times(1_000, (n) => `r${n + 500}`))
 })
 
 it('leave no timer when they are closed', async () => {
