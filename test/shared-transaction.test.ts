@@ -126,6 +126,39 @@ describeOnEachDatabase('withTransaction', (openUrl, dialect) => {
     expect(after).toHaveLength(before.length + 1)
   })
 
+  it('marks a conversation as read for the reads of the transaction; others get the event after the commit alone', async () => {
+    const { service, host, actor, conversation_id, root, grace } = await open()
+    await service.chat.conversations.rename(actor, conversation_id, { policy: { receipts: 'on' } })
+    await grace.messages.reply(root.message_id, { content: 'It runs.' })
+    await grace.messages.postRoot(conversation_id, { content: 'Another root' })
+    const abort = new AbortController()
+    const own = service.chat.events.follow(await service.chat.users.actor(grace.id), conversation_id, abort)
+    expect((await own.next()).value?.event.type).toBe('stream.ready')
+    const read = (): Promise<number> => service.chat.threads.unread(actor, conversation_id).then(({ unread }) => unread)
+    const mark = (outcome: 'COMMIT' | 'ROLLBACK', scope: { all?: boolean }) =>
+      host.inTransaction(
+        service,
+        async (chat) => {
+          await chat.conversations.markRead(actor, conversation_id, scope)
+          const { unread, unread_replies } = await chat.threads.unread(actor, conversation_id)
+          return [unread, unread_replies]
+        },
+        outcome,
+      )
+    expect(await mark('ROLLBACK', { all: true })).toEqual([0, 0])
+    expect(await read()).toBe(2)
+    expect(await mark('COMMIT', {})).toEqual([1, 1])
+    expect(await read()).toBe(1)
+    const scopes: (string | undefined)[] = []
+    for await (const { event } of own)
+      if (event.type === 'read.update') {
+        scopes.push(event.payload.scope)
+        abort.abort()
+      }
+    expect(scopes).toEqual(['roots'])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('undoes a call that is refused, and keeps the others of the transaction', async () => {
     const { service, host, actor, conversation_id, root, eve } = await open()
     const outsider = await service.chat.users.actor(eve.id)

@@ -121,6 +121,7 @@ export function createBatch(ctx: PostContext) {
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
       Object.assign(row, ...columns)
+      counts.addMentions(row)
       messages.push(row)
       const { conversation_id } = target
       const { user_id } = post.actor
@@ -140,6 +141,7 @@ function createCounts() {
   const replies = new Map<string, ReplyCount>()
   const contributions = new Map<string, Contribution>()
   const activities = new Map<string, Activity>()
+  const mentions = createMentionTimes()
   return {
     additions: () => ({
       replies: [...replies.values()],
@@ -150,15 +152,11 @@ function createCounts() {
       contributions.set(root_id, { root_id, user_id, added: 1, followed_at: null })
     },
     /** @returns how many replies to the parent were added before */
-    addReply(
-      user_id: string,
-      parent_id: string,
-      { root_id, live_count, last_repliers, starts_following }: Parent,
-      at: Micros,
-    ): number {
+    addReply(user_id: string, parent_id: string, parent: Parent, at: Micros): number {
+      const { root_id, live_count, last_repliers, starts_following } = parent
       const counted = entry(replies, parent_id, { parent_id, added: 0 })
       const activity = entry(activities, root_id, { root_id, at, added: 0, joined: 0, last_repliers: last_repliers! })
-      const followed_at = starts_following === 1 ? at : null
+      const followed_at = starts_following === 1 ? (mentions.find(user_id, parent) ?? at) : null
       const written = entry(contributions, `${root_id}/${user_id}`, { root_id, user_id, added: 0, followed_at })
       if (live_count + written.added === 0) activity.joined++
       for (const count of [counted, activity, written]) count.added++
@@ -166,6 +164,7 @@ function createCounts() {
       activity.last_repliers = fromRepliers(lastRepliers([{ user_id, at }, ...toRepliers(activity.last_repliers)]))
       return counted.added - 1
     },
+    addMentions: mentions.add,
     /** @returns the thread of the reply that was added last */
     stateOf({ root_id, created_at }: MessageRow, { thread_replies }: Parent): ReplyState {
       const { added, last_repliers } = activities.get(root_id)!
@@ -175,6 +174,19 @@ function createCounts() {
         last_reply_at: toInstant(created_at),
         last_replier_ids: toReplierIds(last_repliers),
       }
+    },
+  }
+}
+
+/** When the messages mentioned users: from then on these follow, also if they reply in the same batch. */
+function createMentionTimes() {
+  const times = new Map<string, Micros>()
+  return {
+    add({ root_id, mentioned, created_at }: NewMessage): void {
+      for (const user_id of mentioned?.split(',') ?? []) entry(times, `${root_id} ${user_id}`, created_at)
+    },
+    find(user_id: string, { root_id, refuses_following }: Parent): Micros | undefined {
+      return refuses_following === 1 ? undefined : times.get(`${root_id} ${user_id}`)
     },
   }
 }

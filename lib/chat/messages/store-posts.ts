@@ -3,7 +3,7 @@ import { type Columns, onRows, together } from '../../storage/on-rows.ts'
 import { replyCount, STORED_REPLIERS } from '../../storage/reply-state.ts'
 import { IS_UNLISTED } from '../../storage/schema/0055-followed-threads.ts'
 import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
-import { FOLLOWED_SINCE } from '../../storage/unread-set.ts'
+import { FOLLOWED_SINCE, WANTS_NO_FOLLOWING } from '../../storage/unread-set.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
@@ -118,6 +118,8 @@ export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
   last_repliers: string | null
   /** 1 if the user, a participant, does not follow the thread before a reply. */
   starts_following: number
+  /** 1 if the user does not want to follow the thread: a mention does not change that. */
+  refuses_following: number
   /** The author, if they participate and are another user. */
   replied_to: string | null
 }
@@ -136,6 +138,7 @@ const PARENTS = onRows<Target>(
          FROM ${given} JOIN messages m ON m.id = given.parent_id)
      SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(r.live_count, 0) AS live_count,
             CASE WHEN p.user_id IS NOT NULL AND ${FOLLOWED_SINCE} IS NULL THEN 1 ELSE 0 END AS starts_following,
+            CASE WHEN ${WANTS_NO_FOLLOWING} THEN 1 ELSE 0 END AS refuses_following,
             ${replyCount(ROOT_DELETED_AT)} AS thread_replies, ${STORED_REPLIERS} AS last_repliers,
             author.user_id AS replied_to, author.level, author.muted_until, author.archived,
             CASE WHEN ${isErasedAuthor(sql`m.posted_by`)} THEN m.created_at ELSE m.deleted_at END AS deleted_at

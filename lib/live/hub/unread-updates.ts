@@ -221,9 +221,16 @@ function findNews({ events }: Delivery) {
         if (parent_id) replies.push({ conversation_id, root_id, author: author_user_id ?? requested_by, created_at })
         break
       }
+      case 'thread.followed': {
+        const { conversation_id, root_id, following, unread_replies } = event.payload
+        // Since an earlier reply, as of an edit that mentions the user: then it counts for the conversation from now on.
+        if (following && unread_replies > 0)
+          replies.push({ conversation_id, root_id, author: undefined, created_at: '' })
+        changes.push(event)
+        break
+      }
       case 'unread.update':
       case 'conversation.unread':
-      case 'thread.followed':
       case 'message.deleted':
       case 'message.restored':
       case 'conversation.updated':

@@ -150,6 +150,31 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
     expect(await measure(50)).toBe(alone)
   })
 
+  it('let a user follow from the mention on who replies after it, unless the user does not want to', async () => {
+    const { chat } = service
+    const { conversation_id, root_id } = await createRoom()
+    const other = await chat.messages.postRoot(actors.ada, conversation_id, { content: 'another root' })
+    await chat.threads.unfollow(actors.grace, other.root_id)
+    await chat.conversations.markRead(actors.grace, conversation_id, {})
+    for (const [root, unread] of [
+      [root_id, 3],
+      [other.root_id, 1],
+    ] as const) {
+      const post = (actor: Actor, content: string) => chat.messages.reply(actor, root, { content })
+      await Promise.all([
+        post(actors.ada, 'Look, @grace.'),
+        post(actors.ada, 'It runs.'),
+        post(actors.grace, 'So it does.'),
+        post(actors.ada, 'On steam.'),
+      ])
+      const { threads } = await chat.threads.list(actors.grace, conversation_id)
+      expect(threads.find((thread) => thread.root_id === root)).toMatchObject({ following: true, unread_replies: 3 })
+      expect((await chat.threads.unread(actors.grace, conversation_id)).unread_replies).toBe(unread)
+      await chat.conversations.markRead(actors.grace, conversation_id, { all: true })
+    }
+    expect((await chat.ops.fsck()).findings).toEqual([])
+  })
+
   it.runIf(dialect === 'postgresql')('do not wait for a conversation that another process has locked', async () => {
     const { chat } = service
     const [locked, free] = [await createRoom(), await createRoom()]

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { currentMicros } from '../../../lib/core/time.ts'
 import type { Actor, Chat } from '../../../lib/index.ts'
-import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { OPERATOR } from '../../../lib/index.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { AS_TWO_NODES } from '../../support/node-pair.ts'
 import { innerState, times } from '../../support/service.ts'
 import { countAll } from './count-all.ts'
+import { createPeople, createPerson, type Known, startChat } from './people.ts'
 
-const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
 
 /** The model: every message in the order of arrival, and for each participant the set of the contract. */
@@ -25,6 +26,7 @@ interface ModelMessage {
   author: number
   mentioned: Set<number>
   deletedBy?: number
+  isErased?: true
 }
 
 interface ModelReader {
@@ -64,15 +66,15 @@ const PICKED = [
   'setLayout',
 ] as const
 
-type Step =
-  | { do: 'root' | 'join' | 'leave' | 'readRoots' | 'readAll' | 'drift' | 'count'; by: number }
-  | { do: (typeof PICKED)[number]; by: number; pick: number }
+const PLAIN = ['root', 'join', 'leave', 'readRoots', 'readAll', 'drift', 'count', 'erase', 'settle', 'fsck'] as const
+
+type Step = { do: (typeof PLAIN)[number]; by: number } | { do: (typeof PICKED)[number]; by: number; pick: number }
 
 const person = fc.nat(PEOPLE - 1)
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constantFrom('root', 'join', 'leave', 'readRoots', 'readAll', 'drift', 'count'), by: person }),
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom(...PICKED), by: person, pick: fc.nat(1000) }) },
-)
+const step: fc.Arbitrary<Step> = fc.oneof(fc.record({ do: fc.constantFrom(...PLAIN), by: person }), {
+  weight: 3,
+  arbitrary: fc.record({ do: fc.constantFrom(...PICKED), by: person, pick: fc.nat(1000) }),
+})
 
 /** The unread replies that arrived since the reader follows their thread. */
 function followedUnread(model: Model, reader: number): number {
@@ -98,13 +100,17 @@ function recount(model: Model, reader: number): Map<string, { unread: number; un
 describeOnEachDatabase('unread counts', (openUrl, dialect) => {
   it('equal a naive recount, whatever users do', { timeout: 120_000 }, async () => {
     const database = await openUrl()
-    const nodes = await Promise.all(times(AS_TWO_NODES ? 2 : 1, () => startChat(database)))
-    const people = await createPeople(nodes[0]!)
+    /** It stands still in every second history: instants of posts and marks are unique without it. */
+    let heldClock: number | undefined
+    const now = () => heldClock ?? currentMicros()
+    const nodes = await Promise.all(times(AS_TWO_NODES ? 2 : 1, () => startChat(database, now)))
+    const people = await createPeople(nodes[0]!, PEOPLE)
     let calls = 0
     /** The node that did not get the last call. */
     const next = () => nodes[calls++ % nodes.length]!
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
+        heldClock = heldClock === undefined ? currentMicros() : undefined
         const { conversation_id } = await next().conversations.create(people[0]!)
         const model: Model = { layout: 'stream', messages: [], readers: new Map([[0, NEW_READER(0)]]) }
         for (const each of steps) {
@@ -157,33 +163,18 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
   })
 })
 
-async function startChat(database: string): Promise<Chat> {
-  const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
-  const chat = createChatService(config, await openStorage({ database, strict: true }))
-  await chat.start()
-  return chat
-}
-
-async function createPeople(chat: Chat): Promise<Actor[]> {
-  await chat.setup.run({ email: 'p0@example.org', password: 'correct horse' })
-  const { users } = await chat.users.list(OPERATOR)
-  const people = [await chat.users.actor(users[0]!.id)]
-  for (let i = 1; i < PEOPLE; i++) {
-    const { user } = await chat.users.create(OPERATOR, { username: `p${i}`, email: `p${i}@example.org` })
-    people.push(await chat.users.actor(user.id))
-  }
-  return people
-}
-
 /** Performs a step on the service and on the model, if it is possible. */
-async function apply(chat: Chat, people: Actor[], conversationId: string, model: Model, each: Step): Promise<void> {
+async function apply(chat: Chat, people: Known[], conversationId: string, model: Model, each: Step): Promise<void> {
   const actor = people[each.by]!
   const reader = model.readers.get(each.by)
   if (each.do === 'join' && !reader) {
     await chat.participants.add(people[0]!, conversationId, { user_id: actor.user_id })
     model.readers.set(each.by, NEW_READER(model.messages.length))
   }
-  if (!reader) return
+  if (each.do === 'settle') await innerState(chat).tasks.settle()
+  if (each.do === 'fsck') expect((await chat.ops.fsck()).findings).toEqual([])
+  if (each.do === 'erase' && each.by !== 0) await erase(chat, people, model, each.by)
+  if (!reader || each.do === 'erase') return
   if (each.do === 'leave' && each.by !== 0) {
     await chat.participants.remove(actor, conversationId, actor.user_id)
     model.readers.delete(each.by)
@@ -213,7 +204,7 @@ async function apply(chat: Chat, people: Actor[], conversationId: string, model:
     reader.follows.delete(message.root)
     reader.refused.add(message.root)
   }
-  if (each.do === 'mention' || each.do === 'editMention') await mention(chat, actor, model, each, message)
+  if (each.do === 'mention' || each.do === 'editMention') await mention(chat, people, model, each, message)
   await (each.do === 'reply' || each.do === 'delete' || each.do === 'restore'
     ? change(chat, actor, model, each, message)
     : mark(chat, actor, conversationId, { model, reader, by: each.by }, each.do, message))
@@ -230,17 +221,41 @@ async function change(chat: Chat, actor: Actor, model: Model, each: Step, messag
     await chat.messages.remove(actor, message.id)
     message.deletedBy = each.by
   }
-  if (each.do === 'restore' && isDeleted && (message.deletedBy === each.by || each.by === 0)) {
+  if (each.do === 'restore' && isDeleted && !message.isErased && (message.deletedBy === each.by || each.by === 0)) {
     await chat.messages.restore(actor, message.id)
     delete message.deletedBy
   }
 }
 
+/** Erases a person, whose messages go or stay; another one takes the place. A task continues it, at a step of its own. */
+async function erase(chat: Chat, people: Known[], model: Model, by: number): Promise<void> {
+  const { user_id, username } = people[by]!
+  const messages = by === 1 ? 'keep' : 'erase'
+  await chat.users.erase(OPERATOR, user_id, { messages })
+  model.readers.delete(by)
+  for (const message of model.messages) {
+    message.mentioned.delete(by)
+    if (message.deletedBy === by) message.deletedBy = -1
+    if (message.author !== by) continue
+    if (messages === 'erase') Object.assign(message, { deletedBy: -1, isErased: true })
+    message.author = -1
+  }
+  const [name, n = '0'] = username.split('-')
+  people[by] = await createPerson(chat, `${name}-${Number(n) + 1}`)
+}
+
 /** Mentions a person in a reply, or by an edit of an own message. */
-async function mention(chat: Chat, actor: Actor, model: Model, each: Step & { pick: number }, message: ModelMessage) {
+async function mention(
+  chat: Chat,
+  people: Known[],
+  model: Model,
+  each: Step & { pick: number },
+  message: ModelMessage,
+) {
   if (message.deletedBy !== undefined) return
   const person = 1 + (each.pick % (PEOPLE - 1))
-  const content = `For @p${person}`
+  const actor = people[each.by]!
+  const content = `For @${people[person]!.username}`
   if (each.do === 'mention') {
     const { message_id: id } = await chat.messages.reply(actor, message.id, { content })
     post(model, { id, root: message.root, author: each.by, mentioned: new Set() })

@@ -89,6 +89,19 @@ describeService('what is unread after a reply', { config }, (service) => {
     },
   )
 
+  it('is told to a user whom an edit lets follow the thread, since the message', async () => {
+    const { conversation_id, root_id } = await startThread()
+    const { message_id } = await eve.messages.reply(root_id, { content: 'Look.' })
+    const { message } = await eve.messages.reply(root_id, { content: 'Here.' })
+    const stream = await open(grace, conversation_id)
+    await eve.messages.edit(message_id, { content: 'Look, @grace.' })
+    const seen = await stream.until('unread.update')
+    const types = seen.map(({ event }) => event.type).filter((type) => /followed|unread.update/.test(type))
+    expect(types).toEqual(['thread.followed', 'unread.update'])
+    const counts = { unread: 3, unread_replies: 2, conversation_unread: 3, as_of: message.created_at }
+    expect(seen.at(-1)!.event.payload).toEqual({ conversation_id, root_id, ...counts })
+  })
+
   it('is told in a direct conversation of every thread', async () => {
     const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
     const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'Hello' })
