@@ -1,5 +1,6 @@
 import type { Config } from '../config/parse.ts'
 import { ChatError } from '../core/errors.ts'
+import { createRecent } from '../core/recent.ts'
 import { SECOND } from '../core/units.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
@@ -81,22 +82,6 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
     },
     remember({ credential }) {
       if (credential !== undefined) good.add(credential)
-    },
-  }
-}
-
-/** The values that were added last, up to `maximum`. */
-function createRecent(maximum: number) {
-  const values = new Set<string>()
-  return {
-    has: (value: string) => values.has(value),
-    delete: (value: string) => values.delete(value),
-    add(value: string): void {
-      // A set has its values in the order in which they were added.
-      values.delete(value)
-      values.add(value)
-      const [oldest] = values
-      if (values.size > maximum) values.delete(oldest!)
     },
   }
 }

@@ -4,10 +4,21 @@ import { type Sql, statement } from './sql.ts'
 /** The columns of rows that a statement gets as its parameter. */
 export type Columns<Row> = { readonly [Name in keyof Row]: 'text' | 'bigint' }
 
+/** The names and types of columns, for `json_to_recordset`. */
+export function columnsOf<Row>(columns: Columns<Row>): Sql {
+  return statement(
+    Object.entries(columns)
+      .map(([name, type]) => `${name} ${type}`)
+      .join(', '),
+  )
+}
+
 /** A statement that runs on any number of rows. */
 export interface OnRows<Row> {
   /** The statement for PostgreSQL; its parameter is all rows as JSON. */
   many: string
+  /** The statement for PostgreSQL on rows that a statement has made, as the table `given`. */
+  on(given: Sql): Sql
   run(tx: Queries, rows: readonly Row[]): Promise<void>
   /** What it returns for all rows together. */
   all<Result>(db: Queries, rows: readonly Row[]): Promise<Result[]>
@@ -26,11 +37,11 @@ export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
 ): OnRows<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[]
   const one = sql(statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`), 'sqlite').text
-  const types = names.map((name) => `${name} ${columns[name]}`)
-  const many = sql(statement(`json_to_recordset(?) AS given(${types.join(', ')})`), 'postgresql').text
+  const many = sql(statement(`json_to_recordset(?) AS given(${columnsOf(columns).text})`), 'postgresql').text
   const valuesOf = (row: Row) => names.map((name) => row[name])
   return {
     many,
+    on: (given) => sql(given, 'postgresql'),
     async run(tx, rows) {
       if (rows.length === 0) return
       if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(statement(one, valuesOf(row)))))

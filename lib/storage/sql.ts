@@ -60,6 +60,11 @@ export function statement(text: string, params: readonly Primitive[] = []): Sql 
   return { [MADE]: true, text, params }
 }
 
+/** A statement that was made once, with other values. */
+export function withParams({ text }: Pick<Sql, 'text'>, params: readonly Primitive[]): Sql {
+  return statement(text, params)
+}
+
 /** Parts with a separator between them: a list of columns, conditions behind each other. */
 export function join(parts: readonly Sql[], separator: ', ' | ' AND ' | ' OR ' | ' UNION ALL ' | ' UNION '): Sql {
   return statement(parts.map(({ text }) => text).join(separator), paramsFrom([...parts]))

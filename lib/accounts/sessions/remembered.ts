@@ -1,7 +1,7 @@
 import type { Actor } from '../../core/actor.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import type { ListSessionsOfCalls, SessionOfCall } from './store.ts'
+import type { ListSessionsOfCalls, SessionOfCall, SessionToConfirm } from './store.ts'
 
 /** The maximum number of sessions, a few hundred bytes each. The least recently read ones are dropped. */
 const MAX_SESSIONS = 4_096
@@ -16,6 +16,8 @@ export interface RememberedSessions {
   /** Notes that an actor is known by a remembered session only. */
   rely(actor: Actor, session: SessionOfCall): void
   isCertain(actor: Actor): boolean
+  /** What a statement must find as it was; `undefined` for an actor who is certain. */
+  toConfirm(actor: Actor): SessionToConfirm | undefined
   /** Reads the sessions of the actors who are not certain. @returns the actors whose session, role or limits have changed */
   findChanged(tx: Queries, actors: readonly Actor[]): Promise<ReadonlySet<Actor>>
 }
@@ -35,6 +37,12 @@ export function createRememberedSessions(list: ListSessionsOfCalls, sessionNow: 
     },
     rely: (actor, session) => void relied.set(actor, session),
     isCertain: (actor) => !relied.has(actor),
+    toConfirm(actor) {
+      const session = relied.get(actor)
+      if (!session) return undefined
+      const { id: session_id, user_id, token_hash, roles, limits_version } = session
+      return { session_id, user_id, token_hash, roles, limits_version, now: sessionNow() }
+    },
     async findChanged(tx, actors) {
       const uncertain = actors.filter((actor) => relied.has(actor))
       if (uncertain.length === 0) return NONE

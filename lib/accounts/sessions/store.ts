@@ -73,6 +73,25 @@ export function createSessionLookup(db: Queries, limitsVersion: Sql): Find<Sessi
   return createLoader(async (hashes) => new Map((await list(db, hashes)).map((row) => [row.token_hash, row])))
 }
 
+/** What must be as it was of a remembered session, in one row with the id of its user. */
+export type SessionToConfirm = Pick<SessionOfCall, 'token_hash' | 'user_id' | 'roles' | 'limits_version'> & {
+  session_id: string
+  now: Micros
+}
+
+/**
+ * Whether the session of a row, which has the columns of {@link SessionToConfirm}, is as it was: not ended, and with the same
+ * roles and limits. By token_hash.
+ *
+ * @param limitsVersion the expression for the version of the limits
+ */
+export const isConfirmed = (row: Sql, limitsVersion: Sql): Sql => sql`EXISTS (
+    SELECT 1 FROM sessions s JOIN users u ON u.id = s.user_id
+     WHERE s.token_hash = ${row}.token_hash AND s.id = ${row}.session_id AND s.user_id = ${row}.user_id
+       AND s.idle_expires_at >= ${row}.now AND s.absolute_expires_at >= ${row}.now
+       AND u.disabled_at IS NULL AND u.roles = ${row}.roles
+       AND ${limitsVersion} IS NOT DISTINCT FROM ${row}.limits_version)`
+
 /** A session with its user. By primary key, in one query: each query costs SQLite a lock of the file. */
 export async function findSession(
   db: Queries,

@@ -9,6 +9,7 @@ import { CLOSED, canPost } from '../memberships/rules.ts'
 import { layoutOf } from '../memberships/rules-look.ts'
 import { toStored } from '../memberships/store-conversations.ts'
 import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
+import { isPlainPlace } from './rules-plain.ts'
 import type { Message, PostRootInput, ReplyState } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
 import {
@@ -47,6 +48,8 @@ export interface Posted {
   message: Message
   /** The thread of a reply, with it. */
   thread?: ReplyState | undefined
+  /** Whether a plain root of the author can be stored in this conversation at once. */
+  isPlainPlace?: boolean
 }
 
 /** What a batch needs of the service. */
@@ -73,8 +76,7 @@ export function createBatch(ctx: PostContext) {
     const [at, id] = [advance(target), ctx.id()]
     threads.push({ root_id: id, conversation_id, at, title: post.input.title || null })
     counts.addRoot(id, post.actor.user_id)
-    const place = { id, conversation_id, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
-    return newMessage(post, at, place)
+    return newRoot(post, id, at, conversation_id)
   }
 
   function addReply(post: DecidedPost, target: LockedTarget, parentId: string, parent: Parent): NewMessage {
@@ -128,7 +130,8 @@ export function createBatch(ctx: PostContext) {
       const own = entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0, roots: 0 })
       own.added++
       if (row.parent_id === null) own.roots++
-      return { row, title: post.input.title, message: toMessage(row), thread: parent && counts.stateOf(row, parent) }
+      const thread = parent && counts.stateOf(row, parent)
+      return { row, title: post.input.title, message: toMessage(row), thread, isPlainPlace: isPlainPlace(target) }
     },
 
     store: (tx: Tx): void =>
@@ -206,7 +209,7 @@ async function completeParents(tx: Tx, parents: Parent[]): Promise<void> {
 /** The next instants of conversations: those of each are unique and increasing. */
 export function createClocks(now: () => Micros) {
   const clocks = new Map<string, Micros>()
-  return ({ conversation_id, clock }: LockedTarget): Micros => {
+  return ({ conversation_id, clock }: Pick<LockedTarget, 'conversation_id' | 'clock'>): Micros => {
     const at = Math.max(now(), (clocks.get(conversation_id) ?? clock) + 1)
     clocks.set(conversation_id, at)
     return at
@@ -219,6 +222,11 @@ function entry<Each>(entries: Map<string, Each>, key: string, initial: Each): Ea
   if (existing) return existing
   entries.set(key, initial)
   return initial
+}
+
+/** The row of a new root. */
+export function newRoot(post: DecidedPost, id: string, at: Micros, conversation_id: string): NewMessage {
+  return newMessage(post, at, { id, conversation_id, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 })
 }
 
 type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_id' | 'path' | 'depth'>

@@ -90,7 +90,8 @@ export async function addPosts(
 export const isPosted = (result: PostResult): result is Posted =>
   result !== undefined && result !== QUESTION && !(result instanceof ChatError)
 
-function publish(tx: Tx, { row, title, message, thread }: Posted): void {
+/** Emits the events of a post. */
+export function publish(tx: Tx, { row, title, message, thread }: Posted): void {
   const { conversation_id } = row
   tx.advanceClock(conversation_id, row.created_at)
   tx.markActive(conversation_id, row.created_at)

@@ -54,7 +54,7 @@ const isClosed = (target: Sql) => sql`CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pa
  * PostgreSQL takes IS NULL to be rare in a table of which it knows nothing: it would read all conversations for a batch,
  * since few seem to be left, and a connection keeps that plan until the table has statistics.
  */
-const IS_LEFT = sql`CASE WHEN c.deleted_at IS NULL THEN true ELSE false END`
+export const IS_LEFT = sql`CASE WHEN c.deleted_at IS NULL THEN true ELSE false END`
 
 // Locked in the order of ids, so that two transactions cannot deadlock.
 const lockTargetsWith = (lock: Sql) =>
@@ -97,8 +97,7 @@ export interface LockOptions {
 
 /** Locks the conversations of posts whose users are participants of them. By primary keys. */
 export function lockTargets(tx: Queries, targets: Target[], options: LockOptions): Promise<LockedTarget[]> {
-  if (options.isSystem) return LOCK_ANY.all(tx, targets)
-  return (options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
+  return (options.isSystem ? LOCK_ANY : options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
 }
 
 /** The parent of a reply, and the number of messages that the user has in its thread. */
@@ -152,10 +151,8 @@ const PARENTS = onRows<Target>(
 
 /** The parents of replies. By primary keys. */
 export function listParents(tx: Queries, targets: Target[]): Promise<Parent[]> {
-  return PARENTS.all(
-    tx,
-    targets.filter((target) => target.parent_id !== null),
-  )
+  const replies = targets.filter(({ parent_id }) => parent_id !== null)
+  return PARENTS.all(tx, replies)
 }
 
 /** A new thread with its first message. */
@@ -179,26 +176,29 @@ export interface NewMessage extends MessageRow {
   mention_origins: string | null
 }
 
+/** The columns of a message that a post sets. */
+export const NEW_MESSAGE = {
+  id: 'text',
+  conversation_id: 'text',
+  root_id: 'text',
+  parent_id: 'text',
+  posted_by: 'text',
+  role: 'text',
+  content: 'text',
+  path: 'text',
+  depth: 'bigint',
+  status: 'text',
+  created_at: 'bigint',
+  prompt: 'text',
+  metadata: 'text',
+  mention_all: 'bigint',
+  mentioned: 'text',
+  quote_id: 'text',
+  mention_origins: 'text',
+} as const satisfies Partial<Columns<NewMessage>>
+
 const INSERT_MESSAGES = onRows(
-  {
-    id: 'text',
-    conversation_id: 'text',
-    root_id: 'text',
-    parent_id: 'text',
-    posted_by: 'text',
-    role: 'text',
-    content: 'text',
-    path: 'text',
-    depth: 'bigint',
-    status: 'text',
-    created_at: 'bigint',
-    prompt: 'text',
-    metadata: 'text',
-    mention_all: 'bigint',
-    mentioned: 'text',
-    quote_id: 'text',
-    mention_origins: 'text',
-  } as const satisfies Partial<Columns<NewMessage>>,
+  NEW_MESSAGE,
   (given, dialect) =>
     sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
           created_at, prompt, metadata, mention_all, mentioned, quote_id,
@@ -257,10 +257,7 @@ const COUNT_IN_THREADS = onRows<Activity>(
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
 
-/**
- * The number of messages that count as seen for a participant, because they are the participant's own. A post also
- * returns the conversation to the author's list.
- */
+/** The messages of an author, which count as seen. A post also returns the conversation to the author's list. */
 export interface Seen {
   conversation_id: string
   user_id: string
@@ -288,12 +285,15 @@ export interface Additions {
   seen: Seen[]
 }
 
-/** Stores posts. */
-export const insertPosts = together<Additions>({
+/** The statements that store posts. */
+export const STORING = {
   threads: INSERT_THREADS,
   messages: INSERT_MESSAGES,
   replies: COUNT_REPLIES,
   contributions: COUNT_LIVE,
   activities: COUNT_IN_THREADS,
   seen: COUNT_SEEN,
-})
+}
+
+/** Stores posts. */
+export const insertPosts = together<Additions>(STORING)

@@ -1,6 +1,6 @@
 import type { PersistedEvent } from '../../context.ts'
-import type { Queries } from '../../storage/database.ts'
-import { join, type Micros, sql } from '../../storage/sql.ts'
+import type { Primitive, Queries } from '../../storage/database.ts'
+import { join, type Micros, type Sql, sql, withParams } from '../../storage/sql.ts'
 import type { FeedRow } from '../feed/feed-order.ts'
 import type { EventRow } from './log.ts'
 
@@ -83,35 +83,57 @@ interface AppendedRow {
 }
 
 /** Appends in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
-async function appendAll(tx: Queries, additions: Addition[]): Promise<Appended> {
+const appendAll = (tx: Queries, additions: Addition[]) => append(tx, APPEND, [], additions)
+
+/** A statement that appends events as one of several steps, with the parameters of the steps before. */
+export type AppendAfter = (tx: Queries, params: readonly Primitive[], additions: Addition[]) => Promise<Appended>
+
+/**
+ * Makes a statement of PostgreSQL that takes steps, and appends events to those logs for which the steps allow it.
+ *
+ * @param steps the queries of a WITH; one is `allowed`, with the column `conversation_id`
+ */
+export function appendAfter(steps: Sql): AppendAfter {
+  const statement = appending(sql`${steps},`, sql`JOIN allowed ON allowed.conversation_id = given.conversation_id`)
+  return (tx, params, additions) => append(tx, statement, params, additions)
+}
+
+async function append(
+  tx: Queries,
+  statement: Sql,
+  params: readonly Primitive[],
+  additions: Addition[],
+): Promise<Appended> {
   const given = additions.map(({ conversation_id, at, events, messages, roots, active_at = 0 }) => {
     return { conversation_id, at, added: events.length, messages, roots, active: active_at }
   })
   const lines = new Map(additions.map((addition) => [addition.conversation_id, linesOf(addition, 0)]))
-  const rows = await tx.all<AppendedRow>(
-    sql`WITH heads AS (
+  const values = [JSON.stringify(given), JSON.stringify([...lines.values()].flat())]
+  const rows = await tx.all<AppendedRow>(withParams(statement, [...params, ...values]))
+  return toAppended(lines, rows)
+}
+
+const appending = (steps: Sql, allowed: Sql) =>
+  sql`WITH ${steps} heads AS (
        UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at),
               message_count = message_count + given.messages, root_count = root_count + given.roots,
               counted_seq = counted_seq + given.added,
               active_at = greatest(active_at, created_at, given.active)
-         FROM json_to_recordset(${JSON.stringify(given)}) AS given(conversation_id text, at bigint, added bigint,
-             messages bigint, roots bigint, active bigint)
+         FROM json_to_recordset(${null}) AS given(conversation_id text, at bigint, added bigint,
+             messages bigint, roots bigint, active bigint) ${allowed}
         WHERE conversations.id = given.conversation_id
         RETURNING conversations.id, last_seq - given.added AS before),
      added AS (
        INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
        SELECT heads.id, heads.before + line.seq, line.type, line.message_id, line.user_id, line.detail, line.created_at
-         FROM json_to_recordset(${JSON.stringify([...lines.values()].flat())}) AS line(conversation_id text, seq bigint,
-             type text, message_id text,
+         FROM json_to_recordset(${null}) AS line(conversation_id text, seq bigint, type text, message_id text,
                                            user_id text, detail text, created_at bigint)
          JOIN heads ON heads.id = line.conversation_id
         ORDER BY heads.id, line.seq
         RETURNING conversation_id, seq, id, xid)
      SELECT id AS conversation_id, before AS seq, NULL::bigint AS id, NULL AS xid FROM heads
-      UNION ALL SELECT conversation_id, seq, id, xid::text FROM added`,
-  )
-  return toAppended(lines, rows)
-}
+      UNION ALL SELECT conversation_id, seq, id, xid::text FROM added`
+const APPEND = appending(sql``, sql``)
 
 /** @param lines of each conversation, with numbers from 1 */
 function toAppended(lines: Map<string, EventRow[]>, appended: AppendedRow[]): Appended {

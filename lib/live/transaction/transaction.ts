@@ -4,7 +4,7 @@ import type { Database, TransactionOptions, Writing } from '../../storage/databa
 import type { Micros } from '../../storage/sql.ts'
 import { insertTask, type NewTask } from '../../tasks/store.ts'
 import type { FeedRow } from '../feed/feed-order.ts'
-import { type Addition, appendEvents, type NewEvent } from '../log/appending.ts'
+import { type Addition, type Appended, appendEvents, type NewEvent } from '../log/appending.ts'
 import type { NumberedEvent } from '../log/log.ts'
 import { insertRevocations, type Revocation } from '../log/revocations.ts'
 import type { Commits, EventRange } from './commits.ts'
@@ -19,6 +19,8 @@ export interface Tx extends Writing {
   markActive(conversationId: string, at: Micros): void
   /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
+  /** Appends the events by a statement that does more, and may append only some, instead of by one of their own. */
+  appendBy(append: (tx: Writing, additions: Addition[]) => Promise<Appended>): void
   /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
   /**
@@ -86,7 +88,7 @@ export function createWrite(deps: {
       const { tx, changes, outcome, entries, tasks, notified } = collect(queries, now)
       const value = await work(tx)
       const additions = changes.list()
-      const appended = appendEvents(queries, additions)
+      const appended = changes.append(queries, additions)
       queries.defer(appended)
       const audited = entries.map((entry) => ({ id: id(), entry }))
       commits.store(queries, { additions, audited })
@@ -146,6 +148,9 @@ function collect(queries: Writing, now: () => Micros) {
     markActive(conversationId, at) {
       changes.to(conversationId).active_at = at
     },
+    appendBy(append) {
+      changes.append = append
+    },
     emit(conversationId, event) {
       changes.to(conversationId).events.push(event)
       if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
@@ -170,6 +175,7 @@ function collect(queries: Writing, now: () => Micros) {
 function createChanges(now: () => Micros) {
   const changes = new Map<string, Addition>()
   return {
+    append: appendEvents as Parameters<Tx['appendBy']>[0],
     list: () => [...changes.values()],
     to(conversation_id: string): Addition {
       const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0, roots: 0 }

@@ -10,18 +10,21 @@ export interface WriteQueue<Item, Result> {
   add(item: Item): Promise<Result>
 }
 
+/** The result of each item in their order; `undefined` if its conversation is locked. */
+type Results<Result> = (Result | ChatError | undefined)[]
+
 interface WriteQueueOptions<Item, Result> {
   /**
    * Stores any number of items with the same number of statements. A refused item changes nothing.
    *
-   * @param options.unlessLocked skips conversations that other transactions have locked, on PostgreSQL
-   * @returns the result of each item in their order; `undefined` if its conversation is locked
+   * @param options.unlessLocked skips conversations that other transactions have locked, on PostgreSQL; then it may return a
+   *   function, which returns the results after the commit
    */
   store: (
     tx: Tx,
     items: readonly Item[],
     options: { unlessLocked?: boolean },
-  ) => Promise<(Result | ChatError | undefined)[]>
+  ) => Promise<Results<Result> | (() => Promise<Results<Result>>)>
   /** What an item locks: items with the same target wait for it together. */
   targetOf: (item: Item) => string
   /** The length of an item's text. */
@@ -56,10 +59,11 @@ export function createWriteQueue<Item, Result extends object>(
   async function commit(take: () => Each[]): Promise<void> {
     let batch: Each[] | undefined
     try {
-      const results = await write((tx) => {
+      const stored = await write((tx) => {
         batch ??= take()
         return store(tx, itemsOf(batch), { unlessLocked: true })
       }, writing)
+      const results = await resultsOf(stored)
       const locked = batch!.filter((waiting, index) => !settle(waiting, results[index]))
       for (const group of groupBy(locked, ({ item }) => targetOf(item))) void commitAlone(group)
     } catch (error) {
@@ -70,7 +74,7 @@ export function createWriteQueue<Item, Result extends object>(
   /** Stores items with the same target, and waits for the lock of its conversation. */
   async function commitAlone(group: Each[]): Promise<void> {
     try {
-      const results = await write((tx) => store(tx, itemsOf(group), {}), writing)
+      const results = await resultsOf(await write((tx) => store(tx, itemsOf(group), {}), writing))
       for (const [index, waiting] of group.entries()) settle(waiting, results[index])
     } catch (error) {
       fail(group, error)
@@ -87,6 +91,9 @@ export function createWriteQueue<Item, Result extends object>(
     add: (item) => new Promise((resolve, reject) => batches.add({ item, resolve, reject })),
   }
 }
+
+const resultsOf = <Result>(stored: Results<Result> | (() => Promise<Results<Result>>)) =>
+  typeof stored === 'function' ? stored() : stored
 
 /** @returns false if the item has no result */
 function settle<Result>(

@@ -305,6 +305,26 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
     }
   })
 
+  it('reads the rows that a plain root concerns, also in a new database', async () => {
+    const database = await createPostgresDatabase()
+    const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
+    const storage = await openStorage({ database: database.url })
+    try {
+      const { ada, conversation_id } = await startThreadAlone(chat)
+      const places = [conversation_id]
+      for (const _ of times(60, () => 0)) places.push((await chat.conversations.create(ada)).conversation_id)
+      const post = () => Promise.all(places.map((place) => chat.messages.postRoot(ada, place, { content: 'root' })))
+      for (const _ of times(10, () => 0)) await post()
+      await chat.close()
+      const reads = await rowsRead(storage, { messages: 611 })
+      for (const table of ['conversations', 'participants', 'messages', 'threads', 'thread_members'])
+        expect([table, Number(reads.get(table))]).toEqual([table, expect.toSatisfy((read) => read < 12 * 611)])
+    } finally {
+      await storage.close()
+      await database.remove()
+    }
+  })
+
   it('reads no more by plans of a connection that were made when there were few messages', async () => {
     const database = await createPostgresDatabase()
     const storage = await openStorage({ database: database.url })

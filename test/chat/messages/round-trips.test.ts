@@ -62,7 +62,7 @@ describe.skipIf(!inject('postgres_url'))('the round trips to PostgreSQL', () => 
   })
 
   it.each([
-    ['root', 2],
+    ['root', 1],
     ['root with a key', 2],
     ['reply', 2],
     ['reply with a key', 2],
