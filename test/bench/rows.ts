@@ -1,4 +1,5 @@
 import type { Row } from './row.ts'
+import { ackReaders } from './rows/ack-readers.ts'
 import { answersMe } from './rows/answers.ts'
 import { conversations } from './rows/conversations.ts'
 import { crossNodes } from './rows/cross-node.ts'
@@ -49,6 +50,7 @@ export const ROWS: Row[] = [
   postsPg32,
   postsPg32Cpu,
   postsPg32One,
+  ...ackReaders,
   fanoutCpu,
   fanoutRate,
   streamsAll,
