@@ -11,9 +11,9 @@ export function firstCharacters(text: string, length = MAX_EXCERPT_LENGTH): stri
   return [...text.slice(0, 2 * length)].slice(0, length).join('')
 }
 
-/** The excerpt of a quoted message: the beginning of its text, or else the names of its files. */
-export function toQuoteExcerpt(text: string, files: readonly { name: string }[] = []): string {
-  return firstCharacters(text || files.map(({ name }) => name).join(', '), MAX_QUOTE_LENGTH)
+/** The excerpt of a message: the beginning of its text, or else the names of its files. */
+export function toExcerpt(text = '', files: readonly { name: string }[] = [], length = MAX_EXCERPT_LENGTH): string {
+  return firstCharacters(text || files.map(({ name }) => name).join(', '), length)
 }
 
 /**

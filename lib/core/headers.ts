@@ -1,4 +1,4 @@
-import { MAX_LENGTH } from './lengths.ts'
+import { MAX_HEADER_LENGTH } from './lengths.ts'
 
 /**
  * The cookies of a `Cookie` header by name. One that has several values is left out: one of them may come from a
@@ -6,7 +6,7 @@ import { MAX_LENGTH } from './lengths.ts'
  */
 export function readCookies(header: string | null | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>()
-  if (!header || header.length > MAX_LENGTH.header) return cookies
+  if (!header || header.length > MAX_HEADER_LENGTH) return cookies
   let ambiguous: string[] | undefined
   for (const part of header.split(';')) {
     const pair = part.trim()
@@ -29,7 +29,7 @@ export function readCookies(header: string | null | undefined): ReadonlyMap<stri
  */
 export function parseBearer(authorization: string | null): string | undefined {
   if (authorization === null) return undefined
-  if (authorization.length > MAX_LENGTH.header) return ''
+  if (authorization.length > MAX_HEADER_LENGTH) return ''
   const [scheme, ...token] = authorization.trim().split(/\s+/)
   return scheme?.toLowerCase() === 'bearer' ? token.join(' ') : undefined
 }

@@ -1,3 +1,6 @@
+/** The maximum size of all headers together in Node; of its own for clients, which need no other. */
+export const MAX_HEADER_LENGTH = 16 * 1024
+
 /**
  * The maximum length of each kind of text, in UTF-16 units. Unicode normalisation is quadratic on runs of combining
  * marks: 40 kB of them took 1.5 s. So every input text has a maximum length, which is checked before anything else.
@@ -32,8 +35,7 @@ export const MAX_LENGTH = {
   url: 2048,
   /** A line of `Set-Cookie`: browsers keep no longer cookie (RFC 6265, section 6.1). */
   cookie: 4096,
-  /** The maximum size of all headers together in Node. */
-  header: 16 * 1024,
+  header: MAX_HEADER_LENGTH,
   /** The maximum of `limits.message_bytes`, which in turn limits a message. */
   message: 256 * 1024,
   /**

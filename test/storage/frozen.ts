@@ -58,6 +58,7 @@ export const FROZEN = {
     '0056-notification-scopes': 'CxH2eiTR5-TEdqgCNNQFO7VVE5m-XR-vtGet-ZpVqzs',
     '0057-own-avatars': 'jdN9mUfcaPFuBmqem-mcFmry2zD7imuSmYuBgZoDt7g',
     '0058-last-repliers': 'SaMaHMSb82Hf5s1BzxAlipmaP7YrYIauDnvTgm--GxY',
+    '0063-favourites': '1HcftbcP9olV_7klt_YOSQXlytqP_BNboqEupgQ7Hgc',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -117,5 +118,6 @@ export const FROZEN = {
     '0056-notification-scopes': 'mG4HVGZQzOXffJcr_nYVtsCuGeqbDg9XabPNkAqwrUM',
     '0057-own-avatars': 'jdN9mUfcaPFuBmqem-mcFmry2zD7imuSmYuBgZoDt7g',
     '0058-last-repliers': 'SaMaHMSb82Hf5s1BzxAlipmaP7YrYIauDnvTgm--GxY',
+    '0063-favourites': '1HcftbcP9olV_7klt_YOSQXlytqP_BNboqEupgQ7Hgc',
   },
 }

@@ -88,7 +88,7 @@ export const settings = route({
   tag: 'Conversations',
   summary: 'Read your own settings for a conversation',
   description:
-    'Of which messages you are notified, whether it is muted or archived, and whether you share what you read.',
+    'Of which messages you are notified, whether it is muted, archived, or among your favourites, and whether you share what you read.',
   access: 'session',
   output: ConversationSettings,
   run: ofSettings.settings,
@@ -100,7 +100,7 @@ export const setSettings = route({
   tag: 'Conversations',
   summary: 'Change your own settings for a conversation',
   description:
-    'Every participant may, in every role. Missing fields keep their value. No other participant sees them; your own streams of all conversations get `settings.update`.',
+    'Every participant may, in every role. Beyond 100 favourites: `conflict`. Missing fields keep their value. No other participant sees them; your own streams of all conversations get `settings.update`.',
   access: 'session',
   example: { level: 'all', muted_until: 'forever' },
   output: ConversationSettings,

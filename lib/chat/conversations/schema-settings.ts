@@ -35,12 +35,18 @@ const MuteUntil = v.pipe(
   v.regex(INSTANT_PATTERNS.instant_or_forever, 'must be an RFC 3339 instant, or forever'),
 )
 
+const Favourite = v.optional(v.pipe(v.literal(true), v.description('Set if it is among the favourites of the caller')))
+
+/** How many favourites a user has at most. */
+export const MAX_FAVOURITES = 100
+
 /** The settings of a participant for a conversation; no other participant sees them. */
 export const ConversationSettings = v.object({
   level: v.pipe(Level, v.description('Of which messages the participant is notified')),
   muted_until: v.optional(MutedUntil),
   archived: v.pipe(v.boolean(), v.description('Whether the conversation is left out of the list')),
   receipts: v.pipe(v.boolean(), v.description('Whether others see what the participant has read, and the reverse')),
+  favourite: Favourite,
 })
 export type ConversationSettings = v.InferOutput<typeof ConversationSettings>
 
@@ -56,6 +62,7 @@ export const ConversationSettingsChange = v.object({
     ),
   ),
   archived: v.optional(v.boolean()),
+  favourite: v.optional(v.pipe(v.boolean(), v.description(`A user has at most ${MAX_FAVOURITES}`))),
   receipts: v.optional(v.boolean()),
 })
 export type ConversationSettingsChange = v.InferOutput<typeof ConversationSettingsChange>
@@ -72,4 +79,5 @@ export const OwnFields = {
   level: v.optional(v.pipe(Level, v.description('The level of the caller'))),
   muted_until: v.optional(MutedUntil),
   archived: v.optional(v.pipe(v.literal(true), v.description('Set if the caller has archived the conversation'))),
+  favourite: Favourite,
 }

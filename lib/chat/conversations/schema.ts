@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { Email, ReadAvatar, Subject, Username } from '../../accounts/users/schema.ts'
+import { MAX_EXCERPT_LENGTH } from '../../core/excerpt.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
-import { Cursor, Id, Instant, Limit, label, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
+import { Cursor, Id, Instant, Limit, label, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
 import { LookFields, LookInput } from './schema-look.ts'
 import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
 
@@ -204,25 +205,6 @@ export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 export const RoleChange = v.object({ role: ParticipantRole })
 export type RoleChange = v.InferOutput<typeof RoleChange>
 
-export const DirectById = v.object({ user_id: Id })
-export const DirectByUsername = v.object({ username: Username })
-
-/** The other person of a direct conversation: by id or username. */
-export const DirectInput = oneNamed(v.union([DirectById, DirectByUsername]), ['user_id', 'username'])
-export type DirectInput = v.InferOutput<typeof DirectInput>
-
-export const DirectBySubject = v.object({
-  subject: v.pipe(Subject, v.description("The host's own id of a person")),
-})
-
-/** The other person, in the process: a host may also pass its own id of a person. */
-export const AnyDirectInput = oneNamed(v.union([DirectById, DirectByUsername, DirectBySubject]), [
-  'user_id',
-  'username',
-  'subject',
-])
-export type AnyDirectInput = v.InferOutput<typeof AnyDirectInput>
-
 /** A change of a conversation; missing fields keep their value. */
 export const Rename = v.object({
   title: v.optional(Title),
@@ -232,6 +214,21 @@ export const Rename = v.object({
   policy: v.optional(PolicyChange),
 })
 export type Rename = v.InferOutput<typeof Rename>
+
+/** The newest message of a conversation that is not deleted, for a list of conversations. */
+export const LastMessage = v.object({
+  id: Id,
+  author_user_id: v.optional(v.pipe(Id, v.description('Missing for an answer, and when the user was erased'))),
+  role: v.picklist(['user', 'assistant', 'system']),
+  excerpt: v.pipe(
+    v.string(),
+    v.description(
+      `Its first ${MAX_EXCERPT_LENGTH} characters, of an answer without a text yet those of the question, or the names of its files`,
+    ),
+  ),
+  at: Instant,
+})
+export type LastMessage = v.InferOutput<typeof LastMessage>
 
 /** A conversation in the list of a participant. */
 export const ConversationSummary = v.object({
@@ -246,11 +243,16 @@ export const ConversationSummary = v.object({
     Count,
     v.description('Replies that arrived since the caller follows their thread; in a direct conversation all replies'),
   ),
+  last_message: v.optional(LastMessage),
   with: v.optional(DirectPartner),
   ...OwnFields,
   last_activity_at: v.pipe(Instant, v.description('The time of the latest message; without one, of the creation')),
 })
 export type ConversationSummary = v.InferOutput<typeof ConversationSummary>
+
+/** The part of a list of conversations that one belongs to. */
+export const Section = v.picklist(['favourites', 'rooms', 'direct', 'assistant'])
+export type Section = v.InferOutput<typeof Section>
 
 const ByRef = v.optional(v.pipe(Ref, v.description('Only the one with this `ref`')))
 
@@ -260,6 +262,17 @@ export const ConversationsQuery = v.object({
   archived: v.optional(
     v.pipe(v.picklist(['false', 'true', 'all']), v.description('true: only those that the caller has archived')),
     'false',
+  ),
+  section: v.optional(
+    v.pipe(
+      Section,
+      v.description(
+        'Only those of a section: a favourite is in no other one, and the rest in the one of its `layout`, of `direct`, or in `rooms`',
+      ),
+    ),
+  ),
+  unread: v.optional(
+    v.pipe(v.literal('true'), v.description('Only those with `unread`, `unread_replies` or `mentions` above 0')),
   ),
   limit: Limit(50, 200),
 })

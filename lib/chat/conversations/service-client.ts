@@ -1,7 +1,8 @@
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { type Conversation, type CreatedConversation, DirectInput } from './schema.ts'
+import type { Conversation, CreatedConversation } from './schema.ts'
+import { DirectInput } from './schema-direct.ts'
 import { create, rename } from './service.ts'
 import { direct } from './service-direct.ts'
 

@@ -1,15 +1,17 @@
+import { lockUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import {
+  countFavourites,
   findSettings,
   type SettingsContext,
   toSettings,
   toStoredSettings,
   updateSettings,
 } from '../memberships/store-settings.ts'
-import { type ConversationSettings, ConversationSettingsChange } from './schema-settings.ts'
+import { type ConversationSettings, ConversationSettingsChange, MAX_FAVOURITES } from './schema-settings.ts'
 
 /** What the settings of a participant depend on besides what is stored. */
 export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsContext {
@@ -36,19 +38,23 @@ export const settings = useCase({
  * Changes the actor's own settings for a conversation, whatever the actor's role; missing ones keep their value. The
  * actor's own streams of all conversations get an event.
  *
- * @throws ChatError `not_found`, `forbidden` as {@link settings}
+ * @throws ChatError `not_found`, `forbidden` as {@link settings}; `conflict` beyond {@link MAX_FAVOURITES}
  */
 export const setSettings = useCase({
   takes: ['actor', 'conversation_id'],
   input: ConversationSettingsChange,
-  errors: ['not_found'],
+  errors: ['not_found', 'conflict'],
   run: (ctx, actor, conversationId, input): Promise<ConversationSettings> => {
     refuseSystem(actor)
     const { user_id } = actor
     const changes = toStoredSettings(input)
     return ctx.write(async (tx) => {
+      // Before the conversation: until then, the number of favourites stays.
+      if (changes.favourite === 1) await lockUser(tx, user_id)
       const row = await findSettings(tx, conversationId, user_id, { lock: true })
       if (!row) throw new ChatError('not_found')
+      if (changes.favourite === 1 && row.favourite === 0 && (await countFavourites(tx, user_id)) >= MAX_FAVOURITES)
+        throw new ChatError('conflict', { message: `You have ${MAX_FAVOURITES} favourites already.` })
       const changed = toSettings({ ...row, ...changes }, settingsContext(ctx))
       if (Object.keys(changes).length === 0) return changed
       await updateSettings(tx, conversationId, user_id, changes)

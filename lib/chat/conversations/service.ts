@@ -42,6 +42,7 @@ import type { Layout } from './schema-look.ts'
 import type { PolicyChange } from './schema-settings.ts'
 import { settingsContext } from './service-settings.ts'
 import { listConversations } from './store.ts'
+import { listLastMessages } from './store-last.ts'
 
 /**
  * Creates a conversation; the actor becomes its owner, unless it is a system actor.
@@ -165,32 +166,46 @@ export const list = useCase({
       const page = rows.slice(0, input.limit)
       const isBeingErased = await isErasing(db)
       const partners = await listPartners(db, user_id, page, photosOf(ctx.config))
+      const lastMessages = await listLastMessages(
+        db,
+        page.map(({ id }) => id),
+      )
+      const listed: typeof page = []
       const summaries: ConversationSummary[] = []
       for (const row of page) {
         const partner = partners.get(row.id)
+        const last_message = lastMessages.get(row.id)
         const { unread, unread_replies } = await toNumbers(db, { user_id, conversation_id: row.id }, row, isBeingErased)
+        // Messages that are being removed with their author are counted until then.
+        if (input.unread && unread + unread_replies + row.unread_mentions === 0) continue
+        listed.push(row)
         summaries.push({
           ...toFields(row),
           role: row.role,
           participant_count: row.participant_count,
           unread,
           unread_replies,
+          ...(last_message && { last_message }),
           ...(partner && { with: partner }),
           ...toOwnFields(row, settingsContext(ctx)),
           last_activity_at: toInstant(row.active_at),
         })
       }
       const conversations = fit(summaries, sizeOfSummary)
-      const last = conversations.length < rows.length ? rows[conversations.length - 1] : undefined
+      const isCut = conversations.length < summaries.length
+      const last = isCut ? listed[conversations.length - 1] : rows.length > page.length ? page.at(-1) : undefined
       return { conversations, ...(last && { next_after: toCursor({ at: last.active_at, id: last.id }) }) }
     })
   },
 })
 
-const sizeOfSummary = ({ title, topic = '', ref = '', metadata, with: partner }: ConversationSummary) =>
-  [title, topic, ref, partner?.avatar_url ?? ''].reduce((sum, text) => sum + jsonBytes(text), 0) +
+const sizeOfSummary = ({ title, topic = '', ref = '', metadata, last_message, with: partner }: ConversationSummary) =>
+  [title, topic, ref, last_message?.excerpt ?? '', partner?.avatar_url ?? ''].reduce(
+    (sum, text) => sum + jsonBytes(text),
+    0,
+  ) +
   (metadata ? MAX_LENGTH.metadata : 0) +
-  1600
+  1800
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 

@@ -14,11 +14,12 @@ export interface SettingsColumns {
   level: Level | null
   muted_until: Micros | null
   archived: number
+  favourite: number
   receipts: number
 }
 
 /** A participant with the settings that decide about notifications. */
-export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct' | 'receipts'> {
+export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct' | 'favourite' | 'receipts'> {
   user_id: string
 }
 

@@ -19,7 +19,7 @@ export function findSettings(
 ): Promise<(SettingsColumns & { unread_mentions: number }) | undefined> {
   const lock = options.lock && db.dialect === 'postgresql' ? sql`FOR UPDATE OF c, p` : sql``
   return db.get<SettingsColumns & { unread_mentions: number }>(
-    sql`SELECT c.is_direct, p.level, p.muted_until, p.archived, p.receipts, p.unread_mentions
+    sql`SELECT c.is_direct, p.level, p.muted_until, p.archived, p.favourite, p.receipts, p.unread_mentions
        FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.conversation_id = ${conversationId} AND p.user_id = ${userId} AND c.deleted_at IS NULL ${lock}`,
   )
@@ -34,7 +34,7 @@ interface Place {
 const SETTINGS_OF = onRows<Place>(
   { conversation_id: 'text', user_id: 'text' },
   (given) =>
-    sql`SELECT p.conversation_id, p.user_id, c.is_direct, p.level, p.muted_until, p.archived, p.receipts
+    sql`SELECT p.conversation_id, p.user_id, c.is_direct, p.level, p.muted_until, p.archived, p.favourite, p.receipts
        FROM ${given} CROSS JOIN participants p
        JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
       WHERE p.conversation_id = given.conversation_id AND p.user_id = given.user_id`,
@@ -64,6 +64,15 @@ export async function updateSettings(
   )
 }
 
+/** The number of favourites of a user. By the index `favourites`. */
+export async function countFavourites(db: Queries, userId: string): Promise<number> {
+  const row = await db.get<{ count: number }>(
+    sql`SELECT count(*) AS count FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ${userId} AND p.favourite = 1 AND c.deleted_at IS NULL`,
+  )
+  return row!.count
+}
+
 /** What the settings of a participant depend on besides what is stored. */
 export interface SettingsContext {
   default_level: Level
@@ -77,6 +86,7 @@ export function toSettings(row: SettingsColumns, context: SettingsContext): Conv
     ...mutedUntil(row.muted_until, context.now),
     archived: row.archived === 1,
     receipts: row.receipts === 1,
+    ...favourite(row),
   }
 }
 
@@ -90,8 +100,11 @@ export function toOwnFields(
     level: levelOf(row, context.default_level),
     ...mutedUntil(row.muted_until, context.now),
     ...(row.archived === 1 && { archived: true as const }),
+    ...favourite(row),
   }
 }
+
+const favourite = (row: Pick<SettingsColumns, 'favourite'>) => (row.favourite === 1 ? { favourite: true as const } : {})
 
 function mutedUntil(muted_until: Micros | null, now: Micros): Pick<ConversationSettings, 'muted_until'> {
   if (!isMuted(muted_until, now)) return {}
@@ -100,11 +113,12 @@ function mutedUntil(muted_until: Micros | null, now: Micros): Pick<ConversationS
 
 /** Changed settings as they are stored. */
 export function toStoredSettings(change: ConversationSettingsChange): Partial<Omit<SettingsColumns, 'is_direct'>> {
-  const { level, muted_until, archived, receipts } = change
+  const { level, muted_until, archived, favourite, receipts } = change
   return {
     ...(level !== undefined && { level }),
     ...(muted_until !== undefined && { muted_until: toStoredMuting(muted_until) }),
     ...(archived !== undefined && { archived: archived ? 1 : 0 }),
+    ...(favourite !== undefined && { favourite: favourite ? 1 : 0 }),
     ...(receipts !== undefined && { receipts: receipts ? 1 : 0 }),
   }
 }

@@ -1,6 +1,6 @@
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { toQuoteExcerpt } from '../../core/excerpt.ts'
+import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
 import type { Attachment } from '../attachments/schema.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
@@ -136,7 +136,7 @@ export function toQuote({ id, root_id, author, begin, files, is_deleted }: Quote
     message_id: id,
     root_id,
     ...(author && { author_user_id: author }),
-    excerpt: toQuoteExcerpt(begin, files === null ? [] : (JSON.parse(files) as { name: string }[])),
+    excerpt: toExcerpt(begin, files === null ? [] : (JSON.parse(files) as { name: string }[]), MAX_QUOTE_LENGTH),
     ...(is_deleted && { deleted: true }),
   }
 }

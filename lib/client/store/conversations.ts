@@ -1,5 +1,6 @@
-import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
+import type { ConversationSettings, ConversationSummary, LastMessage } from '../../api/conversations.ts'
 import type { Message } from '../../api/messages.ts'
+import { toExcerpt } from '../../core/excerpt.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
@@ -56,15 +57,22 @@ function fold(
       if (!summary) return data.next_after === undefined ? data : 'stale'
       // Instants of a conversation are unique and increase: this one is already in what was read.
       if (at <= summary.last_activity_at) return data
-      return toFront(data, summary, { ...withArrival(summary, message, reader), last_activity_at: at })
+      const last = { last_activity_at: at, last_message: toLast(message) }
+      return toFront(data, summary, { ...withArrival(summary, message, reader), ...last })
+    }
+    case 'message.edited': {
+      const { message } = event.payload
+      const summary = find(message.conversation_id)
+      if (summary?.last_message?.id !== message.id) return data
+      return changed(data, summary, { last_message: toLast(message) })
     }
     case 'settings.update': {
       const { conversation_id, settings } = event.payload
       const summary = find(conversation_id)
       if (settings.archived !== isArchived) return without(data, summary)
       if (!summary) return 'stale'
-      const { level, muted_until } = settings
-      return changed(data, summary, { level, muted_until })
+      const { level, muted_until, favourite } = settings
+      return changed(data, summary, { level, muted_until, favourite })
     }
     case 'membership.changed': {
       const { conversation_id, action } = event.payload
@@ -118,6 +126,14 @@ function withArrival(
   const added = isReply && (summary.direct || follows(message)) ? 1 : 0
   return { ...summary, unread: summary.unread + 1, unread_replies: summary.unread_replies + added }
 }
+
+const toLast = ({ id, author_user_id, role, content, prompt, attachments, created_at: at }: Message): LastMessage => ({
+  id,
+  author_user_id,
+  role,
+  excerpt: toExcerpt(content || prompt, attachments),
+  at,
+})
 
 function changed(data: Conversations, summary: ConversationSummary, by: Partial<ConversationSummary>): Conversations {
   return { ...data, items: data.items.map((item) => (item === summary ? { ...item, ...by } : item)) }

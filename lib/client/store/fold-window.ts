@@ -83,11 +83,11 @@ export function foldWindow(
   if (event.type === 'thread.updated') return withTitle(data, event.payload)
   const [first] = data.messages
   const place = data.root ?? first
-  if (event.type === 'membership.changed' && event.payload.action === 'removed')
-    return event.payload.conversation_id === place?.conversation_id ? 'stale' : data
+  const isElsewhere = 'conversation_id' in event.payload && event.payload.conversation_id !== place?.conversation_id
+  if (isElsewhere) return data
+  if (event.type === 'membership.changed' && event.payload.action === 'removed') return 'stale'
   if (event.type === 'unread.update') {
-    const { root_id, conversation_id, unread, unread_replies } = event.payload
-    if (conversation_id !== place?.conversation_id) return data
+    const { root_id, unread, unread_replies } = event.payload
     const root = find(data, root_id)
     if (unread > 0) {
       // As a follower gets it with a reply that is here already.
@@ -109,8 +109,7 @@ export function foldWindow(
       : data
   }
   if (event.type === 'conversation.unread') {
-    const { conversation_id, change, at } = event.payload
-    if (conversation_id !== place?.conversation_id) return data
+    const { change, at } = event.payload
     if (change === 'roots_unread') return 'stale'
     const isAll = change === 'all_read'
     const isMeant = ({ parent_id }: TimelineMessage) => isAll || parent_id === undefined
@@ -180,17 +179,13 @@ function withThread(data: WindowData, event: ConversationStreamEvent, user_id: s
   const isOwn = isBy(message, user_id)
   const state = {
     ...root.thread,
-    ...(thread ? toState(thread) : withReply(root.thread, message)),
+    ...(thread ? repliesOf(thread) : withReply(root.thread, message)),
     ...(isNew && { following: root.thread.following || isOwn, unread_replies: unread_replies + (isOwn ? 0 : 1) }),
   }
   return withMessage(data, { ...root, thread: state }, false)
 }
 
-const toState = ({ reply_count, last_reply_at, last_replier_ids }: ReplyState) => ({
-  reply_count,
-  last_reply_at,
-  last_replier_ids,
-})
+const repliesOf = ({ root_id: _, ...replies }: ReplyState) => replies
 
 /** What a thread is told by with a reply of which the event has not come yet. */
 function withReply({ reply_count, last_replier_ids }: ThreadState, { created_at, author_user_id }: Message) {

@@ -1,5 +1,5 @@
 import type { Message, Quote } from '../../api/messages.ts'
-import { toQuoteExcerpt } from '../../core/excerpt.ts'
+import { MAX_QUOTE_LENGTH, toExcerpt } from '../../core/excerpt.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 
 /** The quote of a message, as the service composes it. */
@@ -8,7 +8,9 @@ export function toQuote({ id, root_id, author_user_id, content, prompt, attachme
     message_id: id,
     root_id,
     ...(author_user_id && { author_user_id }),
-    ...(deleted_at ? { excerpt: '', deleted: true } : { excerpt: toQuoteExcerpt(prompt ?? content, attachments) }),
+    ...(deleted_at
+      ? { excerpt: '', deleted: true }
+      : { excerpt: toExcerpt(prompt ?? content, attachments, MAX_QUOTE_LENGTH) }),
   }
 }
 

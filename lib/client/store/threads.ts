@@ -33,10 +33,10 @@ function foldThreads(
   user_id: string,
   isDirect: () => boolean,
 ): ListData<ThreadSummary> | 'stale' {
+  if (subjectOf(event, 'conversation_id') !== conversation_id) return data
   switch (event.type) {
     case 'message.new': {
       const { message, thread: state } = event.payload
-      if (message.conversation_id !== conversation_id) return data
       const thread = data.items.find(({ root_id }) => root_id === message.root_id)
       if (!thread) return 'stale'
       // A summary does not say who has asked.
@@ -45,10 +45,6 @@ function foldThreads(
       if (message.created_at <= thread.last_activity_at) return data
       return toFront(data, thread, withReply(thread, message, state, user_id))
     }
-    case 'message.edited':
-    case 'message.deleted':
-    case 'message.restored':
-      return event.payload.message.conversation_id === conversation_id ? 'stale' : data
     case 'thread.updated': {
       const { root_id, title } = event.payload
       const withTitle = (item: ThreadSummary) =>
@@ -57,7 +53,6 @@ function foldThreads(
     }
     case 'thread.new': {
       const { root_id, summary } = event.payload
-      if (event.payload.conversation_id !== conversation_id) return data
       if (data.items.some((item) => item.root_id === root_id)) return data
       // A replay composes it as it is by now: how much of it is unread is not in it.
       if (summary.message_count !== 1) return 'stale'
@@ -79,10 +74,13 @@ function foldThreads(
       if (as_of < thread.last_activity_at) return 'stale'
       return { ...data, items: data.items.with(data.items.indexOf(thread), { ...thread, unread, unread_replies }) }
     }
+    case 'message.edited':
+    case 'message.deleted':
+    case 'message.restored':
     case 'conversation.unread':
     case 'thread.followed':
     case 'membership.changed':
-      return event.payload.conversation_id === conversation_id ? 'stale' : data
+      return 'stale'
     default:
       return data
   }

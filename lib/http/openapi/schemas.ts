@@ -16,6 +16,7 @@ import * as assistant from '../../chat/answers/schema.ts'
 import * as attachments from '../../chat/attachments/schema.ts'
 import * as avatars from '../../chat/avatars/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
+import * as direct from '../../chat/conversations/schema-direct.ts'
 import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
 import * as invites from '../../chat/invites/schema.ts'
@@ -81,6 +82,7 @@ const FEATURES: object[] = [
   search,
   resets,
   sessions,
+  direct,
   settings,
   setup,
   signUps,

@@ -27,7 +27,7 @@ export const OWN_ROWS: Record<string, OwnRows> = {
   keys: { table: 'api_keys', columns: sql`id, name, created_at, expires_at, last_used_at`, of: SELF, key: ['id'] },
   conversations: {
     table: 'participants',
-    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, receipts,
+    columns: sql`conversation_id, role, joined_at, level, muted_until, archived, favourite, receipts,
       NULLIF(replies_read_to, 0) AS replies_read_at, NULLIF(roots_read_to, 0) AS roots_read_at`,
     of: SELF,
     key: ['conversation_id'],

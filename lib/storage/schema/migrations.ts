@@ -56,6 +56,7 @@ import { followedThreads } from './0055-followed-threads.ts'
 import { notificationScopes } from './0056-notification-scopes.ts'
 import { ownAvatars } from './0057-own-avatars.ts'
 import { lastRepliers } from './0058-last-repliers.ts'
+import { favourites } from './0063-favourites.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -149,6 +150,7 @@ export const MIGRATIONS: readonly Migration[] = [
   notificationScopes,
   ownAvatars,
   lastRepliers,
+  favourites,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

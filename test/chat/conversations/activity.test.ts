@@ -31,7 +31,9 @@ describeService('the order of conversations', (service) => {
     await ada.participants.add(first, { user_id: grace.id })
     await grace.threads.markRead(root_id, {})
     await ada.participants.changeRole(first, grace.id, { role: 'admin' })
-    expect(await list()).toEqual([before[0], { ...before[1]!, metadata: { mood: 'good' }, participant_count: 2 }])
+    const last_message = { ...before[1]!.last_message, excerpt: 'Hello' }
+    const changed = { metadata: { mood: 'good' }, participant_count: 2, last_message }
+    expect(await list()).toEqual([before[0], { ...before[1]!, ...changed }])
 
     const { message } = await grace.messages.reply(message_id, { content: 'Hello Ada' })
     expect(await list()).toMatchObject([{ title: 'first', last_activity_at: message.created_at }, { title: 'second' }])

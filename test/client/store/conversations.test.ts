@@ -57,6 +57,31 @@ describe('the conversations of a store', () => {
     stop()
   })
 
+  it('have the newest message, as it is edited, and favourites, without a request', async () => {
+    const { store, ada, grace, network, engines, root_id, stop } = await startLists()
+    // No reply: a notification would be read.
+    const lastOf = ({ conversations }: ConversationsView) => conversations[0]?.last_message
+    // What the beginning of the stream has asked for is read, too.
+    for (const list of [store.conversations, store.archived]) await list.reload()
+    network.calls.length = 0
+    const { message } = await grace.messages.postRoot(engines, { content: 'It runs.' })
+    const { id, created_at: at } = message
+    const view = await waitForView(store.conversations, (each) => lastOf(each)?.id === id)
+    expect(lastOf(view)).toMatchObject({ excerpt: 'It runs.', at, role: 'user' })
+    await grace.messages.edit(id, { content: 'It ran.' })
+    await waitForView(store.conversations, (each) => lastOf(each)?.excerpt === 'It ran.')
+    expect(network.calls).toEqual([])
+    const { conversations } = await ada.conversations.list({})
+    expect(lastOf(store.conversations.getSnapshot())).toEqual(conversations[0]!.last_message)
+    await ada.conversations.setSettings(engines, { favourite: true })
+    await waitForView(store.conversations, (each) => each.conversations[0]?.favourite === true)
+    await ada.conversations.setSettings(engines, { favourite: false })
+    await waitForView(store.conversations, (each) => each.conversations[0]?.favourite === undefined)
+    await grace.messages.remove(id)
+    await waitForView(store.conversations, (each) => lastOf(each)?.id === root_id)
+    stop()
+  })
+
   it('are read again as far as the one that has changed, and keep what comes after it', async () => {
     const { store, ada, grace, actor, network, engines, root_id, stop } = await startLists()
     for (let n = 0; n < 110; n++) await ada.conversations.create({ title: `Number ${n}` })
