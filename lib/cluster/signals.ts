@@ -109,6 +109,9 @@ export function createOutbox(deps: {
 function subjectOf({ conversation_id, user_id, user_ids, event }: Ephemeral): string {
   // Each event for the streams of all conversations of users counts, such as each notification.
   if (user_ids) return `${user_ids} ${JSON.stringify(event)}`
+  // Each mark of a conversation counts, too: a later one does not read all that an earlier one did.
+  if (event.type === 'conversation.unread')
+    return [event.type, conversation_id, user_id, event.payload.change, event.payload.at].join()
   const payload = event.payload as { root_id?: string; user_id?: string; user?: { id: string } }
   return [event.type, conversation_id, user_id, payload.root_id, payload.user_id, payload.user?.id].join()
 }

@@ -50,6 +50,29 @@ it('passes events about the inboxes of many users on in several signals, and an 
   expect([sent.length, dropped]).toEqual([6, 3])
 })
 
+it('passes each mark of a conversation on, and the latest counts of a thread', async () => {
+  const sent: Signal[] = []
+  const outbox = createOutbox({
+    gather_ms: 60_000,
+    onDropped: () => {},
+    send: async ({ body }) => Boolean(sent.push(JSON.parse(body))),
+  })
+  const place = { conversation_id: 'c', user_id: 'ada' }
+  const mark = (change: 'all_read' | 'roots_read' | 'roots_unread', at: string) => {
+    const payload = { conversation_id: 'c', change, at, unread: 0, unread_replies: 0, as_of: at }
+    return { ...place, event: { type: 'conversation.unread' as const, payload } }
+  }
+  const counts = (unread: number) => {
+    const payload = { conversation_id: 'c', root_id: 'r', unread, unread_replies: 0, conversation_unread: 0, as_of: '' }
+    return { ...place, event: { type: 'unread.update' as const, payload } }
+  }
+  const marks = [mark('roots_read', '9'), mark('all_read', '5'), mark('roots_unread', '7'), mark('roots_read', '8')]
+  outbox.addEvents([...marks.slice(0, 2), counts(1), counts(2), ...marks.slice(2)])
+  await outbox.flush()
+  await outbox.close()
+  expect(sent.flatMap(({ events }) => events)).toEqual([...marks.slice(0, 2), counts(2), ...marks.slice(2)])
+})
+
 it('counts the bytes of a signal, not its letters', async () => {
   const sizes: number[] = []
   const outbox = createOutbox({

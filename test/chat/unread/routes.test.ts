@@ -90,19 +90,23 @@ describeService('marks of a conversation', (service) => {
     await stream.until('stream.ready')
     const at = async (id: string) => (await grace.messages.get(id)).created_at
     const as_of = await at(replies[1]!)
-    await grace.conversations.markRead(conversation_id)
-    await grace.conversations.markRead(conversation_id)
-    await grace.conversations.markUnread(conversation_id, { message_id: replies[1]! })
-    await grace.threads.markRead(roots[0]!, {})
-    await grace.conversations.markRead(conversation_id, { all: true })
-    await grace.conversations.markRead(conversation_id, { all: true })
-    await grace.threads.markUnread(roots[1]!, { message_id: replies[1]! })
     const events: unknown[] = []
-    while (events.length < 5) {
-      const { event } = (await stream.next())!
-      if (['conversation.unread', 'unread.update'].includes(event.type))
-        events.push({ type: event.type, ...event.payload })
+    // Two nodes send their events in any order.
+    const eventOf = async (mark: Promise<unknown>) => {
+      await mark
+      for (const { length } = events; events.length === length; ) {
+        const { event } = (await stream.next())!
+        if (['conversation.unread', 'unread.update'].includes(event.type))
+          events.push({ type: event.type, ...event.payload })
+      }
     }
+    await eventOf(grace.conversations.markRead(conversation_id))
+    await grace.conversations.markRead(conversation_id)
+    await eventOf(grace.conversations.markUnread(conversation_id, { message_id: replies[1]! }))
+    await eventOf(grace.threads.markRead(roots[0]!, {}))
+    await eventOf(grace.conversations.markRead(conversation_id, { all: true }))
+    await grace.conversations.markRead(conversation_id, { all: true })
+    await eventOf(grace.threads.markUnread(roots[1]!, { message_id: replies[1]! }))
     const one = { type: 'conversation.unread', conversation_id, as_of }
     expect(events).toEqual([
       { ...one, change: 'roots_read', at: as_of, unread: 0, unread_replies: 0 },
