@@ -67,7 +67,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('is completed after each migration was interrupted at its last statement', { timeout: 120_000 }, async () => {
+  it('is completed after each migration was interrupted at its last statement', { timeout: 600_000 }, async () => {
     const url = await openUrl()
     await load(url)
     for (const [index, step] of MIGRATIONS.entries()) {
