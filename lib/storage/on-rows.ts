@@ -28,15 +28,19 @@ export interface OnRows<Row> {
  * Makes a statement that runs on any number of rows: once for all of them on PostgreSQL, where each statement costs a
  * round trip, and once for each on SQLite, where taking JSON apart costs more than a statement.
  *
+ * @param options.joint for a statement that does the same work for several rows: SQLite runs it once for all, too
  * @param sql the statement, with the rows as the table `given`: ``(given) => sql`INSERT INTO items (id) SELECT id FROM ${given}` ``.
  *   SQLite takes `ON CONFLICT` after a SELECT only behind a condition, such as `WHERE true`.
  */
 export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
   columns: Columns<Row>,
   sql: (given: Sql, dialect: Queries['dialect']) => Sql,
+  { joint = false }: { joint?: boolean } = {},
 ): OnRows<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[]
   const one = sql(statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`), 'sqlite').text
+  const values = names.map((name) => `value ->> '${name}' AS ${name}`)
+  const all = joint && sql(statement(`(SELECT ${values.join(', ')} FROM json_each(?)) AS given`), 'sqlite').text
   const many = sql(statement(`json_to_recordset(?) AS given(${columnsOf(columns).text})`), 'postgresql').text
   const valuesOf = (row: Row) => names.map((name) => row[name])
   return {
@@ -44,7 +48,8 @@ export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
     on: (given) => sql(given, 'postgresql'),
     async run(tx, rows) {
       if (rows.length === 0) return
-      if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(statement(one, valuesOf(row)))))
+      if (tx.dialect === 'sqlite' && all && rows.length > 1) await tx.run(statement(all, [JSON.stringify(rows)]))
+      else if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(statement(one, valuesOf(row)))))
       else await tx.run(statement(many, [JSON.stringify(rows)]))
     },
 

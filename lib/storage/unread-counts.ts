@@ -2,6 +2,7 @@ import type { Queries } from './database.ts'
 import { greatest, sql } from './sql.ts'
 import {
   FOLLOWED_SINCE,
+  HAS_NEWS,
   IS_COUNTED,
   type Reader,
   STORED_FOLLOWED,
@@ -16,6 +17,8 @@ export interface UnreadParts {
   replies: number
   /** The replies that arrived since the reader follows their thread. */
   followed: number
+  /** The threads with a reply that arrived since the reader follows them; in direct conversations, too. */
+  threads: number
 }
 
 /** What is unread in a conversation by the stored counts, as the columns of a row. */
@@ -33,7 +36,7 @@ export const countedUnread = (db: Queries) =>
       ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS total,
       ${greatest(db.dialect)}(c.root_count - p.seen_roots, 0) AS roots, p.followed_unread AS followed`
 
-const NONE: UnreadParts = { roots: 0, replies: 0, followed: 0 }
+const NONE: UnreadParts = { roots: 0, replies: 0, followed: 0, threads: 0 }
 
 /**
  * The parts of what is unread in a thread, by the stored counts, which contain messages that are being removed with their
@@ -41,7 +44,8 @@ const NONE: UnreadParts = { roots: 0, replies: 0, followed: 0 }
  */
 export async function countThread(tx: Queries, reader: Reader, rootId: string): Promise<UnreadParts> {
   const row = await tx.get<UnreadParts>(
-    sql`SELECT ${UNREAD_ROOT} AS roots, ${STORED_UNREAD_REPLIES} AS replies, ${STORED_FOLLOWED} AS followed
+    sql`SELECT ${UNREAD_ROOT} AS roots, ${STORED_UNREAD_REPLIES} AS replies, ${STORED_FOLLOWED} AS followed,
+            ${HAS_NEWS} AS threads
       ${threadsOf(reader, sql`t.root_id = ${rootId}`)}`,
   )
   return row ?? NONE
@@ -53,14 +57,17 @@ export function difference(before: UnreadParts, after: UnreadParts): UnreadParts
     roots: before.roots - after.roots,
     replies: before.replies - after.replies,
     followed: before.followed - after.followed,
+    threads: before.threads - after.threads,
   }
 }
 
 /** Counts messages of a conversation as seen by a participant, or with negative numbers as unread. */
-export async function addSeen(tx: Queries, reader: Reader, { roots, replies, followed }: UnreadParts): Promise<void> {
+export async function addSeen(tx: Queries, reader: Reader, parts: Partial<UnreadParts>): Promise<void> {
+  const { roots, replies, followed, threads } = { ...NONE, ...parts }
   await tx.run(
     sql`UPDATE participants SET seen_count = seen_count + ${roots + replies}, seen_roots = seen_roots + ${roots},
-            seen_replies = seen_replies + ${replies}, followed_unread = followed_unread - ${followed}
+            seen_replies = seen_replies + ${replies}, followed_unread = followed_unread - ${followed},
+            followed_threads = followed_threads - ${threads}
       WHERE conversation_id = ${reader.conversation_id} AND user_id = ${reader.user_id}`,
   )
 }
@@ -69,18 +76,18 @@ export async function addSeen(tx: Queries, reader: Reader, { roots, replies, fol
 export async function setUnread(
   tx: Queries,
   { conversation_id, user_id }: Reader,
-  { roots, replies, followed }: UnreadParts,
+  { roots, replies, followed, threads }: UnreadParts,
 ): Promise<boolean> {
   const seen = sql`c.message_count - CAST(${roots + replies} AS BIGINT)`
   const seenRoots = sql`c.root_count - CAST(${roots} AS BIGINT)`
   const changed = await tx.run(
     sql`UPDATE participants SET seen_count = ${seen}, seen_roots = ${seenRoots}, seen_replies = ${seen} - (${seenRoots}),
-            followed_unread = CAST(${followed} AS BIGINT)
+            followed_unread = CAST(${followed} AS BIGINT), followed_threads = CAST(${threads} AS BIGINT)
        FROM conversations c
       WHERE c.id = participants.conversation_id AND participants.conversation_id = ${conversation_id}
         AND participants.user_id = ${user_id}
         AND (participants.seen_count <> ${seen} OR participants.seen_roots <> ${seenRoots}
-             OR participants.followed_unread <> ${followed})`,
+             OR participants.followed_unread <> ${followed} OR participants.followed_threads <> ${threads})`,
   )
   return changed > 0
 }

@@ -95,6 +95,12 @@ export const STORED_UNREAD = sql`(${AFTER} + CASE
 /** As {@link STORED_UNREAD}, of the replies alone. */
 export const STORED_UNREAD_REPLIES = sql`(${AFTER} - CASE WHEN ${SEEN_TO} < t.created_at THEN ${ROOT_COUNTS} ELSE 0 END)`
 
+/**
+ * Whether a member `f` may follow the thread: all who do but the author of the root, and the users of a direct conversation,
+ * before the first reply. By `followers_of_thread`.
+ */
+export const MAY_FOLLOW = sql`(f.followed_at IS NOT NULL OR f.listed_at IS NOT NULL)`
+
 /** Whether the participant has stopped following the thread, since joining. */
 export const WANTS_NO_FOLLOWING = sql`coalesce(r.followed_at, 0) < -p.joined_at`
 
@@ -135,6 +141,12 @@ const NEWS = sql`(SELECT max(m.created_at) FROM messages m
     WHERE m.root_id = t.root_id AND m.created_at > t.created_at AND m.created_at >= ${FOLLOWED_SINCE}
       AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> p.user_id)`
 
+/** 1 if the arrival of the latest news of a thread that the participant follows is unread. */
+const hasNews = (newsAt: Sql) => sql`CASE WHEN ${newsAt} > ${SEEN_TO} THEN 1 ELSE 0 END`
+
+/** 1 if the participant follows the thread, and a reply of another user since then is unread. */
+export const HAS_NEWS = hasNews(sql`r.news_at`)
+
 /** What the rows `r` of members have of the list of followed threads, if it is right. @param from `t` and `r` */
 export const entries = (from: Sql) => sql`(SELECT r.root_id, r.user_id,
     CASE WHEN ${IS_LISTED} THEN t.conversation_id END AS listed_in,
@@ -151,6 +163,22 @@ export const relist = (from: Sql) => sql`UPDATE thread_members AS x
     SET listed_in = entry.listed_in, listed_at = entry.listed_at, news_at = entry.news_at
    FROM ${entries(from)} AS entry
   WHERE x.root_id = entry.root_id AND x.user_id = entry.user_id AND ${IS_ENTRY_WRONG}`
+
+/**
+ * Counts the threads with news of participants as {@link relist} changes them. It must see the rows of before.
+ *
+ * @param from as {@link entries}
+ */
+export const countRelisted = (from: Sql) => sql`UPDATE participants
+    SET followed_threads = participants.followed_threads + changes.threads
+   FROM (SELECT p.conversation_id, p.user_id, sum(${hasNews(sql`entry.news_at`)} - ${HAS_NEWS}) AS threads
+           FROM ${entries(from)} AS entry
+           JOIN thread_members r ON r.root_id = entry.root_id AND r.user_id = entry.user_id
+           JOIN threads t ON t.root_id = r.root_id
+           JOIN participants p ON p.conversation_id = t.conversation_id AND p.user_id = r.user_id
+          GROUP BY p.conversation_id, p.user_id) AS changes
+  WHERE participants.conversation_id = changes.conversation_id AND participants.user_id = changes.user_id
+    AND changes.threads <> 0`
 
 /** All threads but those that are not in lists yet. */
 const LISTED_THREADS = sql`threads t JOIN thread_members r ON r.root_id = t.root_id AND t.listed_to = t.last_activity_at`
@@ -178,7 +206,7 @@ export const STORED_FOLLOWED = sql`CASE WHEN t.last_activity_at <= ${SEEN_TO} OR
  * what the participant has seen.
  */
 export const IS_COUNTED = sql`coalesce(c.counted_seq = c.last_seq AND p.seen_roots + p.seen_replies = p.seen_count
-    AND p.followed_unread >= 0, false)`
+    AND p.followed_unread >= 0 AND p.followed_threads >= 0, false)`
 
 /** The roots of a conversation that are not deleted. By `roots_by_arrival`. */
 export const ROOT_COUNT = sql`(SELECT count(*) FROM messages m
@@ -189,10 +217,11 @@ const sumOf = (number: Sql) => sql`(SELECT CAST(coalesce(sum(${number}), 0) AS B
      FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = p.user_id
     WHERE t.conversation_id = p.conversation_id AND t.last_activity_at > p.joined_at)`
 
-/** The seen roots, and the unread replies of followed threads, of a participant `p`, from the threads. */
+/** The seen roots, the unread replies of followed threads, and these threads, of a participant `p`, from the threads. */
 export const SEEN_ROOTS = sql`((SELECT c.root_count FROM conversations c WHERE c.id = p.conversation_id)
     - ${sumOf(UNREAD_ROOT)})`
 export const FOLLOWED_UNREAD = sumOf(STORED_FOLLOWED)
+export const FOLLOWED_THREADS = sumOf(HAS_NEWS)
 
 /**
  * The unread replies of a thread `t` that arrived since the participant `p` follows it, with the row `r` of the member. A
@@ -210,6 +239,7 @@ export const UNREAD_FOLLOWED = sql`(SELECT CASE
 export const SEEN_COUNT = sql`((SELECT c.message_count FROM conversations c WHERE c.id = p.conversation_id) -
   ${sumOf(STORED_UNREAD)})`
 
-/** Recomputes what all participants have seen, and the unread replies of threads that they follow. */
+/** Recomputes what all participants have seen, the unread replies of threads that they follow, and the threads that have some. */
 export const RECOUNT_SEEN = sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, seen_roots = ${SEEN_ROOTS},
-    seen_replies = ${SEEN_COUNT} - ${SEEN_ROOTS}, followed_unread = ${FOLLOWED_UNREAD}`
+    seen_replies = ${SEEN_COUNT} - ${SEEN_ROOTS}, followed_unread = ${FOLLOWED_UNREAD},
+    followed_threads = ${FOLLOWED_THREADS}`

@@ -58,6 +58,8 @@ export const FROZEN = {
     '0056-notification-scopes': 'CxH2eiTR5-TEdqgCNNQFO7VVE5m-XR-vtGet-ZpVqzs',
     '0057-own-avatars': 'jdN9mUfcaPFuBmqem-mcFmry2zD7imuSmYuBgZoDt7g',
     '0058-last-repliers': 'SaMaHMSb82Hf5s1BzxAlipmaP7YrYIauDnvTgm--GxY',
+    '0059-threads-with-news': 'TH5aSAuS_1rDjGLXN8SOkMa4mFDtz20-3aeQXBDqF48',
+    '0060-followers-of-threads': 'Y2U5lMuJrv-9FBRYJbDQ0BeiPMgOLAYzZaTFL-nrqxE',
     '0063-favourites': '1HcftbcP9olV_7klt_YOSQXlytqP_BNboqEupgQ7Hgc',
   },
   postgresql: {
@@ -118,6 +120,8 @@ export const FROZEN = {
     '0056-notification-scopes': 'mG4HVGZQzOXffJcr_nYVtsCuGeqbDg9XabPNkAqwrUM',
     '0057-own-avatars': 'jdN9mUfcaPFuBmqem-mcFmry2zD7imuSmYuBgZoDt7g',
     '0058-last-repliers': 'SaMaHMSb82Hf5s1BzxAlipmaP7YrYIauDnvTgm--GxY',
+    '0059-threads-with-news': 'TH5aSAuS_1rDjGLXN8SOkMa4mFDtz20-3aeQXBDqF48',
+    '0060-followers-of-threads': 'Y2U5lMuJrv-9FBRYJbDQ0BeiPMgOLAYzZaTFL-nrqxE',
     '0063-favourites': '1HcftbcP9olV_7klt_YOSQXlytqP_BNboqEupgQ7Hgc',
   },
 }

@@ -11,7 +11,10 @@ export async function revertLast({ db }: Storage): Promise<string> {
     each.statements(COLUMN_TYPES[db.dialect], db.dialect),
   )
   const dropped = statements.flatMap((sql) => /^DROP TABLE (\w+)/.exec(sql)?.[1] ?? [])
-  const lost = earlier.flat().filter((sql) => dropped.some((table) => creates(table, sql)))
+  const unindexed = statements.flatMap((sql) => /^DROP INDEX (\w+)/.exec(sql)?.[1] ?? [])
+  const isLost = (sql: string) =>
+    dropped.some((table) => creates(table, sql)) || unindexed.some((index) => sql.startsWith(`CREATE INDEX ${index} `))
+  const lost = earlier.flat().filter(isLost)
   await db.run(sql`DELETE FROM migrations WHERE id = ${MIGRATIONS.length}`)
   for (const text of [...statements.map(inverse).reverse(), ...lost]) if (text) await db.run(statement(text))
   return MIGRATIONS.at(-1)!.name

@@ -11,7 +11,7 @@ import { findConversationByRef } from '../memberships/store-conversations.ts'
 import { findPair } from '../memberships/store-direct.ts'
 import { composeReactionLists } from '../messages/store-reactions.ts'
 import { storeFollowed } from '../unread/store-follows.ts'
-import { listDirectThreads } from '../unread/store-listing.ts'
+import { listAnew } from '../unread/store-listing.ts'
 import { createFileImport, type ImportedFiles } from './files.ts'
 import { createMapper } from './mapping.ts'
 import { insertPlaceholder, type Standing } from './people.ts'
@@ -191,7 +191,7 @@ async function recount(ctx: Context, id: string): Promise<void> {
           await recountThreads(tx, roots)
           await removeForeignQuotes(tx, roots)
           await removeErasedTitles(tx, roots)
-          await listDirectThreads(tx, roots)
+          await listAnew(tx, roots)
         },
         { timeout: false },
       )

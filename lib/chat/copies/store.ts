@@ -14,7 +14,7 @@ import {
   name,
   sql,
 } from '../../storage/sql.ts'
-import { FOLLOWED_UNREAD, ROOT_COUNT, SEEN_COUNT, SEEN_ROOTS } from '../../storage/unread-set.ts'
+import { FOLLOWED_THREADS, FOLLOWED_UNREAD, ROOT_COUNT, SEEN_COUNT, SEEN_ROOTS } from '../../storage/unread-set.ts'
 
 /** A conversation as an import finds it. By primary key. */
 export function findPlace(db: Queries, id: string): Promise<{ deleted_at: Micros | null } | undefined> {
@@ -156,7 +156,8 @@ export async function recountConversation(tx: Queries, id: string): Promise<void
   await tx.run(sql`${FILL_FORMER} AND t.conversation_id = ${id}`)
   await tx.run(
     sql`UPDATE participants AS p SET seen_count = ${SEEN_COUNT}, seen_roots = ${SEEN_ROOTS},
-            seen_replies = ${SEEN_COUNT} - ${SEEN_ROOTS}, followed_unread = ${FOLLOWED_UNREAD}, unread_mentions = 0 WHERE p.conversation_id = ${id}`,
+            seen_replies = ${SEEN_COUNT} - ${SEEN_ROOTS}, followed_unread = ${FOLLOWED_UNREAD},
+            followed_threads = ${FOLLOWED_THREADS}, unread_mentions = 0 WHERE p.conversation_id = ${id}`,
   )
 }
 

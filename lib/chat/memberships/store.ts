@@ -150,9 +150,9 @@ export async function insertParticipant(
 ): Promise<boolean> {
   const inserted = await tx.run(
     sql`INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count, seen_roots, seen_replies,
-                               followed_unread, unread_mentions)
+                               followed_unread, followed_threads, unread_mentions)
      SELECT id, CAST(${user_id} AS TEXT), CAST(${role} AS TEXT), CAST(${joined_at} AS BIGINT), message_count,
-            root_count, message_count - root_count, 0, ${unreadMentions(user_id)}
+            root_count, message_count - root_count, 0, 0, ${unreadMentions(user_id)}
        FROM conversations c WHERE id = ${conversationId}
      ON CONFLICT DO NOTHING`,
   )

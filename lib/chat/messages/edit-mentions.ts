@@ -27,7 +27,6 @@ import type { Edit } from './schema.ts'
 import type { MessageRow } from './store.ts'
 import { listRepliedTo } from './store-quotes.ts'
 
-const NOTHING_SEEN = { roots: 0, replies: 0 }
 const NO_MENTIONS = { user_ids: [], all: false }
 const NOT_KNOWN: KnownParticipants = { idOf: new Map(), participating: new Map(), participants: 0 }
 
@@ -73,7 +72,7 @@ async function followEdited(tx: Tx, { conversation_id, root_id, created_at: at }
   const added = await followMentioned(tx, users)
   await listThreadsFor(tx, added)
   for (const reader of added) {
-    await addSeen(tx, reader, { ...NOTHING_SEEN, followed: -(await countThread(tx, reader, root_id)).followed })
+    await addSeen(tx, reader, { followed: -(await countThread(tx, reader, root_id)).followed })
     await publishFollowed(tx, reader, root_id, true)
   }
 }

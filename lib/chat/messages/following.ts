@@ -1,17 +1,19 @@
 import type { Reader } from '../../storage/unread-set.ts'
 import { publishFollowed } from '../unread/publishing.ts'
 import { followMentioned, type MentionedUser } from '../unread/store-follows.ts'
-import { listReplies, type NewReplies } from '../unread/store-listing.ts'
+import { listReplies, type NewReply } from '../unread/store-listing.ts'
 import type { PostPart } from './post-parts.ts'
 import { ROOT_PATH } from './rules.ts'
 
-/** Lets the authors of replies, and the users that posts mention, follow the threads. A plain root costs no statement. */
+/**
+ * Lets the authors of replies, and the users that posts mention, follow the threads; lists and counts the replies for those who
+ * follow by then. A plain root costs no statement.
+ */
 export function createFollowing(): PostPart {
   /** Users who follow a thread by their own reply, which is stored with it. */
   const authors = new Map<string, Reader & { root_id: string }>()
   const mentioned = new Map<string, MentionedUser>()
-  /** The new replies by thread. */
-  const replies = new Map<string, NewReplies>()
+  const replies: NewReply[] = []
 
   return {
     load: () => Promise.resolve(),
@@ -20,11 +22,8 @@ export function createFollowing(): PostPart {
     add({ root_id, conversation_id, created_at: at, mentioned: ids }, { actor }, { parent, target }) {
       const { user_id } = actor
       if (parent) {
-        const before = replies.get(root_id)
-        const other_at = before === undefined || before.by !== user_id ? (before?.at ?? null) : before.other_at
-        const is_first = before?.is_first ?? (parent.path === ROOT_PATH && parent.reply_count === 0 ? 1 : 0)
-        const { is_direct } = target
-        replies.set(root_id, { root_id, conversation_id, is_first, is_direct, at, by: user_id, other_at })
+        const is_first = parent.path === ROOT_PATH && parent.reply_count === 0 ? 1 : 0
+        replies.push({ root_id, conversation_id, is_first, is_direct: target.is_direct, at, by: user_id })
       }
       if (parent?.starts_following === 1) authors.set(`${root_id} ${user_id}`, { user_id, conversation_id, root_id })
       if (!ids || target.is_direct === 1) return
@@ -36,7 +35,7 @@ export function createFollowing(): PostPart {
 
     async store(tx) {
       const added = mentioned.size > 0 ? await followMentioned(tx, [...mentioned.values()]) : []
-      if (replies.size > 0) tx.defer(listReplies(tx, [...replies.values()], [...authors.values(), ...added]))
+      if (replies.length > 0) tx.defer(listReplies(tx, replies))
       for (const { root_id, ...reader } of [...authors.values(), ...added])
         await publishFollowed(tx, reader, root_id, true)
     },

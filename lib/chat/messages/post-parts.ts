@@ -1,7 +1,6 @@
 import type { Tx } from '../../live/transaction/transaction.ts'
 import { createAttaching } from '../attachments/attaching.ts'
 import type { NewPost, PostContext, PostPlace } from './batch.ts'
-import { createReplyCounting } from './counting-replies.ts'
 import { createFollowing } from './following.ts'
 import { createMentioning } from './mentioning.ts'
 import { createQuoting } from './quoting.ts'
@@ -24,13 +23,7 @@ export interface PostPart {
 type CreatePostPart = (ctx: PostContext, posts: readonly NewPost[]) => PostPart | undefined
 
 /** The parts of posts beside their texts, in the order in which they decide and store: who follows a thread is notified. */
-const PARTS: readonly CreatePostPart[] = [
-  createQuoting,
-  createFollowing,
-  createMentioning,
-  createReplyCounting,
-  createAttaching,
-]
+const PARTS: readonly CreatePostPart[] = [createQuoting, createFollowing, createMentioning, createAttaching]
 
 /** The parts that these posts have. */
 export function createPostParts(ctx: PostContext, posts: readonly NewPost[]): PostPart[] {

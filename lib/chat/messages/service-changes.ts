@@ -113,8 +113,9 @@ export const remove = useCase({
         markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason }),
       )
       await relistRepliers(tx, message.root_id, { removed: toReplier(message) })
-      if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
+      // By the lists as they were: they name the followers.
       tx.publishCounts(await hideDeleted(tx, message))
+      if (message.id !== message.root_id) await listThreads(tx, [message.root_id])
       countMessage(tx, message, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
       return isStopped

@@ -38,8 +38,7 @@ export async function recount(
   await shiftSeen(tx, message, { author, messages: [message], by })
   if (by === 1) await storeFollowing(tx, own, message.root_id)
   const after = await countThread(tx, own, message.root_id)
-  if (after.followed !== before.followed)
-    await addSeen(tx, own, { roots: 0, replies: 0, followed: before.followed - after.followed })
+  if (after.followed !== before.followed) await addSeen(tx, own, { followed: before.followed - after.followed })
 }
 
 /**

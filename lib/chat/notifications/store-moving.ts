@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
 import { among, join, literal, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { addToMentions } from '../../storage/unread-mentions.ts'
-import { FOLLOWED_SINCE, FOLLOWED_SINCE_IN_GROUP, SEEN_TO } from '../../storage/unread-set.ts'
+import { FOLLOWED_SINCE, FOLLOWED_SINCE_IN_GROUP, MAY_FOLLOW, SEEN_TO } from '../../storage/unread-set.ts'
 import type { Level } from '../conversations/schema-settings.ts'
 import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import { mentionGroups } from './rules.ts'
@@ -116,16 +116,16 @@ export interface Follower extends ParticipantSettings {
 /** The followers of a thread that a reply notifies in its own transaction. With more, a task notifies all of them. */
 export const MAX_IN_POST = 100
 
-/** Where the members who may follow a thread are found without those who only read it: by `followers`, `thread_followers`. */
-const ARE_FOLLOWERS = [sql`r.followed_at IS NOT NULL`, sql`r.listed_at IS NOT NULL`, sql`r.user_id = root.posted_by`]
+/** Where the members who may follow a thread are found without those who only read it: by `followers_of_thread`. */
+const ARE_FOLLOWERS = [MAY_FOLLOW, sql`f.user_id = root.posted_by`]
 
 /** The followers of the thread of a row `place`. */
 const FOLLOWERS = sql`SELECT r.root_id, p.user_id, p.level, p.muted_until, p.archived, ${FOLLOWED_SINCE_IN_GROUP} AS since
     FROM (${join(
       ARE_FOLLOWERS.map(
-        (condition) => sql`SELECT r.root_id, r.user_id, r.followed_at, r.live_count, place.member_of
-            FROM thread_members r JOIN messages root ON root.id = place.root_id
-           WHERE r.root_id = place.root_id AND ${condition}`,
+        (condition) => sql`SELECT f.root_id, f.user_id, f.followed_at, f.live_count, place.member_of
+            FROM thread_members f JOIN messages root ON root.id = place.root_id
+           WHERE f.root_id = place.root_id AND ${condition}`,
       ),
       ' UNION ',
     )}) AS r
@@ -143,9 +143,7 @@ const OF_PARENTS = onRows<{ parent_id: string }>({ parent_id: 'text' }, (given, 
        CROSS JOIN messages place CROSS JOIN threads t CROSS JOIN messages root CROSS JOIN thread_members r
        CROSS JOIN participants p
       WHERE place.id = given.parent_id AND t.root_id = place.root_id AND root.id = t.root_id AND r.root_id = t.root_id
-        AND r.user_id IN (SELECT f.user_id FROM thread_members f WHERE f.root_id = t.root_id AND f.followed_at IS NOT NULL
-                           UNION SELECT f.user_id FROM thread_members f
-                                  WHERE f.root_id = t.root_id AND f.listed_at IS NOT NULL
+        AND r.user_id IN (SELECT f.user_id FROM thread_members f WHERE f.root_id = t.root_id AND ${MAY_FOLLOW}
                            UNION SELECT root.posted_by)
         AND p.conversation_id = t.conversation_id AND p.user_id = r.user_id AND ${FOLLOWED_SINCE_IN_GROUP} IS NOT NULL
       LIMIT ${literal(MAX_IN_POST + 1)}`
@@ -190,8 +188,8 @@ export async function listMembers(
 ): Promise<string[]> {
   const arms = ARE_FOLLOWERS.map(
     (condition) =>
-      sql`SELECT * FROM (SELECT r.user_id FROM messages root JOIN thread_members r ON r.root_id = root.id
-         WHERE root.id = ${rootId} AND r.user_id > ${after} AND ${condition} ORDER BY r.user_id LIMIT ${limit}) AS part`,
+      sql`SELECT * FROM (SELECT f.user_id FROM messages root JOIN thread_members f ON f.root_id = root.id
+         WHERE root.id = ${rootId} AND f.user_id > ${after} AND ${condition} ORDER BY f.user_id LIMIT ${limit}) AS part`,
   )
   const rows = await db.all<{ user_id: string }>(sql`${join(arms, ' UNION ')} ORDER BY user_id LIMIT ${limit}`)
   return rows.map(({ user_id }) => user_id)
@@ -247,9 +245,9 @@ const MOVE_OF_THREAD = onRows<NewOfThread>(OF_THREAD, (given, dialect) =>
     : sql`WITH listed AS MATERIALIZED (SELECT given.* FROM ${given}),
          made AS (${insertOfThread(sql`listed AS given`)}),
          news AS (
-           SELECT made.conversation_id, made.user_id, count(listed.id) AS total
-             FROM made LEFT JOIN listed ON listed.id = made.id AND listed.user_id = made.user_id
-            GROUP BY made.conversation_id, made.user_id),
+           SELECT made.conversation_id, made.user_id,
+                  sum(CASE WHEN made.id IN (SELECT listed.id FROM listed) THEN 1 ELSE 0 END) AS total
+             FROM made GROUP BY made.conversation_id, made.user_id),
          counted AS (
            UPDATE participants SET unread_mentions = unread_mentions + news.total, archived = 0 FROM news
             WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id

@@ -2,7 +2,14 @@ import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { among, type Micros, type Sql, sql } from '../../storage/sql.ts'
 import { IS_COUNTED_APART } from '../../storage/unread-mentions.ts'
-import { FOLLOWED_SINCE, IS_UNREAD, type Reader, threadsOf, UNREAD_FOLLOWED } from '../../storage/unread-set.ts'
+import {
+  FOLLOWED_SINCE,
+  IS_UNREAD,
+  MAY_FOLLOW,
+  type Reader,
+  threadsOf,
+  UNREAD_FOLLOWED,
+} from '../../storage/unread-set.ts'
 
 /**
  * Notifications that stand for the unread messages of a scope: of kind `direct` for those of a conversation, of kind `reply`
@@ -49,12 +56,13 @@ const threadRows = (condition: Sql) => sql`
     LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = n.user_id
    WHERE n.read_at IS NULL AND n.scope_id IS NOT NULL AND ${condition}`
 
-/** The unread notifications of threads, of all participants. By the members of the threads. */
+/** The unread notifications of threads, of all participants. By the followers of the threads. */
 export function listOfThreads(tx: Queries, rootIds: readonly string[]): Promise<Standing[]> {
   const these = among(tx, rootIds)
   return tx.all<Standing>(
     threadRows(sql`n.scope_id ${these}
-      AND n.user_id IN (SELECT f.user_id FROM thread_members f WHERE f.root_id ${these})`),
+      AND n.user_id IN (SELECT f.user_id FROM thread_members f WHERE f.root_id ${these} AND ${MAY_FOLLOW}
+                         UNION SELECT root.posted_by FROM messages root WHERE root.id ${these})`),
   )
 }
 

@@ -40,7 +40,7 @@ export const listFollowed = useCase({
           const { unread, unread_replies, following } = counts.get(id)!
           return { ...summaries.get(id)!, unread, unread_replies, following: following === 1 }
         }),
-        unread: news.reduce((sum, { threads, reopened }) => sum + threads + reopened, 0),
+        unread: news.reduce((sum, { threads }) => sum + threads, 0),
         ...(entries.length > page.length && { next_after: prefix + toCursor(page.at(-1)!) }),
       }
     })

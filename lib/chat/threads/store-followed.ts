@@ -2,7 +2,7 @@ import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { LAST_REPLY_AT } from '../../storage/reply-state.ts'
 import { among, isErasedAuthor, join, literal, type Sql, sql } from '../../storage/sql.ts'
-import { FOLLOWED_SINCE, READ_FLOOR, SEEN_TO, threadsOfUser } from '../../storage/unread-set.ts'
+import { FOLLOWED_SINCE, IS_COUNTED, READ_FLOOR, SEEN_TO, threadsOfUser } from '../../storage/unread-set.ts'
 
 /** The conversations that are looked up by one statement: SQLite joins 500 parts at most. */
 const CONVERSATIONS_AT_ONCE = 100
@@ -68,14 +68,16 @@ export function listFollowed(db: Queries, user_id: string, { after, limit }: Pag
 interface Newsy {
   conversation_id: string
   floor: number
-  /** The threads with news after the floor. */
+  /** The threads with news. */
   threads: number
-  /** The threads with news up to it that were marked unread since. */
-  reopened: number
 }
 
 /** Whether an entry `r` has news that no mark of the thread has read. */
 const HAS_NEWS = sql`r.news_at > r.read_at`
+
+/** The threads of a participant `p` with news that no mark has read. By `followed_news`. */
+const AFTER_FLOOR = sql`r.user_id = p.user_id AND r.listed_in = p.conversation_id AND r.listed_at > ${READ_FLOOR}
+  AND r.news_at > ${READ_FLOOR} AND ${HAS_NEWS}`
 
 /** Threads that are not read by the mark of the conversation although they arrived before it. By `reopened_threads`. */
 const REOPENED = sql`r.user_id = p.user_id AND r.reopened_in = p.conversation_id
@@ -83,20 +85,18 @@ const REOPENED = sql`r.user_id = p.user_id AND r.reopened_in = p.conversation_id
   AND r.news_at > p.joined_at AND ${HAS_NEWS}`
 
 /**
- * The conversations of a user with followed threads that have news. It looks once into the index for each conversation, and
- * counts entries of `followed_news`: threads that are read have none.
+ * The conversations of a user with followed threads that have news. Their number is stored; where an older process has
+ * changed what it counts, the threads are counted.
  */
 export async function countNews(db: Queries, userId: string): Promise<Newsy[]> {
   return db.all<Newsy>(
     sql`WITH news AS MATERIALIZED (
-      SELECT p.conversation_id, ${READ_FLOOR} AS floor,
-             (SELECT count(*) FROM thread_members r
-               WHERE r.user_id = p.user_id AND r.listed_in = p.conversation_id AND r.listed_at > ${READ_FLOOR}
-                 AND r.news_at > ${READ_FLOOR} AND ${HAS_NEWS}) AS threads,
-             (SELECT count(*) FROM thread_members r WHERE ${REOPENED}) AS reopened
+      SELECT p.conversation_id, ${READ_FLOOR} AS floor, CASE WHEN ${IS_COUNTED} THEN p.followed_threads
+             ELSE (SELECT count(*) FROM thread_members r WHERE ${AFTER_FLOOR})
+                + (SELECT count(*) FROM thread_members r WHERE ${REOPENED}) END AS threads
         FROM participants p JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
        WHERE p.user_id = ${userId})
-     SELECT conversation_id, floor, threads, reopened FROM news WHERE threads > 0 OR reopened > 0`,
+     SELECT conversation_id, floor, threads FROM news WHERE threads > 0`,
   )
 }
 
@@ -117,17 +117,15 @@ export function listNews(
     sql`SELECT * FROM (SELECT r.listed_at AS at, r.root_id AS id ${rows} AND ${isAfter(place)}
          ORDER BY r.listed_at DESC LIMIT ${literal(size)}) AS part`
   const readPart: ReadPart = async (place, size) => {
-    const parts = news.flatMap(({ conversation_id, floor, threads }) =>
-      threads === 0
-        ? []
-        : latest(
-            sql`FROM thread_members r WHERE r.user_id = ${user_id} AND r.listed_in = ${conversation_id}
-                  AND r.listed_at > ${floor} AND r.news_at > ${floor} AND ${HAS_NEWS}`,
-            place,
-            size,
-          ),
+    const parts = news.map(({ conversation_id, floor }) =>
+      latest(
+        sql`FROM thread_members r WHERE r.user_id = ${user_id} AND r.listed_in = ${conversation_id}
+              AND r.listed_at > ${floor} AND r.news_at > ${floor} AND ${HAS_NEWS}`,
+        place,
+        size,
+      ),
     )
-    if (news.some(({ reopened }) => reopened > 0))
+    if (news.length > 0)
       parts.push(
         latest(sql`FROM participants p JOIN thread_members r ON ${REOPENED} WHERE p.user_id = ${user_id}`, place, size),
       )

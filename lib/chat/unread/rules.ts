@@ -14,7 +14,7 @@ export interface UnreadNumbers {
 /** All replies of a direct conversation concern both of its people; a stream counts no others beside its roots. */
 export function toUnread(
   look: Parameters<typeof layoutOf>[0],
-  { roots, replies, followed }: UnreadParts,
+  { roots, replies, followed }: Omit<UnreadParts, 'threads'>,
 ): UnreadNumbers {
   const total = roots + replies
   const unread_replies = look.is_direct === 1 ? replies : followed

@@ -50,7 +50,7 @@ export const unfollow = useCase({
       tx.advanceClock(conversation_id, at)
       const { followed } = await countThread(tx, reader, rootId)
       await setFollowed(tx, rootId, actor.user_id, -at)
-      if (followed > 0) await addSeen(tx, reader, { roots: 0, replies: 0, followed })
+      if (followed > 0) await addSeen(tx, reader, { followed })
       await listThreadsFor(tx, [{ root_id: rootId, user_id: actor.user_id }])
       if (!following) return
       await endScope(tx, reader, rootId, ctx.now())

@@ -42,7 +42,7 @@ export async function readRoots(tx: Queries, reader: ThreadReader, mark: Convers
   )
   if (roots.total === 0) return false
   await setRootsRead(tx, reader, mark)
-  await addSeen(tx, reader, { roots: roots.live, replies: 0, followed: 0 })
+  await addSeen(tx, reader, { roots: roots.live })
   return true
 }
 
@@ -62,7 +62,7 @@ export async function unreadRootsFrom(tx: Queries, reader: ThreadReader, mark: C
         AND EXISTS (SELECT 1 FROM threads t WHERE t.root_id = thread_members.root_id AND t.created_at >= ${at})`,
   )
   await tx.run(sql`UPDATE participants SET roots_read_to = ${Math.min(reader.roots_read_to, at - 1)} ${whose(reader)}`)
-  await addSeen(tx, reader, { roots: -roots.live, replies: 0, followed: 0 })
+  await addSeen(tx, reader, { roots: -roots.live })
   return true
 }
 

@@ -24,48 +24,6 @@ export async function setFollowed(tx: Queries, rootId: string, userId: string, a
   )
 }
 
-/** A reply that is stored. */
-export interface Reply {
-  root_id: string
-  conversation_id: string
-  /** Its author. */
-  user_id: string
-  at: Micros
-}
-
-/**
- * The author of the root has no time of following, nor do authors of a conversation that is not counted, in which the numbers
- * of an older process do not hold anyway.
- */
-const COUNT_REPLIES = onRows<Reply>(
-  { root_id: 'text', conversation_id: 'text', user_id: 'text', at: 'bigint' },
-  (given, dialect) =>
-    sql`WITH replies AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-          SELECT given.root_id, given.conversation_id, given.user_id, given.at FROM ${given}),
-     followers AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-       SELECT replies.*, f.user_id AS follower FROM replies
-         JOIN thread_members f ON f.root_id = replies.root_id AND f.followed_at IS NOT NULL
-        UNION
-       SELECT replies.*, root.posted_by FROM replies JOIN messages root ON root.id = replies.root_id)
-     UPDATE participants SET followed_unread = participants.followed_unread + news.total
-       FROM (SELECT p.conversation_id, p.user_id, count(*) AS total
-               FROM followers f
-               JOIN threads t ON t.root_id = f.root_id
-               JOIN participants p ON p.conversation_id = f.conversation_id AND p.user_id = f.follower
-               LEFT JOIN thread_members r ON r.root_id = f.root_id AND r.user_id = f.follower
-              WHERE f.follower <> f.user_id AND ${FOLLOWED_SINCE} <= f.at
-              GROUP BY p.conversation_id, p.user_id) AS news
-      WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id`,
-)
-
-/**
- * Counts replies as unread for the followers of their threads but the author, once these follow. Direct conversations need
- * no such number. By `followers` and primary keys.
- */
-export async function countReplies(tx: Queries, replies: readonly Reply[]): Promise<void> {
-  await COUNT_REPLIES.run(tx, replies)
-}
-
 /** A user that a message of a thread mentions, and its arrival. */
 export interface MentionedUser {
   root_id: string
@@ -136,7 +94,7 @@ async function endOf(tx: Queries, page: Sql, limit: number): Promise<Micros | un
 
 /**
  * Stores since when authors follow threads by a message of an older process, in the next `limit` threads of a conversation by
- * their activity. It changes nothing that is read.
+ * their activity; not in a direct one, whose users follow them since they began. It changes nothing that is read.
  *
  * @returns the activity to continue after, if more threads may follow
  */
@@ -155,7 +113,8 @@ export async function storeFollowed(
              FROM (${page}) AS page
              JOIN thread_members x ON x.root_id = page.root_id AND x.followed_at IS NULL AND x.live_count > 0
              JOIN messages root ON root.id = x.root_id AND coalesce(root.posted_by, '') <> x.user_id
-             JOIN participants p ON p.conversation_id = ${conversationId} AND p.user_id = x.user_id) AS first
+             JOIN participants p ON p.conversation_id = ${conversationId} AND p.user_id = x.user_id
+            WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = ${conversationId} AND c.is_direct = 1)) AS first
     WHERE thread_members.root_id = first.root_id AND thread_members.user_id = first.user_id AND first.at IS NOT NULL`)
   return endOf(tx, page, limit)
 }

@@ -57,11 +57,12 @@ export function listReaders(tx: Queries, conversationId: string, userIds: string
 }
 
 /** Stores the parts of what is unread for a participant of a conversation, which is locked. */
-export async function storeParts(tx: Queries, reader: ThreadReader, { roots, followed }: UnreadParts): Promise<void> {
+export async function storeParts(tx: Queries, reader: ThreadReader, parts: UnreadParts): Promise<void> {
+  const { roots, followed, threads } = parts
   const seenRoots = sql`c.root_count - CAST(${roots} AS BIGINT)`
   await tx.run(
     sql`UPDATE participants SET seen_roots = ${seenRoots}, seen_replies = participants.seen_count - (${seenRoots}),
-            followed_unread = CAST(${followed} AS BIGINT)
+            followed_unread = CAST(${followed} AS BIGINT), followed_threads = CAST(${threads} AS BIGINT)
        FROM conversations c
       WHERE c.id = participants.conversation_id AND participants.conversation_id = ${reader.conversation_id}
         AND participants.user_id = ${reader.user_id}`,

@@ -3,6 +3,7 @@ import { among, isErasedAuthor, type Micros, SOME_ERASED, type Sql, sql } from '
 import { type CountedColumns, countedUnread, type UnreadParts } from '../../storage/unread-counts.ts'
 import {
   FOLLOWED_SINCE,
+  HAS_NEWS,
   IS_UNREAD,
   isFollowedUnread,
   READ_FLOORS,
@@ -51,6 +52,7 @@ const PARTS = {
   roots: sql`(${UNREAD_ROOT} - ${erased(sql`m.parent_id IS NULL`)})`,
   replies: UNREAD_REPLIES,
   followed: sql`(${STORED_FOLLOWED} - ${erased(sql`m.parent_id IS NOT NULL AND ${isFollowedUnread(sql`m.created_at`)}`)})`,
+  threads: HAS_NEWS,
 }
 
 const UNREAD_COLUMNS = sql`t.root_id, ${UNREAD} AS unread, ${UNREAD_REPLIES} AS unread_replies,
@@ -161,14 +163,20 @@ async function sumUnread(db: Queries, { conversation_id, user_id }: Reader): Pro
 
 /** What is unread in a conversation, summed over its threads, with the messages that are being removed with their author. */
 export function sumStored(db: Queries, reader: ThreadReader): Promise<UnreadParts> {
-  return sum(db, reader, { roots: UNREAD_ROOT, replies: STORED_UNREAD_REPLIES, followed: STORED_FOLLOWED })
+  return sum(db, reader, {
+    roots: UNREAD_ROOT,
+    replies: STORED_UNREAD_REPLIES,
+    followed: STORED_FOLLOWED,
+    threads: HAS_NEWS,
+  })
 }
 
-async function sum(db: Queries, reader: ThreadReader, { roots, replies, followed }: Record<keyof UnreadParts, Sql>) {
-  const columns = sql`${roots} AS roots, ${replies} AS replies, ${followed} AS followed`
+async function sum(db: Queries, reader: ThreadReader, parts: Record<keyof UnreadParts, Sql>) {
+  const { roots, replies, followed, threads } = parts
+  const columns = sql`${roots} AS roots, ${replies} AS replies, ${followed} AS followed, ${threads} AS threads`
   const row = await db.get<UnreadParts>(
     sql`SELECT CAST(coalesce(sum(roots), 0) AS BIGINT) AS roots, CAST(coalesce(sum(replies), 0) AS BIGINT) AS replies,
-               CAST(coalesce(sum(followed), 0) AS BIGINT) AS followed
+               CAST(coalesce(sum(followed), 0) AS BIGINT) AS followed, CAST(coalesce(sum(threads), 0) AS BIGINT) AS threads
           FROM (${unreadThreads(reader, columns, {})}) AS news`,
   )
   return row!

@@ -6,6 +6,7 @@ import { REPLIERS_AS_OF } from '../../storage/schema/0058-last-repliers.ts'
 import { type Sql, sql } from '../../storage/sql.ts'
 import {
   ENTRIES,
+  FOLLOWED_THREADS,
   FOLLOWED_UNREAD,
   IS_COUNTED,
   IS_ENTRY_WRONG,
@@ -142,19 +143,21 @@ export const COUNTS: Invariant[] = [
     repair: sql`UPDATE conversations SET root_count = ${ROOT_COUNT} WHERE counted_seq = last_seq`,
   },
   {
-    name: 'unread-counted',
-    says: 'The numbers of messages that a participant has seen in a conversation, and of unread replies in followed threads, are correct.',
-    find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
-            WHERE c.deleted_at IS NULL AND (p.seen_count <> ${SEEN_COUNT}
-               OR (${IS_COUNTED} AND (p.seen_roots <> ${SEEN_ROOTS} OR p.followed_unread <> ${FOLLOWED_UNREAD})))`,
-    repair: RECOUNT_SEEN,
-  },
-  {
     name: 'follows-listed',
     says: 'The list of the threads that a user follows has each of them at its latest activity, with its latest news.',
     find: sql`SELECT x.root_id AS id FROM thread_members x JOIN ${ENTRIES} AS entry
               ON entry.root_id = x.root_id AND entry.user_id = x.user_id WHERE entry.listed_at IS NOT NULL AND ${IS_ENTRY_WRONG}`,
     repair: RELIST,
+  },
+  // After the lists, from which it counts.
+  {
+    name: 'unread-counted',
+    says: 'The numbers of messages that a participant has seen in a conversation, of unread replies in followed threads, and of the threads that have some, are correct.',
+    find: sql`SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+            WHERE c.deleted_at IS NULL AND (p.seen_count <> ${SEEN_COUNT}
+               OR (${IS_COUNTED} AND (p.seen_roots <> ${SEEN_ROOTS} OR p.followed_unread <> ${FOLLOWED_UNREAD}
+               OR p.followed_threads <> ${FOLLOWED_THREADS})))`,
+    repair: RECOUNT_SEEN,
   },
   {
     name: 'follows-participate',

@@ -56,6 +56,8 @@ import { followedThreads } from './0055-followed-threads.ts'
 import { notificationScopes } from './0056-notification-scopes.ts'
 import { ownAvatars } from './0057-own-avatars.ts'
 import { lastRepliers } from './0058-last-repliers.ts'
+import { threadsWithNews } from './0059-threads-with-news.ts'
+import { followersOfThreads } from './0060-followers-of-threads.ts'
 import { favourites } from './0063-favourites.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
@@ -150,6 +152,8 @@ export const MIGRATIONS: readonly Migration[] = [
   notificationScopes,
   ownAvatars,
   lastRepliers,
+  threadsWithNews,
+  followersOfThreads,
   favourites,
 ]
 

@@ -39,7 +39,7 @@ async function markAgain({ chat, reader, bench }: MeasuredRoom, { conversation_i
   const whose = sql`conversation_id = ${conversation_id} AND user_id = ${reader.user_id}`
   const unread = (await db.get<Columns>(
     sql`SELECT replies_read_to, replies_read_at, roots_read_to, roots_read_at, seen_count, seen_roots, seen_replies,
-            followed_unread
+            followed_unread, followed_threads
        FROM participants WHERE ${whose}`,
   ))!
   return async () => {

@@ -48,7 +48,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
         )
         for (const person of people)
           await tx.run(
-            sql`INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_roots, seen_replies, followed_unread) VALUES (${conversation_id}, ${person.id}, 'owner', 0, 0, 0, 0)`,
+            sql`INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_roots, seen_replies, followed_unread, followed_threads) VALUES (${conversation_id}, ${person.id}, 'owner', 0, 0, 0, 0, 0)`,
           )
       }
     })

@@ -7,6 +7,7 @@ import { sql } from '../../../lib/storage/sql.ts'
 import { FOLLOWED_SINCE, IS_UNREAD } from '../../../lib/storage/unread-set.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { innerState, times } from '../../support/service.ts'
+import { countAll } from '../unread/count-all.ts'
 
 const ACTS = [
   'root',
@@ -71,6 +72,10 @@ describeOnEachDatabase('the lists of followed threads', (openUrl, dialect) => {
         await listFollowedThreads(innerState(next()))
         const { findings } = await next().ops.fsck()
         expect(findings).toEqual([])
+        for (const person of people) await compare(next(), person)
+        if (!steps.some(({ do: act }) => act === 'outdated')) return
+        await countAll(innerState(next()))
+        expect(await next().ops.fsck()).toMatchObject({ findings: [] })
         for (const person of people) await compare(next(), person)
       }),
       { numRuns: dialect === 'sqlite' ? 40 : 12 },
@@ -156,7 +161,11 @@ async function perform(chat: Chat, world: World, { do: act, by, pick }: Step): P
       await chat.participants.add(people[0]!, conversation_id, { user_id: actor.user_id })
       return
     case 'outdated':
-      // As a process stores a reply that knows no such lists.
+      // As a process stores a reply that knows neither such lists nor such numbers.
+      await innerState(chat).db.run(
+        sql`UPDATE conversations SET counted_seq = counted_seq - 1
+          WHERE id = (SELECT conversation_id FROM threads WHERE root_id = ${root_id})`,
+      )
       await innerState(chat).db.run(sql`UPDATE threads SET listed_to = 0 WHERE root_id = ${root_id}`)
       await innerState(chat).db.run(
         sql`UPDATE thread_members SET listed_at = NULL, listed_in = NULL, news_at = NULL WHERE root_id = ${root_id}`,

@@ -3,6 +3,7 @@ import { listFollowedThreads } from '../../../lib/chat/unread/listing.ts'
 import { sql } from '../../../lib/storage/sql.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { codeOf, innerState, type Person } from '../../support/service.ts'
+import { countAll } from '../unread/count-all.ts'
 
 describeService('the list of followed threads', (service) => {
   let ada: Person
@@ -165,11 +166,14 @@ describeService('the list of followed threads', (service) => {
       sql`UPDATE thread_members SET listed_in = NULL, listed_at = NULL, news_at = NULL WHERE user_id = ${grace.id}`,
     )
     await database.run(sql`UPDATE threads SET listed_to = 0 WHERE conversation_id = ${conversation_id}`)
+    await database.run(sql`UPDATE conversations SET counted_seq = NULL WHERE id = ${conversation_id}`)
     expect(await listed(grace)).toEqual([])
     // A reply of this version leaves the rest to the job.
     await ada.messages.reply(root_ids[0]!, { content: 'news' })
     await listFollowedThreads(innerState(service.chat))
     expect(await listed(grace)).toEqual(root_ids)
+    expect((await grace.threads.listFollowed({})).unread).toBe(before.unread + 1)
+    await countAll(innerState(service.chat))
     expect((await grace.threads.listFollowed({})).unread).toBe(before.unread + 1)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })

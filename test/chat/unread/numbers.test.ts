@@ -62,6 +62,18 @@ describeService('the numbers of a conversation', (service) => {
     expect(await rowOf(grace, conversation_id)).toMatchObject({ followed_unread: 0 })
   })
 
+  it('leave it that both follow the threads of a direct conversation when they are counted', async () => {
+    const { conversation_id } = await ada.conversations.direct({ user_id: eve.id })
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'Hello' })
+    await ada.messages.reply(root_id, { content: 'Are you there?' })
+    await eve.messages.reply(root_id, { content: 'Yes' })
+    await database().run(sql`UPDATE conversations SET counted_seq = NULL WHERE id = ${conversation_id}`)
+    await countAll(innerState(service.chat))
+    const { threads } = await eve.threads.listFollowed({ unread: true })
+    expect(threads.find((thread) => thread.root_id === root_id)).toMatchObject({ unread_replies: 1 })
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('lose what is erased with its author, also before it is removed', async () => {
     const { conversation_id, root_id } = await startThread()
     const mallory = await service.signIn('mallory')
