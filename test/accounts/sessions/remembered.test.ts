@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { createRememberedSessions } from '../../../lib/accounts/sessions/remembered.ts'
 import { OPERATOR } from '../../../lib/core/actor.ts'
 import { limitedEndpoints } from '../../../lib/http/request/rate-limit.ts'
 import { sql } from '../../../lib/storage/sql.ts'
@@ -113,4 +114,20 @@ describeOnEachDatabase('a post with a session that was used before', (openUrl) =
     expect((await post(poster, 'root', hooked)).status).toBe(401)
     expect(reviewed).toEqual(['post'])
   })
+})
+
+it('remembers sessions up to a number, those that were read last', () => {
+  const remembered = createRememberedSessions(
+    async () => [],
+    () => 0,
+  )
+  const times = { last_seen_at: 0, idle_expires_at: 1, absolute_expires_at: 1 }
+  const user = { user_id: 'ada', roles: 'member', disabled_at: null }
+  const sessionOf = (token_hash: string) => {
+    return { id: token_hash, token_hash, csrf_hash: '', limits_version: null, ...times, ...user }
+  }
+  for (let n = 0; n < 4_096; n++) remembered.remember(sessionOf(`${n}`))
+  remembered.remember(sessionOf('0'))
+  remembered.remember(sessionOf('next'))
+  expect(['0', '1', '2', 'next'].filter(remembered.find)).toEqual(['0', '2', 'next'])
 })

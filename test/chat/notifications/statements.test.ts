@@ -65,6 +65,8 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
     const [{ message_id }, root] = await statementsOf(() =>
       ada.messages.postRoot(conversation_id, { content: 'No name' }),
     )
+    // Of two nodes, each has stored one.
+    await ada.messages.postRoot(conversation_id, { content: 'No name, either' })
     const [, next] = await statementsOf(() => ada.messages.postRoot(conversation_id, { content: 'No name, again' }))
     const [, reply] = await statementsOf(() => ada.messages.reply(message_id, { content: 'No name, either' }))
     // The place; the thread, the message, and the counts of the author in the thread and in the conversation.
