@@ -69,7 +69,7 @@ describe.skipIf(!inject('postgres_url'))('the round trips to PostgreSQL', () => 
     ['me', 2],
     ['mark', 6],
     ['thread mark', 7],
-    ['list', 4],
+    ['list', 5],
   ])('of a %s, from the session to the commit, are %i', async (name, count) => {
     const act = acts[name]!
     // Statements are prepared at first.
