@@ -31,32 +31,36 @@ export interface OnRows<Row> {
  * @param options.joint for a statement that does the same work for several rows: SQLite runs it once for all, too
  * @param sql the statement, with the rows as the table `given`: ``(given) => sql`INSERT INTO items (id) SELECT id FROM ${given}` ``.
  *   SQLite takes `ON CONFLICT` after a SELECT only behind a condition, such as `WHERE true`.
+ * @param options.alone the same for SQLite, with the values of a row, each of which may stand more than once: for what runs with
+ *   every post. SQLite puts a row that it selects aside before it inserts it, which takes as long as the rest.
  */
 export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
   columns: Columns<Row>,
   sql: (given: Sql, dialect: Queries['dialect']) => Sql,
-  { joint = false }: { joint?: boolean } = {},
+  { joint = false, alone }: { joint?: boolean; alone?: (row: { readonly [Name in keyof Row]: Sql }) => Sql } = {},
 ): OnRows<Row> {
   const names = Object.keys(columns) as (keyof Row & string)[]
-  const one = sql(statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`), 'sqlite').text
-  const values = names.map((name) => `value ->> '${name}' AS ${name}`)
-  const all = joint && sql(statement(`(SELECT ${values.join(', ')} FROM json_each(?)) AS given`), 'sqlite').text
+  const values = Object.fromEntries(names.map((name) => [name, statement('?', [name])]))
+  const table = statement(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`, names)
+  const one = alone ? alone(values as { [Name in keyof Row]: Sql }) : sql(table, 'sqlite')
+  const parts = names.map((name) => `value ->> '${name}' AS ${name}`)
+  const all = joint && sql(statement(`(SELECT ${parts.join(', ')} FROM json_each(?)) AS given`), 'sqlite').text
   const many = sql(statement(`json_to_recordset(?) AS given(${columnsOf(columns).text})`), 'postgresql').text
-  const valuesOf = (row: Row) => names.map((name) => row[name])
+  const valuesOf = (row: Row) => (one.params as typeof names).map((name) => row[name])
   return {
     many,
     on: (given) => sql(given, 'postgresql'),
     async run(tx, rows) {
       if (rows.length === 0) return
       if (tx.dialect === 'sqlite' && all && rows.length > 1) await tx.run(statement(all, [JSON.stringify(rows)]))
-      else if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(statement(one, valuesOf(row)))))
+      else if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(statement(one.text, valuesOf(row)))))
       else await tx.run(statement(many, [JSON.stringify(rows)]))
     },
 
     async all<Result>(db: Queries, rows: readonly Row[]): Promise<Result[]> {
       if (rows.length === 0) return []
       if (db.dialect === 'postgresql') return db.all<Result>(statement(many, [JSON.stringify(rows)]))
-      return (await Promise.all(rows.map((row) => db.all<Result>(statement(one, valuesOf(row)))))).flat()
+      return (await Promise.all(rows.map((row) => db.all<Result>(statement(one.text, valuesOf(row)))))).flat()
     },
   }
 }

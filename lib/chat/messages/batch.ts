@@ -12,17 +12,16 @@ import { assertNoFiles, childPath, postedRole, ROOT_PATH } from './rules.ts'
 import { isPlainPlace } from './rules-plain.ts'
 import type { Message, PostRootInput, ReplyState } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
+import { listParents, type Parent } from './store-parents.ts'
 import {
   type Activity,
   type Contribution,
   insertPosts,
   type LockedTarget,
   type LockOptions,
-  listParents,
   lockTargets,
   type NewMessage,
   type NewThread,
-  type Parent,
   type ReplyCount,
   type Seen,
   type Target,

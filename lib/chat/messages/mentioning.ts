@@ -17,7 +17,7 @@ import { moveDirect } from '../notifications/store-moving.ts'
 import type { NewPost, PostContext } from './batch.ts'
 import type { PostPart } from './post-parts.ts'
 import type { MessageRow } from './store.ts'
-import type { Parent } from './store-posts.ts'
+import type { Parent } from './store-parents.ts'
 import { findAuthors } from './store-quotes.ts'
 
 /** Decides which users each post of a batch mentions and notifies. A root that concerns none costs no statement. */

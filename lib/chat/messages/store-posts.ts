@@ -1,12 +1,9 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows, together } from '../../storage/on-rows.ts'
-import { replyCount, STORED_REPLIERS } from '../../storage/reply-state.ts'
 import { IS_UNLISTED } from '../../storage/schema/0055-followed-threads.ts'
-import { isErasedAuthor, isOtherDisabled, type Micros, NEXT_DOC, type Sql, sql } from '../../storage/sql.ts'
-import { FOLLOWED_SINCE, WANTS_NO_FOLLOWING } from '../../storage/unread-set.ts'
+import { isOtherDisabled, join, type Micros, NEXT_DOC, name, type Sql, sql } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Layout } from '../conversations/schema-look.ts'
-import type { ParticipantSettings } from '../memberships/rules-settings.ts'
 import type { MessageRow } from './store.ts'
 
 /** The target of a post: a conversation for a new thread, or the message to reply to. */
@@ -47,8 +44,8 @@ const placesOf = (given: Sql) => sql`WITH places AS MATERIALIZED (
       FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id)`
 
 /** Only a direct conversation costs a look at its people. */
-const isClosed = (target: Sql) => sql`CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
-       WHEN ${isOtherDisabled(sql`${target}.user_id`)} THEN 1 ELSE 0 END AS is_closed`
+const isClosed = (userId: Sql) => sql`CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
+       WHEN ${isOtherDisabled(userId)} THEN 1 ELSE 0 END AS is_closed`
 
 /**
  * PostgreSQL takes IS NULL to be rare in a table of which it knows nothing: it would read all conversations for a batch,
@@ -60,14 +57,23 @@ export const IS_LEFT = sql`CASE WHEN c.deleted_at IS NULL THEN true ELSE false E
 const lockTargetsWith = (lock: Sql) =>
   onRows<Target>(
     TARGET,
-    (given, dialect) =>
+    (given) =>
       sql`${placesOf(given)}
        SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, p.role, p.archived,
-           ${isClosed(sql`places`)}
+           ${isClosed(sql`places.user_id`)}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
          JOIN participants p ON p.conversation_id = places.member_of AND p.user_id = places.user_id
-        WHERE ${IS_LEFT} ${dialect === 'sqlite' ? sql`` : sql`ORDER BY c.id ${lock}`}`,
+        WHERE ${IS_LEFT} ORDER BY c.id ${lock}`,
+    {
+      alone: ({ n, conversation_id, parent_id, user_id }) =>
+        sql`SELECT ${n} AS n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, p.role, p.archived,
+           ${isClosed(user_id)}
+         FROM conversations c
+         JOIN participants p ON p.conversation_id = c.id AND p.user_id = ${user_id}
+        WHERE c.id = coalesce(${conversation_id}, (SELECT m.conversation_id FROM messages m WHERE m.id = ${parent_id}))
+          AND c.deleted_at IS NULL`,
+    },
   )
 const LOCK = lockTargetsWith(sql`FOR UPDATE OF c FOR SHARE OF p`)
 const LOCK_FREE = lockTargetsWith(sql`FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p`)
@@ -77,7 +83,7 @@ const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
     sql`SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.layout, c.policy, 'owner' AS role, 0 AS archived,
-          ${isClosed(sql`given`)}
+          ${isClosed(sql`given.user_id`)}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
        JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
@@ -100,61 +106,6 @@ export function lockTargets(tx: Queries, targets: Target[], options: LockOptions
   return (options.isSystem ? LOCK_ANY : options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
 }
 
-/** The parent of a reply, and the number of messages that the user has in its thread. */
-export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
-  n: number
-  root_id: string
-  path: string
-  depth: number
-  reply_count: number
-  deleted_at: Micros | null
-  /** Its author; for an answer, the user who asked. */
-  posted_by: string | null
-  live_count: number
-  /** The replies of its thread that are not deleted, without those that are being erased. */
-  thread_replies: number
-  /** Who replied last in its thread, as it is stored; `null` if it must be computed. */
-  last_repliers: string | null
-  /** 1 if the user, a participant, does not follow the thread before a reply. */
-  starts_following: number
-  /** 1 if the user does not want to follow the thread: a mention does not change that. */
-  refuses_following: number
-  /** The author, if they participate and are another user. */
-  replied_to: string | null
-}
-
-/** Most replies are to the root, of which the row is there. */
-const ROOT_DELETED_AT = sql`CASE WHEN m.id = m.root_id THEN m.deleted_at
-       ELSE (SELECT root.deleted_at FROM messages root WHERE root.id = m.root_id) END`
-
-/** PostgreSQL looks up by both columns of a key if they are compared with those of one table; else by the first alone. */
-const PARENTS = onRows<Target>(
-  TARGET,
-  (given, dialect) =>
-    sql`WITH parents AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-       SELECT given.n, given.user_id, m.id, m.conversation_id, m.conversation_id AS member_of, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
-              m.created_at, m.deleted_at
-         FROM ${given} JOIN messages m ON m.id = given.parent_id)
-     SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(r.live_count, 0) AS live_count,
-            CASE WHEN p.user_id IS NOT NULL AND ${FOLLOWED_SINCE} IS NULL THEN 1 ELSE 0 END AS starts_following,
-            CASE WHEN ${WANTS_NO_FOLLOWING} THEN 1 ELSE 0 END AS refuses_following,
-            ${replyCount(ROOT_DELETED_AT)} AS thread_replies, ${STORED_REPLIERS} AS last_repliers,
-            author.user_id AS replied_to, author.level, author.muted_until, author.archived,
-            CASE WHEN ${isErasedAuthor(sql`m.posted_by`)} THEN m.created_at ELSE m.deleted_at END AS deleted_at
-       FROM parents m
-       JOIN threads t ON t.root_id = m.root_id
-       LEFT JOIN thread_members r ON r.root_id = m.root_id AND r.user_id = m.user_id
-       LEFT JOIN participants p ON p.conversation_id = m.member_of AND p.user_id = m.user_id
-       LEFT JOIN participants author ON author.conversation_id = m.conversation_id AND author.user_id = m.posted_by
-                                    AND m.posted_by <> m.user_id`,
-)
-
-/** The parents of replies. By primary keys. */
-export function listParents(tx: Queries, targets: Target[]): Promise<Parent[]> {
-  const replies = targets.filter(({ parent_id }) => parent_id !== null)
-  return PARENTS.all(tx, replies)
-}
-
 /** A new thread with its first message. */
 export interface NewThread {
   root_id: string
@@ -168,6 +119,11 @@ const INSERT_THREADS = onRows<NewThread>(
   (given) =>
     sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count, title)
      SELECT root_id, conversation_id, at, at, 1, 1, title FROM ${given}`,
+  {
+    alone: ({ root_id, conversation_id, at, title }) =>
+      sql`INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count, title)
+     VALUES (${root_id}, ${conversation_id}, ${at}, ${at}, 1, 1, ${title})`,
+  },
 )
 
 /** A message to be stored. */
@@ -199,13 +155,16 @@ export const NEW_MESSAGE = {
 
 const INSERT_MESSAGES = onRows(
   NEW_MESSAGE,
-  (given, dialect) =>
+  (given) =>
     sql`INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
-          created_at, prompt, metadata, mention_all, mentioned, quote_id,
-          mention_origins${dialect === 'sqlite' ? sql`, doc` : sql``})
+          created_at, prompt, metadata, mention_all, mentioned, quote_id, mention_origins)
      SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt,
-         metadata, mention_all, mentioned, quote_id, mention_origins${dialect === 'sqlite' ? sql`, ${NEXT_DOC}` : sql``}
-       FROM ${given}`,
+         metadata, mention_all, mentioned, quote_id, mention_origins FROM ${given}`,
+  {
+    alone: (row) =>
+      sql`INSERT INTO messages (${join(Object.keys(row).map(name), ', ')}, doc)
+     VALUES (${join(Object.values(row), ', ')}, ${NEXT_DOC})`,
+  },
 )
 
 /** The number of replies that are added to a message. */
@@ -229,13 +188,21 @@ export interface Contribution {
   followed_at: Micros | null
 }
 
+const ADD_TO_MEMBER = sql`ON CONFLICT (root_id, user_id)
+     DO UPDATE SET live_count = thread_members.live_count + excluded.live_count,
+            followed_at = coalesce(excluded.followed_at, thread_members.followed_at)`
+
 const COUNT_LIVE = onRows<Contribution>(
   { root_id: 'text', user_id: 'text', added: 'bigint', followed_at: 'bigint' },
   (given) =>
     sql`INSERT INTO thread_members (root_id, user_id, live_count, followed_at)
      SELECT root_id, user_id, added, followed_at FROM ${given} WHERE true
-     ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count,
-            followed_at = coalesce(excluded.followed_at, thread_members.followed_at)`,
+     ${ADD_TO_MEMBER}`,
+  {
+    alone: ({ root_id, user_id, added, followed_at }) =>
+      sql`INSERT INTO thread_members (root_id, user_id, live_count, followed_at)
+     VALUES (${root_id}, ${user_id}, ${added}, ${followed_at}) ${ADD_TO_MEMBER}`,
+  },
 )
 
 /** The changes of a thread by replies: its latest activity, the number of new messages, and of new authors, and who replied last. */
@@ -273,6 +240,12 @@ const COUNT_SEEN = onRows<Seen>(
             seen_replies = seen_replies + given.added - given.roots, archived = 0
        FROM ${given} WHERE participants.conversation_id = given.conversation_id
            AND participants.user_id = given.user_id`,
+  {
+    alone: ({ conversation_id, user_id, added, roots }) =>
+      sql`UPDATE participants SET seen_count = seen_count + ${added}, seen_roots = seen_roots + ${roots},
+            seen_replies = seen_replies + ${added} - ${roots}, archived = 0
+      WHERE conversation_id = ${conversation_id} AND user_id = ${user_id}`,
+  },
 )
 
 /** All changes by a batch of posts; changes of the same row are combined. */

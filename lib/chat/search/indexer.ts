@@ -13,12 +13,12 @@ import { type IndexedText, listTexts } from './store-texts.ts'
 import { writeEntries } from './word-index.ts'
 
 /**
- * The pause after a change, in which others come: a few large batches cost half as much as many small ones. What does not
- * fill a batch behind others waits for the next one.
+ * The pause after a change, in which others come: a few large batches cost half as much as many small ones, and each is a
+ * commit of its own. What does not fill a batch behind others waits for the next one. Searches read what waits.
  */
-const PAUSE_MS = 250
+const PAUSE_MS = 1_000
 
-/** With this many changes, it does not pause: searches read what waits. */
+/** With this many changes, it does not pause: a search would have many to compare. */
 const MAX_WAITING = 500
 
 /** The pause after a failure. */

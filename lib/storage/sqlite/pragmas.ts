@@ -52,6 +52,8 @@ function applySettings(handle: SqliteHandle, durability: Durability): void {
   // Deleted content is overwritten, also on pages that become free: docs/decisions/0013.
   pragma('secure_delete', 'ON')
   pragma('journal_size_limit', String(WAL_BYTES))
+  // 16 MiB of WAL instead of 4: the pages that every post changes are copied to the file, and synced, a quarter as often.
+  pragma('wal_autocheckpoint', '4000')
   // Creates the WAL and reads the schema: either may be unusable.
   handle.prepare('SELECT count(*) FROM sqlite_master').get()
   const kept = (journal === 'wal' || journal === 'memory') && pragma('foreign_keys') === 1

@@ -28,6 +28,7 @@ describe('the settings', () => {
     expect(await db.get(sql`PRAGMA journal_mode`)).toEqual({ journal_mode: 'wal' })
     expect(await db.get(sql`PRAGMA synchronous`)).toEqual({ synchronous })
     expect(await db.get(sql`PRAGMA foreign_keys`)).toEqual({ foreign_keys: 1 })
+    expect(await db.get(sql`PRAGMA wal_autocheckpoint`)).toEqual({ wal_autocheckpoint: 4000 })
   })
 
   it.each([
