@@ -70,6 +70,8 @@ interface Newsy {
   floor: number
   /** The threads with news. */
   threads: number
+  /** 1 if threads with news were marked unread since. */
+  is_reopened: number
 }
 
 /** Whether an entry `r` has news that no mark of the thread has read. */
@@ -93,10 +95,11 @@ export async function countNews(db: Queries, userId: string): Promise<Newsy[]> {
     sql`WITH news AS MATERIALIZED (
       SELECT p.conversation_id, ${READ_FLOOR} AS floor, CASE WHEN ${IS_COUNTED} THEN p.followed_threads
              ELSE (SELECT count(*) FROM thread_members r WHERE ${AFTER_FLOOR})
-                + (SELECT count(*) FROM thread_members r WHERE ${REOPENED}) END AS threads
+                + (SELECT count(*) FROM thread_members r WHERE ${REOPENED}) END AS threads,
+             CASE WHEN EXISTS (SELECT 1 FROM thread_members r WHERE ${REOPENED}) THEN 1 ELSE 0 END AS is_reopened
         FROM participants p JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
        WHERE p.user_id = ${userId})
-     SELECT conversation_id, floor, threads FROM news WHERE threads > 0`,
+     SELECT conversation_id, floor, threads, is_reopened FROM news WHERE threads > 0`,
   )
 }
 
@@ -125,7 +128,7 @@ export function listNews(
         size,
       ),
     )
-    if (news.length > 0)
+    if (news.some(({ is_reopened }) => is_reopened === 1))
       parts.push(
         latest(sql`FROM participants p JOIN thread_members r ON ${REOPENED} WHERE p.user_id = ${user_id}`, place, size),
       )
