@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Actor, ConversationStreamEvent } from '../../lib/index.ts'
-import { type Delivered, encode } from '../../lib/live/readers/delivery.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { setUpService } from '../support/describe-service.ts'
 import { innerState, startService } from '../support/service.ts'
@@ -63,24 +62,6 @@ describeOnEachDatabase('the events of a new thread', (openUrl) => {
     }
     expect(live.map(withoutAnswer)).toEqual(replayed.map(withoutAnswer))
     expect(live[0]).toMatchObject({ payload: { root_id } })
-    await stream.return(undefined)
-  })
-
-  it('take 1,006 bytes of a stream, of which 140 are a text of 70 characters twice', async () => {
-    const { conversations, events, messages } = service.chat
-    const { conversation_id } = await conversations.create(ada, { title: 'Bytes' })
-    const stream = events.follow(ada, conversation_id)
-    await stream.next()
-    await messages.postRoot(ada, conversation_id, { role: 'user', content: 'x'.repeat(70) })
-    const delivered: Delivered[] = []
-    while (delivered.length < 2) {
-      const { value } = await stream.next()
-      if (value!.id !== undefined) delivered.push(value!)
-    }
-    expect(delivered.map((each) => [each.event.type, encode([each]).bytes.length])).toEqual([
-      ['thread.new', 522],
-      ['message.new', 484],
-    ])
     await stream.return(undefined)
   })
 })

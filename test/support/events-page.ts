@@ -3,7 +3,7 @@ import { ConversationFields } from '../../lib/chat/conversations/schema.ts'
 import { ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
 import { Notification } from '../../lib/chat/notifications/schema.ts'
-import { StartedThread } from '../../lib/chat/threads/schema.ts'
+import { ThreadSummary } from '../../lib/chat/threads/schema.ts'
 import { Id, Instant } from '../../lib/core/schema.ts'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 import { wrap } from './markdown.ts'
@@ -45,12 +45,14 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       root_id: ROOT,
       summary: {
         root_id: ROOT,
+        conversation_id: CONVERSATION,
         root_excerpt: 'Does it run?',
         root_author: ADA,
         created_at: '2026-11-20T09:58:00.000000Z',
         last_activity_at: '2026-11-20T09:58:00.000000Z',
         message_count: 1,
         participant_count: 1,
+        last_replier_ids: [],
       },
     },
   },
@@ -341,7 +343,7 @@ const GROUPS: [title: string, schema: { options: v.GenericSchema[] }, text: stri
 
 const SHAPES: [name: string, schema: v.GenericSchema][] = [
   ['Message', Message],
-  ['StartedThread', StartedThread],
+  ['ThreadSummary', ThreadSummary],
   ['Notification', Notification],
   ['ConversationFields', ConversationFields],
 ]

@@ -10,7 +10,7 @@ import { listConversationFields, toFields } from '../memberships/store-conversat
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
 import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
 import { listReplyStates, type ReplyStateRow, toReplyState } from '../messages/store-replies.ts'
-import { listSummaries, listThreadTitles, toStartedThread } from '../threads/store.ts'
+import { listSummaries, listThreadTitles, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
 import { listNotErased } from './store.ts'
 
@@ -62,9 +62,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       }
       case 'thread.new': {
         const thread = threads.get(row.message_id!)
-        return (
-          thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toStartedThread(thread) } }
-        )
+        return thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toSummary(thread) } }
       }
       case 'thread.updated': {
         const thread = titles.get(row.message_id!)

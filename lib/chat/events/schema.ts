@@ -9,7 +9,7 @@ import { ConversationFields } from '../conversations/schema.ts'
 import { ConversationSettings } from '../conversations/schema-settings.ts'
 import { Message, Reaction, ReplyState } from '../messages/schema.ts'
 import { Notification } from '../notifications/schema.ts'
-import { StartedThread } from '../threads/schema.ts'
+import { ThreadSummary } from '../threads/schema.ts'
 
 const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>
   v.object({ type: v.literal(type), payload })
@@ -24,7 +24,7 @@ const Counted = v.object({
 
 /** Events that are stored in the log, have an id and are replayed. */
 export const PersistedEvent = v.variant('type', [
-  event('thread.new', v.object({ conversation_id: Id, root_id: Id, summary: StartedThread })),
+  event('thread.new', v.object({ conversation_id: Id, root_id: Id, summary: ThreadSummary })),
   event(
     'thread.updated',
     v.object({

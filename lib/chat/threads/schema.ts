@@ -27,13 +27,6 @@ export const ThreadSummary = v.object({
 })
 export type ThreadSummary = v.InferOutput<typeof ThreadSummary>
 
-/** A new thread in its event, which names the conversation: as in a list, without what depends on the reader. */
-export const StartedThread = v.object({
-  ...v.omit(ThreadSummary, ['conversation_id', 'last_replier_ids', 'unread', 'unread_replies', 'following']).entries,
-  last_replier_ids: v.optional(LastReplierIds),
-})
-export type StartedThread = v.InferOutput<typeof StartedThread>
-
 export const ThreadsQuery = v.object({
   after: v.optional(v.pipe(AnyInstant, v.description('Only threads whose last activity is older'))),
   limit: Limit(50, 200),

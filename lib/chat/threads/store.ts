@@ -4,7 +4,7 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { LAST_REPLIERS, LAST_REPLY_AT } from '../../storage/reply-state.ts'
 import { among, literal, type Micros, SOME_ERASED, type Sql, sql } from '../../storage/sql.ts'
-import type { StartedThread, ThreadSummary } from './schema.ts'
+import type { ThreadSummary } from './schema.ts'
 
 /** A thread's row with the excerpt of its root. */
 export interface ThreadRow {
@@ -48,19 +48,11 @@ const SUMMARY = sql`SELECT t.root_id, t.conversation_id, t.created_at, t.last_ac
     ${LAST_REPLY_AT} AS last_reply_at
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
-/** A row as lists return it. */
+/** A row as events and lists return it. */
 export function toSummary(row: ThreadRow): ThreadSummary {
   return {
-    ...toStartedThread(row),
-    conversation_id: row.conversation_id,
-    last_replier_ids: toReplierIds(row.last_repliers),
-  }
-}
-
-/** A row as its event has it. */
-export function toStartedThread(row: ThreadRow): StartedThread {
-  return {
     root_id: row.root_id,
+    conversation_id: row.conversation_id,
     ...(row.title && { title: row.title }),
     ...toRootSummary(row.root_excerpt, row.root_files),
     ...(row.root_author && { root_author: row.root_author }),
@@ -69,7 +61,7 @@ export function toStartedThread(row: ThreadRow): StartedThread {
     ...(row.last_reply_at !== null && { last_reply_at: toInstant(row.last_reply_at) }),
     message_count: row.message_count,
     participant_count: row.participant_count,
-    ...(row.last_repliers && { last_replier_ids: toReplierIds(row.last_repliers) }),
+    last_replier_ids: toReplierIds(row.last_repliers),
   }
 }
 

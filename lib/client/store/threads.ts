@@ -58,8 +58,6 @@ function foldThreads(
       if (summary.message_count !== 1) return 'stale'
       return toFront(data, undefined, {
         ...summary,
-        conversation_id,
-        last_replier_ids: [],
         // A user that it mentions gets `thread.followed`, too.
         following: summary.root_author === user_id || isDirect(),
         unread: summary.root_author === user_id ? 0 : 1,
