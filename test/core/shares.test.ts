@@ -196,6 +196,7 @@ const OTHERS: Record<string, string[]> = {
       'lib/assistant/chunk-writer.ts: createConversationQueue ×1',
       'lib/chat/attachments/cleaning.ts: createEventLoopQueue ×1',
       'lib/chat/events/service.ts: createDeliveryQueue ×1',
+      'lib/chat/messages/queue.ts: createPlainPlaces ×1',
       'lib/chat/messages/queue.ts: createWriteQueue ×1',
       'lib/chat/notifications/host.ts: createHostQueue ×1',
       'lib/chat/people/updates.ts: createCoalescer ×1',
