@@ -141,10 +141,10 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
       const [root] = await tx.all<{ root_id: string }>(
         sql`SELECT root_id FROM threads WHERE conversation_id = ${letters}`,
       )
-      for (const n of Array.from({ length: 1_200 }).keys())
+      for (let left = 1_200; left > 0; left--)
         await tx.run(
           sql`INSERT INTO messages (id, conversation_id, root_id, posted_by, role, content, path, depth, status, created_at)
-           VALUES (${randomUUID()}, ${letters}, ${root!.root_id}, ${ada.id}, 'user', 'four', ${`10x${n}`}, 1, 'complete', 1)`,
+           VALUES (${randomUUID()}, ${letters}, ${root!.root_id}, ${ada.id}, 'user', 'four', ${`10x${randomUUID()}`}, 1, 'complete', 1)`,
         )
     })
     const expected = await renewed('user')
@@ -159,7 +159,8 @@ describeOnEachDatabase('what users and conversations store', (openUrl) => {
       const ctx = turns % 2 === 0 ? context : innerState(node)
       isDone.done = (await sumUp(ctx, run)).done
     }
-    expect(turns).toBeGreaterThan(5)
+    // A turn takes what it can in its time.
+    expect(turns).toBeGreaterThan(2)
     expect(await list('user')).toEqual({ rows: expected, as_of: toInstant(now) })
   })
 
