@@ -1,4 +1,4 @@
-import { p99, timeRequest } from '../load/latency.ts'
+import { p99, timeBursts } from '../load/latency.ts'
 import { marker } from '../load/marker.ts'
 import { connectionsMissing } from '../machine.ts'
 import { type Bench, interleaveWarm, median, oncePerBench, type Row, roundsOf } from '../row.ts'
@@ -43,10 +43,7 @@ export const ackReaders: Row[] = DATABASES.flatMap(({ suffix, on, unavailable, o
 function compare(service: Service, { readers, window }: { readers: number; window: number }, bench: Bench) {
   const target = rootsTarget(service)
   const request = target.post.join(marker(0))
-  const times = async () => {
-    const all = Array.from({ length: window }, () => timeRequest({ port: service.port, request }, bench.seconds))
-    return (await Promise.all(all)).flat()
-  }
+  const times = () => timeBursts({ port: service.port, request }, window, bench.seconds)
   return interleaveWarm(
     bench.rounds,
     async () => {
