@@ -161,15 +161,17 @@ async function perform(chat: Chat, world: World, { do: act, by, pick }: Step): P
       await chat.participants.add(people[0]!, conversation_id, { user_id: actor.user_id })
       return
     case 'outdated':
-      // As a process stores a reply that knows neither such lists nor such numbers.
-      await innerState(chat).db.run(
-        sql`UPDATE conversations SET counted_seq = counted_seq - 1
-          WHERE id = (SELECT conversation_id FROM threads WHERE root_id = ${root_id})`,
-      )
-      await innerState(chat).db.run(sql`UPDATE threads SET listed_to = 0 WHERE root_id = ${root_id}`)
-      await innerState(chat).db.run(
-        sql`UPDATE thread_members SET listed_at = NULL, listed_in = NULL, news_at = NULL WHERE root_id = ${root_id}`,
-      )
+      // As a process stores a reply that knows neither such lists nor such numbers: at once, as the services list in between.
+      await innerState(chat).db.write(async (tx) => {
+        await tx.run(
+          sql`UPDATE conversations SET counted_seq = counted_seq - 1
+            WHERE id = (SELECT conversation_id FROM threads WHERE root_id = ${root_id})`,
+        )
+        await tx.run(sql`UPDATE threads SET listed_to = 0 WHERE root_id = ${root_id}`)
+        await tx.run(
+          sql`UPDATE thread_members SET listed_at = NULL, listed_in = NULL, news_at = NULL WHERE root_id = ${root_id}`,
+        )
+      })
   }
 }
 
