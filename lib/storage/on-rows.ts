@@ -28,9 +28,9 @@ export interface OnRows<Row> {
  * Makes a statement that runs on any number of rows: once for all of them on PostgreSQL, where each statement costs a
  * round trip, and once for each on SQLite, where taking JSON apart costs more than a statement.
  *
- * @param options.joint for a statement that does the same work for several rows: SQLite runs it once for all, too
  * @param sql the statement, with the rows as the table `given`: ``(given) => sql`INSERT INTO items (id) SELECT id FROM ${given}` ``.
  *   SQLite takes `ON CONFLICT` after a SELECT only behind a condition, such as `WHERE true`.
+ * @param options.joint for a statement that does the same work for several rows: SQLite runs it once for all, too
  * @param options.alone the same for SQLite, with the values of a row, each of which may stand more than once: for what runs with
  *   every post. SQLite puts a row that it selects aside before it inserts it, which takes as long as the rest.
  */

@@ -11,6 +11,7 @@ import {
   type Chat,
   type ChatError,
   createChatService,
+  OPERATOR,
   openStorage,
   type Ports,
   parseConfig,
@@ -177,6 +178,17 @@ export async function startThread(service: TestService) {
   await ada.participants.add(conversation_id, { user_id: grace.id })
   const root = await ada.messages.postRoot(conversation_id, { content: 'first' })
   return { ada, grace, eve, conversation_id, root }
+}
+
+/** Starts a service without background work, with a user and a thread. */
+export async function startThreadAlone(chat: Chat) {
+  await chat.start({ background: false })
+  await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+  const { users } = await chat.users.list(OPERATOR, {})
+  const ada = await chat.users.actor(users[0]!.id)
+  const { conversation_id } = await chat.conversations.create(ada)
+  const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+  return { ada, conversation_id, root_id }
 }
 
 /** The error code of a failing call: `await codeOf(ada.login(…))`. Fails if the call succeeds. */

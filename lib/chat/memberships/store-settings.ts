@@ -86,7 +86,7 @@ export function toSettings(row: SettingsColumns, context: SettingsContext): Conv
     ...mutedUntil(row.muted_until, context.now),
     archived: row.archived === 1,
     receipts: row.receipts === 1,
-    ...favourite(row),
+    ...favouriteOf(row),
   }
 }
 
@@ -100,11 +100,12 @@ export function toOwnFields(
     level: levelOf(row, context.default_level),
     ...mutedUntil(row.muted_until, context.now),
     ...(row.archived === 1 && { archived: true as const }),
-    ...favourite(row),
+    ...favouriteOf(row),
   }
 }
 
-const favourite = (row: Pick<SettingsColumns, 'favourite'>) => (row.favourite === 1 ? { favourite: true as const } : {})
+const favouriteOf = (row: Pick<SettingsColumns, 'favourite'>) =>
+  row.favourite === 1 ? { favourite: true as const } : {}
 
 function mutedUntil(muted_until: Micros | null, now: Micros): Pick<ConversationSettings, 'muted_until'> {
   if (!isMuted(muted_until, now)) return {}

@@ -18,8 +18,8 @@ export interface LockedPosts {
   /**
    * Stores them. A refused post changes nothing, and does not affect the other posts.
    *
-   * @returns the result of each post, in their order: `unauthenticated` as {@link assertConfirmed}; `not_found` for a target outside of the actor's conversations;
-   *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
+   * @returns the result of each post, in their order: `unauthenticated` as {@link assertConfirmed}; `not_found` for a target
+   *   outside of the actor's conversations; `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
    */
   store(): Promise<PostResult[]>
 }

@@ -38,8 +38,8 @@ const PARENTS = onRows<Pick<Target, 'n' | 'parent_id' | 'user_id'>>(
   { n: 'bigint', parent_id: 'text', user_id: 'text' },
   (given, dialect) =>
     sql`WITH parents AS ${dialect === 'sqlite' ? sql`` : sql`MATERIALIZED`} (
-       SELECT given.n, given.user_id, m.id, m.conversation_id, m.conversation_id AS member_of, m.root_id, m.path, m.depth, m.reply_count, m.posted_by,
-              m.created_at, m.deleted_at
+       SELECT given.n, given.user_id, m.id, m.conversation_id, m.conversation_id AS member_of, m.root_id, m.path, m.depth,
+              m.reply_count, m.posted_by, m.created_at, m.deleted_at
          FROM ${given} JOIN messages m ON m.id = given.parent_id)
      SELECT m.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(r.live_count, 0) AS live_count,
             CASE WHEN p.user_id IS NOT NULL AND ${FOLLOWED_SINCE} IS NULL THEN 1 ELSE 0 END AS starts_following,

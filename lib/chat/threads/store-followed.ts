@@ -75,16 +75,16 @@ interface Newsy {
 }
 
 /** Whether an entry `r` has news that no mark of the thread has read. */
-const HAS_NEWS = sql`r.news_at > r.read_at`
+const IS_AFTER_MARK = sql`r.news_at > r.read_at`
 
 /** The threads of a participant `p` with news that no mark has read. By `followed_news`. */
 const AFTER_FLOOR = sql`r.user_id = p.user_id AND r.listed_in = p.conversation_id AND r.listed_at > ${READ_FLOOR}
-  AND r.news_at > ${READ_FLOOR} AND ${HAS_NEWS}`
+  AND r.news_at > ${READ_FLOOR} AND ${IS_AFTER_MARK}`
 
 /** Threads that are not read by the mark of the conversation although they arrived before it. By `reopened_threads`. */
 const REOPENED = sql`r.user_id = p.user_id AND r.reopened_in = p.conversation_id
   AND r.reopened_at > p.replies_read_at AND r.reopened_at > 0 AND r.news_at <= p.replies_read_to
-  AND r.news_at > p.joined_at AND ${HAS_NEWS}`
+  AND r.news_at > p.joined_at AND ${IS_AFTER_MARK}`
 
 /**
  * The conversations of a user with followed threads that have news. Their number is stored; where an older process has
@@ -123,7 +123,7 @@ export function listNews(
     const parts = news.map(({ conversation_id, floor }) =>
       latest(
         sql`FROM thread_members r WHERE r.user_id = ${user_id} AND r.listed_in = ${conversation_id}
-              AND r.listed_at > ${floor} AND r.news_at > ${floor} AND ${HAS_NEWS}`,
+              AND r.listed_at > ${floor} AND r.news_at > ${floor} AND ${IS_AFTER_MARK}`,
         place,
         size,
       ),

@@ -6,7 +6,15 @@ import { type Sql, sql, statement } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
 import { addCrowd, rowsRead } from '../../support/crowd.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
-import { innerState, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import {
+  innerState,
+  PASSWORD,
+  type Person,
+  startService,
+  startThreadAlone,
+  type TestService,
+  times,
+} from '../../support/service.ts'
 
 /** Counts the statements of transactions. */
 function counting(counts: { statements: number }): (storage: Storage) => Storage {
@@ -233,17 +241,6 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
 const codeOfError = (error: { code: string }) => error.code
 
 const FAST = { security: { password: { bcrypt_cost: 4 } } }
-
-/** Starts a service without background work, with a user and a thread. */
-async function startThreadAlone(chat: Chat) {
-  await chat.start({ background: false })
-  await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
-  const { users } = await chat.users.list(OPERATOR, {})
-  const ada = await chat.users.actor(users[0]!.id)
-  const { conversation_id } = await chat.conversations.create(ada)
-  const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
-  return { ada, conversation_id, root_id }
-}
 
 describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   it('finds each of thousands of readers by index, also in a new database', async () => {

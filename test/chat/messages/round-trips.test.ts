@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createChatApp } from '../../../lib/http/index.ts'
-import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import { type Chat, createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
 import { type CutProxy, startProxy } from '../../fault/storage/proxy.ts'
 import { createPostgresDatabase } from '../../support/databases.ts'
-import { PASSWORD } from '../../support/service.ts'
+import { PASSWORD, startThreadAlone } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
 type Acts = Record<string, { method?: string; path: string; body?: object; keyed?: true }>
@@ -23,12 +23,7 @@ describe.skipIf(!inject('postgres_url'))('the round trips to PostgreSQL', () => 
       await openStorage({ database: proxy.url }),
     )
     // Nothing else of the service reaches the database meanwhile.
-    await chat.start({ background: false })
-    await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
-    const { users } = await chat.users.list(OPERATOR, {})
-    const ada = await chat.users.actor(users[0]!.id)
-    const { conversation_id } = await chat.conversations.create(ada)
-    const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+    const { conversation_id, root_id } = await startThreadAlone(chat)
     const { fetch } = createChatApp(chat)
     const headers = await signInByHand('http://127.0.0.1', 'ada@example.org', PASSWORD, fetch)
     let sent = 0
