@@ -268,6 +268,7 @@ function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'iden
 function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof mailTasks>> {
   // Made for each run: an object that is the prototype of another one is slower to read.
   const sparing = () => withReserve(ctx, 'half')
+  // As in FREEING_KINDS.
   return {
     'conversation.remove': (run) => removeConversation(sparing(), run),
     'user.erase': (run) => erasure.resume(sparing(), run),

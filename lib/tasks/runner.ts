@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../context.ts'
-import { causeText } from '../core/errors.ts'
+import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { SECOND } from '../core/units.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import type { Database } from '../storage/database.ts'
-import { PROMPT_KINDS, REMOTE_KINDS, TASK_KINDS, type TaskDetail, type TaskKind } from './schema.ts'
-import { deleteTask, hasDueTask, hasTask, releaseTask, renewTask, type TaskRow, takeTask } from './store.ts'
+import type { Database, TransactionOptions } from '../storage/database.ts'
+import { FREEING_KINDS, PROMPT_KINDS, REMOTE_KINDS, TASK_KINDS, type TaskDetail, type TaskKind } from './schema.ts'
+import { deleteTask, hasDueTask, hasTask, type Queue, releaseTask, renewTask, type TaskRow, takeTask } from './store.ts'
 
 /** The lease of a task; another process takes a task with an expired lease. */
 const LEASE = 10 * SECOND
@@ -94,7 +94,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   /** One task after another until none is due. */
   async function work(kinds: readonly TaskKind[], ahead: number): Promise<void> {
     while (!stopping && (await hasDueTask(db, { kinds, ahead }))) {
-      const task = await db.write((tx) => takeTask(tx, { writer, lease: LEASE, kinds, ahead }))
+      const task = await take(db, { kinds, ahead }, writer)
       if (!task) return
       await execute(deps, task, { handler: handlers![task.kind], writer, stopping: stop.signal })
     }
@@ -159,6 +159,24 @@ async function whenIdle(db: Database, { wake, running, isOpen }: Workers): Promi
   }
 }
 
+/** What may be written about a task on a full disk. */
+const writingOf = (kind: TaskKind): TransactionOptions => (FREEING_KINDS.includes(kind) ? { full_disk: 'half' } : {})
+
+/** Takes a due task: where the disk is too full for that, one that frees space. */
+async function take(db: Database, queue: Queue, writer: string): Promise<TaskRow | undefined> {
+  const takeOf = (kinds: readonly TaskKind[], options?: TransactionOptions) =>
+    db.write((tx) => takeTask(tx, { ...queue, kinds, writer, lease: LEASE }), options)
+  try {
+    return await takeOf(queue.kinds)
+  } catch (error) {
+    const kinds = queue.kinds.filter((kind) => FREEING_KINDS.includes(kind))
+    const isFull = error instanceof ChatError && error.code === 'storage_full'
+    // Nothing of the reserve is given up for none.
+    if (!isFull || kinds.length === 0 || !(await hasDueTask(db, { ...queue, kinds }))) throw error
+    return takeOf(kinds, { full_disk: 'half' })
+  }
+}
+
 /** Runs a task for a turn, renewing its lease, and then deletes it or releases it for later. */
 async function execute(
   deps: WorkerDeps,
@@ -166,11 +184,12 @@ async function execute(
   { handler, writer, stopping }: { handler: TaskHandler; writer: string; stopping: AbortSignal },
 ): Promise<void> {
   const { db } = deps
+  const writing = writingOf(task.kind)
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
   const renewing = setInterval(() => {
     // While the storage fails the lease expires by itself.
-    db.write((tx) => renewTask(tx, task.id, writer, LEASE)).then(
+    db.write((tx) => renewTask(tx, task.id, writer, LEASE), writing).then(
       (isHeld) => isHeld || lost.abort(),
       () => {},
     )
@@ -180,9 +199,9 @@ async function execute(
   const detail = task.detail === null ? {} : (JSON.parse(task.detail) as TaskDetail)
   try {
     const outcome = await handler({ key: task.key, detail, signal, isOver })
-    if (outcome.done) return await db.write((tx) => deleteTask(tx, task.id, writer))
+    if (outcome.done) return await db.write((tx) => deleteTask(tx, task.id, writer), writing)
     const rest = { id: task.id, kind: outcome.kind ?? task.kind, attempts: 0, detail: JSON.stringify(outcome.detail) }
-    await db.write((tx) => releaseTask(tx, rest, { writer, delay: (outcome.delay_seconds ?? 0) * SECOND }))
+    await db.write((tx) => releaseTask(tx, rest, { writer, delay: (outcome.delay_seconds ?? 0) * SECOND }), writing)
   } catch (error) {
     await fail(deps, task, writer, error)
   } finally {
@@ -196,5 +215,7 @@ async function fail({ db, metrics, log }: WorkerDeps, task: TaskRow, writer: str
   log.warn('A task failed and will be retried', { task: task.kind, subject_id: task.key, cause: causeText(error) })
   const delay = Math.min(2 ** attempts, MAX_BACKOFF_SECONDS) * SECOND
   // If the storage fails, the lease expires by itself.
-  await db.write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay })).catch(() => {})
+  await db
+    .write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay }), writingOf(task.kind))
+    .catch(() => {})
 }

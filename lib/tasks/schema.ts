@@ -27,6 +27,9 @@ export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed', 'f
 /** The kinds that users wait for: they must not wait for those that take long. */
 export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify', 'thread.notify']
 
+/** The kinds that free space: on a full disk they may use half of its reserve. */
+export const FREEING_KINDS: readonly TaskKind[] = ['conversation.remove', 'user.erase', 'files.collect']
+
 /** The parameters of a task and its progress. */
 export const TaskDetail = v.record(v.string(), v.union([v.string(), v.number()]))
 export type TaskDetail = v.InferOutput<typeof TaskDetail>
