@@ -14,6 +14,8 @@ const OUT = `${ROOT}dist/web`
 const ICONS = ['icon-192.png', 'icon-512.png', 'icon-maskable.png']
 /** What the first screen consists of, besides `main.tsx`, which waits for a part. */
 const FIRST = ['app/start.ts', 'app/worker.ts', 'root.tsx']
+/** The oldest browsers: those that have `light-dark()`. */
+const TARGETS = ['chrome123', 'firefox125', 'safari17.5']
 const PACKAGES = ['preact', '@preact/signals', 'lowlight', 'highlight.js', 'esbuild']
 
 /** What of the packages that build it is not installed. */
@@ -72,7 +74,7 @@ export async function buildWeb() {
     minify: true,
     format: 'esm',
     platform: 'browser',
-    target: ['chrome114', 'firefox125', 'safari17'],
+    target: TARGETS,
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,
@@ -115,7 +117,7 @@ async function buildHighlight(build) {
     bundle: true,
     minify: true,
     format: 'iife',
-    target: ['chrome114', 'firefox125', 'safari17'],
+    target: TARGETS,
     write: false,
     logLevel: 'warning',
   })
@@ -131,7 +133,7 @@ async function buildWorker(build, paths) {
     bundle: true,
     minify: true,
     format: 'iife',
-    target: ['chrome114', 'firefox125', 'safari17'],
+    target: TARGETS,
     define: {
       FILES: JSON.stringify(kept),
       VERSION: JSON.stringify(createHash('sha256').update(kept.join()).digest('base64url').slice(0, 12)),

@@ -1,4 +1,5 @@
 import type { WebBrand } from 'chat-server/web'
+import { applyBrand } from './palette.ts'
 
 /** The brand, which always has a name. */
 export type Brand = WebBrand & { name: string }
@@ -13,10 +14,7 @@ export interface Config {
 /** Reads it, and applies the colors: a style in the HTML would be against the policy of the page. */
 export function readConfig(): Config {
   const config = JSON.parse(document.getElementById('config')!.textContent!) as Config
-  const { accent, accent_dark = accent } = config.brand.colors ?? {}
-  const { style } = document.documentElement
-  if (accent !== undefined) style.setProperty('--brand-light', accent)
-  if (accent_dark !== undefined) style.setProperty('--brand-dark', accent_dark)
+  applyBrand(config.brand.colors ?? {})
   const { origin } = location
   return { ...config, api: new URL(config.api || '/', origin).href.replace(/\/$/, '') }
 }
