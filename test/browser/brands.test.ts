@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
 import { look, lookInModes } from './looks.ts'
 import { expectOne, openStage, signInAsAda, write } from './people.ts'
 
-describe.each([
+describe.skipIf(!hasBrowser).each([
   ['#ffd600', 'rgb(255, 214, 0)', 'rgb(0, 0, 0)'],
   ['#E53935', 'rgb(229, 57, 53)', 'rgb(0, 0, 0)'],
   ['oklch(40% 0.1 280)', 'rgb(62, 63, 124)', 'rgb(255, 255, 255)'],

@@ -8,7 +8,7 @@ import { serve } from '../../lib/http/node/serve.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { createWebChat } from '../../lib/web/index.ts'
 import { createPuppet } from '../support/assistant.ts'
-import { launchBrowser, type Page } from '../support/browser.ts'
+import { launchBrowser } from '../support/browser.ts'
 import { drawIcons } from './icons.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url))
@@ -110,7 +110,7 @@ async function picture(name: string, address: string, options: object): Promise<
     reducedMotion: 'reduce',
     ...options,
   } as object)
-  const page = (await context.newPage()) as Page & { clock: { setFixedTime(time: number): Promise<void> } }
+  const page = await context.newPage()
   await page.clock.setFixedTime(BEGIN + 900_000)
   await page.goto(address)
   await page.fill('[name=email]', 'ada@example.org')

@@ -80,6 +80,9 @@ export interface Page {
   /** What the system of the user asks pages for; `null` is the default. */
   emulateMedia(options: MediaOptions): Promise<void>
   screenshot(options: { path?: string }): Promise<unknown>
+  mouse: { wheel(x: number, y: number): Promise<void> }
+  /** Sets the clock of the page, which stands still then; timers run on. */
+  clock: { setFixedTime(time: number): Promise<void> }
   waitForSelector(
     selector: string,
     options?: { state: 'attached' | 'detached' | 'visible' | 'hidden' },

@@ -8,7 +8,6 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
-import { useFit } from './fit.ts'
 import { useMentions } from './use-mentions.tsx'
 
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
@@ -43,7 +42,6 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
   }, [focus_key])
-  useFit(field, text)
 
   function change(next: string): void {
     setText(next)
