@@ -11,7 +11,7 @@ import { MentionBadge, UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { useWindowed } from '../parts/windowed.ts'
 import { texts } from '../texts/texts.ts'
-import { shortTime } from '../texts/time.ts'
+import { listTime } from '../texts/time.ts'
 import { isMuted } from './muted.ts'
 import { titleOf } from './title.ts'
 
@@ -108,7 +108,7 @@ function Conversation({
           {muted && <Icon name="muted" />}
           {muted && <span class="hidden">{texts.value.conversations.muted}</span>}
         </span>
-        <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
+        <time datetime={last_activity_at}>{listTime(last_activity_at)}</time>
         {(unread > 0 || mentions > 0) && (
           <span class="badges">
             {mentions > 0 && <MentionBadge count={mentions} />}

@@ -11,8 +11,15 @@ const date = formatOf({ day: 'numeric', month: 'short' })
 const dateOfYear = formatOf({ day: 'numeric', month: 'short', year: 'numeric' })
 const whole = formatOf({ dateStyle: 'full', timeStyle: 'short' })
 
-/** The time of day if it was today, else the date; the year only of another one. */
+/** The time of day, behind the date unless that is today. */
 export function shortTime(instant: string, now = Date.now()): string {
+  const time = clock.value.format(new Date(instant))
+  const short = listTime(instant, now)
+  return short === time ? time : `${short}, ${time}`
+}
+
+/** In the list of conversations: the time of day if it was today, else the date; the year only of another one. */
+export function listTime(instant: string, now = Date.now()): string {
   const at = new Date(instant)
   const today = new Date(now)
   const isThisYear = at.getFullYear() === today.getFullYear()
