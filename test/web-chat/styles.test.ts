@@ -34,7 +34,7 @@ const ALLOWED: [properties: RegExp, own: RegExp][] = [
   [/^font$/, /^(inherit|600|\s|\/ [\d.]+)*$/],
   [
     /^((padding|margin)(-\w+)*|(row-|column-)?gap)$/,
-    /^((calc|min|max|clamp)\(|\)|,|\*|-?1|auto|0|-?[12]px|5vw|env\([\w-]+\)|var\(--level, 0\)|var\(--indent\)|\s)*$/,
+    /^((calc|min|max|clamp)\(|\)|,|\*|-?1|auto|0|-?[12]px|5vw|\+|1ch|env\([\w-]+\)|var\(--level, 0\)|var\(--indent\)|var\(--digits, 1\)|\s)*$/,
   ],
   [/^(animation|transition)$/, /^(?!.*\d(ms|s)\b)/],
 ]

@@ -46,7 +46,14 @@ function List({ list: { start, isTight, items } }: { list: Kind<'list'> }) {
       {isTight ? blocks.map(tightView) : viewsOf(blocks)}
     </li>
   ))
-  return start === undefined ? <ul>{children}</ul> : <ol start={start}>{children}</ol>
+  if (start === undefined) return <ul>{children}</ul>
+  // The numbers stand in the padding: it is as wide as the longest one.
+  const digits = `${start + items.length - 1}`.length
+  return (
+    <ol start={start} style={{ '--digits': digits }}>
+      {children}
+    </ol>
+  )
 }
 
 /** The lines of an item whose list has no empty ones are no paragraph. */
