@@ -10,7 +10,7 @@ import { revokeNewcomers } from './accounts/sign-ups/revocation.ts'
 import { assertStillAdmin } from './accounts/users/rules.ts'
 import { lockUsers } from './accounts/users/store.ts'
 import type { OpenFile } from './assistant/ask.ts'
-import { createAssistant } from './assistant/create.ts'
+import { createAssistant, isOffered } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { checkFile } from './chat/attachments/checking.ts'
@@ -101,7 +101,10 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   // The log of the host, which the audit log calls, may throw: last, so that it keeps a commit from no other part.
   for (const part of [tasks, audit]) commits.subscribe(part.committed)
   const write = ofOperator(ports, createWrite({ db, commits, metrics, now, id }))
-  const provider = ports.assistant ?? createAssistant(config.assistant)
+  const assistant = {
+    provider: ports.assistant ?? createAssistant(config.assistant),
+    isOffered: ports.assistant !== undefined || isOffered(config.assistant),
+  }
   const openFile: OpenFile = (userId, fileId) => openFor({ config, db, now, files }, userId, fileId)
   const addresser: Addresser = (order, options) => recipientOf({ config, db, now, write }, order, options)
   const mail = createLiveOutbox(settings, { db, metrics, log, now, isTrusted, id, mail: ports.mail, addresser })
@@ -129,7 +132,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     clock: time.clock,
     limiter: createLimiter({ config, db, now: time.sessionNow }),
     backups: createBackups({ config, db, metrics, log, now, isTrusted, files: files.open }),
-    answers: createRunner({ config, db, write, metrics, log, now, id, presence, provider, openFile }),
+    answers: createRunner({ config, db, write, metrics, log, now, id, presence, ...assistant, openFile }),
     streams: {
       ...{ hub, poller, presence, users },
       receipts: createReadUpdates({ config, db, hub, log }),

@@ -35,6 +35,7 @@ import * as operation from './chat/conversations/service-operator.ts'
 import * as settings from './chat/conversations/service-settings.ts'
 import * as events from './chat/events/service.ts'
 import * as invites from './chat/invites/service.ts'
+import * as invitePreview from './chat/invites/service-preview.ts'
 import * as messages from './chat/messages/service.ts'
 import * as changes from './chat/messages/service-changes.ts'
 import * as notifications from './chat/notifications/service.ts'
@@ -119,7 +120,7 @@ export const USE_CASES = {
     ...useCasesOf(operation),
   },
   participants: useCasesOf(participants),
-  invites: useCasesOf(invites),
+  invites: { ...useCasesOf(invites), ...useCasesOf(invitePreview) },
   threads: {
     ...useCasesOf(threads),
     ...useCasesOf(threadTitles),

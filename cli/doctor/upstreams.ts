@@ -52,7 +52,7 @@ async function reachFailure(settings: ProviderSettings): Promise<string | undefi
 }
 
 async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
-  if (assistant.provider !== 'openai') return [skipped('assistant', 'The assistant is an echo and needs no server.')]
+  if (assistant.provider !== 'openai') return [skipped('assistant', 'No model server is configured.')]
   const url = `${(assistant.base_url ?? 'https://api.openai.com/v1').replace(/\/+$/, '')}/models`
   const pairs = assistant.headers.map((header) => header.split(/: *(.*)/s, 2) as [string, string])
   const headers = {

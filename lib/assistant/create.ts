@@ -3,18 +3,24 @@ import { createEcho } from './echo.ts'
 import { createOpenAi } from './openai/provider.ts'
 import type { Assistant } from './provider.ts'
 
-/** The assistant of the configured provider. */
+/** The assistant of the configured provider; `undefined` if there is none. */
 export function createAssistant({
-  provider,
+  provider = 'echo',
   base_url,
   model,
   api_key,
   headers,
   images,
-}: Config['assistant']): Assistant {
+}: Config['assistant']): Assistant | undefined {
+  if (provider === 'none') return undefined
   if (provider === 'echo') return createEcho()
   // `parseConfig` refuses `openai` without a model.
   return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader), images })
+}
+
+/** Whether pages offer the configured assistant: the echo only if it is set, as it otherwise stands in for one. */
+export function isOffered({ provider }: Pick<Config['assistant'], 'provider'>): boolean {
+  return provider !== undefined && provider !== 'none'
 }
 
 function splitHeader(header: string): [name: string, value: string] {

@@ -18,7 +18,13 @@ interface Run extends Draft {
 }
 
 type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id'> &
-  Pick<Streams, 'presence'> & { provider: Assistant; openFile: OpenFile }
+  Pick<Streams, 'presence'> & {
+    /** Missing: questions are refused. */
+    provider: Assistant | undefined
+    /** Whether pages offer the assistant. */
+    isOffered: boolean
+    openFile: OpenFile
+  }
 
 /** The answers this process writes. */
 export type Runner = ReturnType<typeof createRunner>
@@ -37,8 +43,11 @@ export function createRunner(ctx: RunnerContext) {
   })
 
   return {
-    /** @throws ChatError `unavailable` once the service stops */
+    isOffered: ctx.isOffered,
+
+    /** @throws ChatError `conflict` if there is no assistant; `unavailable` once the service stops */
     assertOpen(): void {
+      if (!ctx.provider) throw new ChatError('conflict', { message: 'The service has no assistant.' })
       if (drainUntil !== undefined) throw new ChatError('unavailable', { retry_after_seconds: 1 })
     },
 
@@ -101,9 +110,9 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
   const runs = new Map<string, Run>()
   let state: 'open' | 'interrupting' | 'closed' = 'open'
 
-  async function write(row: MessageRow, run: Run): Promise<void> {
+  async function write(provider: Assistant, row: MessageRow, run: Run): Promise<void> {
     try {
-      const outcome = await ask(ctx, row, run.control, (text) => {
+      const outcome = await ask({ ...ctx, provider }, row, run.control, (text) => {
         chunkWriter.add(run, text)
         if (run.isLost) run.control.abort(ENDED)
       })
@@ -119,13 +128,14 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
   return {
     /** Starts to write a claimed answer. After `close` it is left to other processes: its lease will expire. */
     start(row: MessageRow): void {
-      if (state === 'closed') return
+      const { provider } = ctx
+      if (state === 'closed' || !provider) return
       const { id: message_id, conversation_id, root_id, parent_id, depth } = row
       const place = { message_id, conversation_id, root_id, parent_id, depth, writer }
       const run: Run = { ...place, pending: '', stored: 0, control: new AbortController(), over: Promise.resolve() }
       runs.set(message_id, run)
       if (state === 'interrupting') run.control.abort(STOPPING)
-      run.over = write(row, run)
+      run.over = write(provider, row, run)
         .catch((error) => ctx.log.error('An answer could not be written', { message_id, cause: String(error) }))
         .finally(() => runs.delete(message_id))
     },

@@ -60,6 +60,7 @@ export const OPERATIONS = {
     accept: 'POST /api/invites/accept body session ends_session',
     create: 'POST /api/conversations/{conversation_id}/invites body',
     list: 'GET /api/conversations/{conversation_id}/invites query',
+    preview: 'POST /api/invites/preview body read',
     revoke: 'POST /api/invites/{token}/revoke',
   },
   keys: {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isLabel } from '../core/characters.ts'
 import { MAX_LENGTH } from '../core/lengths.ts'
 import { AttachmentsSection } from './attachments.ts'
 import { BackupSection } from './backup.ts'
@@ -51,6 +52,11 @@ const placedName = (problemOf: (name: string) => string | undefined) =>
       if (message) addIssue({ message })
     }),
   )
+const assistantName = v.pipe(
+  text,
+  v.maxLength(MAX_LENGTH.name, `must have at most ${MAX_LENGTH.name} characters`),
+  v.check(isLabel, 'must be visible, with no control characters and none that turn the text around it'),
+)
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
@@ -219,10 +225,11 @@ export const ConfigSchema = v.object({
   notifications: NotificationsSection,
   limits: LimitsSection,
   assistant: section({
+    name: key(assistantName, 'Assistant', 'Name of the assistant in pages.'),
     provider: key(
-      oneOf('echo', 'openai'),
-      'echo',
-      'Provider of the answers: echo repeats the question, openai is any server with the API of OpenAI.',
+      oneOf('none', 'echo', 'openai'),
+      undefined,
+      'Provider of the answers: none refuses questions, echo repeats the question, openai is any server with the API of OpenAI. Default: echo, which pages do not offer unless it is set here.',
     ),
     base_url: key(publicUrl, undefined, 'URL of the model server, up to /v1; default: https://api.openai.com/v1.'),
     api_key: key(apiKey, undefined, 'Bearer token for the model server; many local servers need none.', {

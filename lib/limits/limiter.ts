@@ -1,5 +1,6 @@
 import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
+import { ChatError } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets, toBucket, toCallerKey } from './buckets.ts'
@@ -27,6 +28,8 @@ export interface LimitResult extends Decision {
 export interface Limiter {
   /** @returns the result, or `undefined` without a limit */
   take(call: LimitedCall): Promise<LimitResult | undefined>
+  /** Counts a failure as a sign-in. @throws ChatError `rate_limited` at the limit of the address */
+  signInFailed(ip: string | undefined): Promise<void>
 }
 
 /** The maximum number of buckets, a few dozen bytes each: enough for a hundred thousand simultaneous callers. */
@@ -62,7 +65,17 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
     return entry.rule
   }
 
+  const takeSignIn = (address: string) => {
+    const signIns = signInLimit(config)
+    return takeShared(db, toBucket(signIns, address), now(), signIns)
+  }
+
   return {
+    async signInFailed(ip) {
+      const { allowed, retry_after_seconds = 1 } = await takeSignIn(toCallerKey({ ip }))
+      if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
+    },
+
     async take(call) {
       const version = call.limits_version === undefined ? await currentVersion() : call.limits_version
       if (version !== cached.version) cached = { version, rules: await listLimitRules(db), byRoute: new Map() }
@@ -70,8 +83,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
       const address = toCallerKey({ ip: call.ip })
       const caller = toCallerKey(call)
       if (call.is_sign_in) {
-        const signIns = signInLimit(config)
-        const decision = await takeShared(db, toBucket(signIns, address), now(), signIns)
+        const decision = await takeSignIn(address)
         // A profile applies in addition: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }

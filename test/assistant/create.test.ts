@@ -5,7 +5,7 @@ import { startModelServer, streams } from '../support/model-server.ts'
 import { asking, collect } from './turns.ts'
 
 it('creates the echo without configuration', async () => {
-  const echo = createAssistant(parseConfig().assistant)
+  const echo = createAssistant(parseConfig().assistant)!
   expect((await collect(echo(asking('Does it run?')))).pieces).toEqual(['Does ', 'it ', 'run?'])
 })
 
@@ -20,7 +20,7 @@ it('calls the configured model with the configured key and headers', async () =>
       headers: ['X-Team: chat: one', 'x-tight:2'],
     },
   })
-  expect((await collect(createAssistant(assistant)(asking('Does it run?')))).pieces).toEqual(['It ', 'runs.'])
+  expect((await collect(createAssistant(assistant)!(asking('Does it run?')))).pieces).toEqual(['It ', 'runs.'])
   expect(model.calls[0]).toMatchObject({
     request: { model: 'tiny' },
     headers: { authorization: 'Bearer sk-1', 'x-team': 'chat: one', 'x-tight': '2' },

@@ -176,6 +176,7 @@ const OTHERS: Record<string, string[]> = {
     'lib/chat/search/search.ts: rate_limited ×1',
     'lib/http/request/rate-limit.ts: rate_limited ×1',
     'lib/limits/auth-failures.ts: rate_limited ×1',
+    'lib/limits/limiter.ts: rate_limited ×1',
     'lib/limits/limiter.ts: takeShared ×2',
     'lib/limits/spending.ts: rate_limited ×2',
     'lib/limits/spending.ts: takeShared ×2',

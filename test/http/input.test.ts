@@ -86,6 +86,7 @@ const VALID: Record<string, object> = {
   conversationsRename: { title: 'Engines' },
   participantsChangeRole: { role: 'member' },
   invitesAccept: { token: 'x' },
+  invitesPreview: { token: 'x' },
   attachmentsCreate: { name: 'x', size: 1 },
   messagesPostRoot: { content: 'x' },
   messagesReply: { content: 'x' },

@@ -71,6 +71,7 @@ const BODIES: Record<string, (world: World) => object> = {
   participantsChangeRole: () => ({ role: 'viewer' }),
   invitesCreate: () => ({}),
   invitesAccept: (world) => ({ token: world.token }),
+  invitesPreview: (world) => ({ token: world.token }),
   attachmentsCreate: () => ({ name: 'file.txt', size: 3 }),
   messagesPostRoot: () => ({ content: 'hello' }),
   threadsSetTitle: (world) => ({ title: `title ${world.serial}` }),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Id, Instant, Limit, opaque } from '../../core/schema.ts'
-import { ChosenUsername, DisplayName, Email, Password, Roles } from '../users/schema.ts'
+import { DisplayName, Email, OptionalUsername, Password, Roles } from '../users/schema.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -49,7 +49,7 @@ export type NewcomerPage = v.InferOutput<typeof NewcomerPage>
 /** A sign-up with a mailed token; the address is that of the invite. */
 export const SignUp = v.object({
   token: opaque(MAX_LENGTH.token),
-  username: ChosenUsername,
+  username: OptionalUsername,
   password: Password,
   display_name: v.optional(DisplayName),
 })

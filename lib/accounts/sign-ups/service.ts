@@ -23,7 +23,7 @@ import {
 } from '../mails/store.ts'
 import { openSession, type SignedIn } from '../sessions/service.ts'
 import { administers, assertStillAdmin } from '../users/rules.ts'
-import { addUser } from '../users/service.ts'
+import { addNamedUser } from '../users/service.ts'
 import { findUser, findUserByEmail, lockUsers } from '../users/store.ts'
 import {
   type InvitedNewcomer,
@@ -121,7 +121,7 @@ export const signUp = useCase({
       const { id, email, roles } = await openInvite(ctx, tx, token)
       if (!(await deleteRequest(tx, id, 'invite'))) throw worthless()
       const newcomer = { username, email, email_verified: true, password_hash, roles: splitRoles(roles!) }
-      const user = await addUser(ctx, tx, { ...newcomer, ...(display_name && { display_name }) })
+      const user = await addNamedUser(ctx, tx, { ...newcomer, ...(display_name && { display_name }) })
       tx.audit({ act: 'newcomer.signed_up', actor_id: user.id, subject_id: user.id, ip: client.ip })
       return openSession(ctx, tx, user, client)
     })
@@ -130,6 +130,11 @@ export const signUp = useCase({
 
 async function openInvite(ctx: Context, db: Queries, token: string): Promise<EmailRequestRow> {
   if (!ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
+  return findOpenInvite(ctx, db, token)
+}
+
+/** The invite of a newcomer that can be used. @throws ChatError `not_found` */
+export async function findOpenInvite(ctx: Pick<Context, 'now'>, db: Queries, token: string): Promise<EmailRequestRow> {
   const request = await findRequestByToken(db, digest(token), 'invite', ctx.now())
   if (!request) throw worthless()
   // An invite lives by the rights of its maker; the operator's has none.

@@ -43,6 +43,16 @@ export const ChosenUsername = v.pipe(
   ),
 )
 
+/** The username of a new user, who need not choose one. */
+export const OptionalUsername = v.optional(
+  v.pipe(
+    ChosenUsername,
+    v.description(
+      'Unique without regard to case; visible, with no control, invisible, bidirectional or variation characters. Left out, it is derived from the display name, in lower case and with dots for spaces, or from the email address; a number is added if it is taken',
+    ),
+  ),
+)
+
 /** A name that is displayed instead of the username. */
 export const DisplayName = v.pipe(
   text(MAX_LENGTH.name),
@@ -208,6 +218,12 @@ export const PeopleQuery = v.object({
       v.maxLength(MAX_PEOPLE * 37),
       v.regex(ID_LIST, `must be at most ${MAX_PEOPLE} ids, separated by commas`),
       v.description('Up to 100 user ids, separated by commas: these users, in this order. Instead of `query`'),
+    ),
+  ),
+  for: v.optional(
+    v.pipe(
+      v.picklist(['direct']),
+      v.description('With `query`: only users with whom the caller could open a direct conversation'),
     ),
   ),
   limit: Limit(20, 50),

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
@@ -8,6 +9,7 @@ import { byActor } from '../audit/rules.ts'
 import { toAccount, toAccounts } from './accounts.ts'
 import { photosOf } from './photos.ts'
 import { assertStillAdmin } from './rules.ts'
+import { deriveUsername, isGivable } from './rules-naming.ts'
 import { type Account, type AccountPage, UserInput, UsersQuery } from './schema.ts'
 import { findUser, hasUsers, listUsers, listUsersNamed, lockUsers, type UserRow } from './store.ts'
 import { insertUser } from './store-naming.ts'
@@ -93,12 +95,38 @@ export const actor = useCase({
 
 const OF_THE_HOST = 'This user is a part of the host: get its actor from chat.system.'
 
-/** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
-export async function addUser(
+/** The first numbers after a taken username; then random ones, so that the search ends however many users have the name. */
+const NUMBERS = ['', 2, 3, 4, 5, 6, 7, 8, 9, 10]
+const RANDOM_NUMBERS = [10_000, 1_000_000_000, 1_000_000_000]
+
+/**
+ * Adds a user inside a transaction, with a username derived from the displayed name or the address if none is given. Several
+ * users with one name get different ones, also at the same time.
+ *
+ * @throws ChatError `email_taken`; `username_taken` for a given username
+ */
+export async function addNamedUser(
   ctx: Context,
   tx: Queries,
-  user: Omit<UserInput, 'password'> & { password_hash: string | null },
+  { username, ...user }: Omit<NewUser, 'username'> & { username?: string | undefined },
 ): Promise<UserRow> {
+  if (username !== undefined) return addUser(ctx, tx, { ...user, username })
+  const name = deriveUsername(user.display_name, user.email)
+  for (const number of [...NUMBERS, ...RANDOM_NUMBERS.map((below) => randomInt(below))]) {
+    if (!isGivable(`${name}${number}`)) continue
+    try {
+      return await addUser(ctx, tx, { ...user, username: `${name}${number}` })
+    } catch (error) {
+      if (!(error instanceof ChatError && error.code === 'username_taken')) throw error
+    }
+  }
+  throw new ChatError('username_taken')
+}
+
+type NewUser = Omit<UserInput, 'password'> & { password_hash: string | null }
+
+/** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
+export async function addUser(ctx: Context, tx: Queries, user: NewUser): Promise<UserRow> {
   const row: UserRow = {
     id: ctx.id(),
     email: user.email.trim(),

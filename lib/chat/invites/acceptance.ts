@@ -68,9 +68,13 @@ export function assertAcceptable(invite: InviteRow | undefined, issuer: Issuer, 
   return invite
 }
 
+/** Whether the configuration lets a new user sign up with an open invite. */
+export function canSignUp({ config }: Pick<Context, 'config'>, invite: InviteRow, issuer: Issuer): boolean {
+  const { allow_signup, signup_by, signup_max_uses } = config.invites
+  return allow_signup && signsUp(issuer, signup_by) && invite.signups < signup_max_uses
+}
+
 /** @throws ChatError `signup_disabled` */
 export function assertSignup({ config }: Pick<Context, 'config'>, invite: InviteRow, issuer: Issuer): void {
-  const { allow_signup, signup_by, signup_max_uses } = config.invites
-  if (!allow_signup || !signsUp(issuer, signup_by) || invite.signups >= signup_max_uses)
-    throw new ChatError('signup_disabled')
+  if (!canSignUp({ config }, invite, issuer)) throw new ChatError('signup_disabled')
 }

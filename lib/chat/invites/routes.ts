@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
-import { Accepted, CreatedInvite, Invites } from './schema.ts'
+import { Accepted, CreatedInvite, InvitePreview, Invites } from './schema.ts'
 import * as service from './service.ts'
+import { preview as previewInvite } from './service-preview.ts'
 
 export const create = route({
   method: 'POST',
@@ -34,7 +35,7 @@ export const accept = route({
   metrics: false,
   summary: 'Accept an invite, with a session or by signing up',
   description:
-    'With a session, the caller becomes a participant. Without one, `username`, `email` and `password` create an account and sign it in. A participant who accepts uses nothing up. An invite is revoked when its creator loses the right to give its role (`invite_revoked`). `invites.*` configures which invites allow a sign-up (`signup_disabled`).',
+    'With a session, the caller becomes a participant. Without one, `email` and `password` create an account and sign it in. A participant who accepts uses nothing up. An invite is revoked when its creator loses the right to give its role (`invite_revoked`). `invites.*` configures which invites allow a sign-up (`signup_disabled`).',
   access: 'optional',
   answer: 'session',
   limited_as: 'sign_in',
@@ -42,6 +43,21 @@ export const accept = route({
   response_headers: { 'Set-Cookie': 'maybe', 'X-Session-Rotated': 'maybe' },
   output: Accepted,
   run: service.accept,
+})
+
+export const preview = route({
+  method: 'POST',
+  path: '/api/invites/preview',
+  tag: 'Invites',
+  metrics: false,
+  summary: 'Show what an invite is for, before it is accepted',
+  description:
+    'For any caller with the token of an invite to a conversation or to the service: the title of the conversation, its number of participants, the user who invites, unless that is the operator, and whether a new user can sign up with it. Failures count as sign-ins.',
+  access: 'public',
+  changes: false,
+  example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
+  output: InvitePreview,
+  run: previewInvite,
 })
 
 export const revoke = route({

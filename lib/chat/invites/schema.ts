@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ChosenUsername, Email, Password } from '../../accounts/users/schema.ts'
+import { DisplayName, Email, OptionalUsername, Password, Person } from '../../accounts/users/schema.ts'
 import { MAX_LENGTH } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, opaque } from '../../core/schema.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
@@ -72,11 +72,28 @@ export type Invites = v.InferOutput<typeof Invites>
 /** The token, and without a session the account to create. */
 export const Acceptance = v.object({
   token: opaque(MAX_LENGTH.token),
-  username: v.optional(ChosenUsername),
+  username: OptionalUsername,
+  display_name: v.optional(DisplayName),
   email: v.optional(Email),
   password: v.optional(Password),
 })
 export type Acceptance = v.InferOutput<typeof Acceptance>
+
+/** The token of an invite to look at. */
+export const InviteToken = v.object({ token: opaque(MAX_LENGTH.token) })
+export type InviteToken = v.InferOutput<typeof InviteToken>
+
+/** What an invite is for, before it is accepted. */
+export const InvitePreview = v.object({
+  kind: v.pipe(v.picklist(['conversation', 'service']), v.description('What it is an invite to')),
+  title: v.optional(v.pipe(v.string(), v.description('The title of the conversation, if it has one'))),
+  participant_count: v.optional(v.pipe(v.number(), v.integer())),
+  invited_by: v.optional(Person),
+  email: v.optional(v.pipe(v.string(), v.description('The only address that may accept'))),
+  expires_at: Instant,
+  can_sign_up: v.pipe(v.boolean(), v.description('Whether a new user can sign up with it')),
+})
+export type InvitePreview = v.InferOutput<typeof InvitePreview>
 
 export const Accepted = v.object({ conversation_id: Id })
 export type Accepted = v.InferOutput<typeof Accepted>

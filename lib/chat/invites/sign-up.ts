@@ -1,5 +1,5 @@
 import { type Client, openSession, type SignedIn } from '../../accounts/sessions/service.ts'
-import { addUser } from '../../accounts/users/service.ts'
+import { addNamedUser } from '../../accounts/users/service.ts'
 import { findUserByEmail } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
@@ -23,8 +23,8 @@ export async function signUp(
   client: Client,
   input: Acceptance,
 ): Promise<AcceptResult & { signed_in: SignedIn }> {
-  const { username, email, password, token } = input
-  if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
+  const { username, display_name, email, password, token } = input
+  if (email === undefined || password === undefined) throw new ChatError('unauthenticated')
   // A host with its own authentication also creates the users.
   if (ctx.host.identity) throw new ChatError('unauthenticated')
   // Before the password is hashed, and again in the transaction.
@@ -35,6 +35,7 @@ export async function signUp(
   const password_hash = await ctx.accounts.passwords.hash(password, { ip: client.ip })
   const newcomer = {
     username,
+    ...(display_name && { display_name }),
     email,
     email_verified: provesAddress(invite),
     password_hash,
@@ -42,7 +43,7 @@ export async function signUp(
   }
   try {
     return await ctx.write(async (tx) => {
-      const user = await addUser(ctx, tx, newcomer)
+      const user = await addNamedUser(ctx, tx, newcomer)
       const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
       const { conversation_id } = accepted
       const about = { subject_id: conversation_id, conversation_id }

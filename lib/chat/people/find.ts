@@ -26,27 +26,38 @@ const MAX_LOOKUPS = 3
 /**
  * Up to `limit` users with these names, in the order of the search. It is exact where at most 500 users have one of the
  * words, or both of two words begin; of more, the first by name are compared.
+ *
+ * @param isShared only the user, and users of conversations that the user shares with them
  */
 export async function findPeople(
   db: Queries,
-  { user_id, query, limit }: { user_id: string; query: string; limit: number },
+  { user_id, query, limit, isShared = false }: { user_id: string; query: string; limit: number; isShared?: boolean },
 ): Promise<PersonRow[]> {
   const words = queryWords(query)
   const named = listNamed(db, query)
-  if (!isLong(words)) return named
+  if (!isLong(words)) return isShared ? onlyShared(db, user_id, await named) : named
   const [own, near, ...others] = await Promise.all([
     named,
     listAcquaintances(db, user_id, MAX_SHARED),
-    listCandidates(db, words, limit),
+    listCandidates(db, words, isShared ? MAX_CANDIDATES : limit),
     listWithoutWords(db, query, limit),
   ])
   const isFit = ({ username, display_name }: PersonRow) => isCalled(words, username, display_name)
   const matches = [near, ...others].flat().filter(isFit)
-  const people = new Map([...matches, ...own].map((row) => [row.id, row]))
+  const found = [...matches, ...own]
+  const people = new Map((isShared ? await onlyShared(db, user_id, found) : found).map((row) => [row.id, row]))
   const shared = new Set(near.map(({ id }) => id))
   if (near.length > 0) await addShared(db, shared, { user_id, people })
   const rank = ({ id }: PersonRow) => (id === own[0]?.id ? 0 : shared.has(id) ? 1 : 2)
   return [...people.values()].sort((a, b) => rank(a) - rank(b) || byName(a, b)).slice(0, limit)
+}
+
+/** The ones of these users who share a conversation with a user, and that user. */
+async function onlyShared(db: Queries, userId: string, rows: PersonRow[]): Promise<PersonRow[]> {
+  const ids = new Set(rows.map(({ id }) => id))
+  if (ids.size === 0) return []
+  const shared = new Set([userId, ...(await listKnownTo(db, userId, ids))])
+  return rows.filter(({ id }) => shared.has(id))
 }
 
 /** Two characters that are no separators, or one of a script without spaces, of which each begins a word. */

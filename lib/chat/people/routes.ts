@@ -8,7 +8,7 @@ export const search = route({
   tag: 'Users',
   summary: 'Find users by their names, or get users by their ids',
   description:
-    'With `query`, users to add to a conversation: the user with this very username comes first, then users of shared conversations, then others, by username. With `ids`, those of these users whom the caller may see, in this order. Returns no email addresses.',
+    'With `query`, users to add to a conversation: the user with this very username comes first, then users of shared conversations, then others, by username; with `for=direct` only those with whom a direct conversation would open. With `ids`, those of these users whom the caller may see, in this order. Returns no email addresses.',
   access: 'session',
   output: People,
   run: service.search,

@@ -3,7 +3,7 @@ import { photosOf } from '../../accounts/users/photos.ts'
 import { type People, PeopleQuery, type PersonAnswer } from '../../accounts/users/schema.ts'
 import { listVisible, type PersonRow, toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { Id } from '../../core/schema.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -37,16 +37,25 @@ export const search = useCase({
   takes: ['actor'],
   input: PeopleQuery,
   errors: ['validation_failed'],
-  run: async (ctx, actor, { query, ids, limit }): Promise<People> => {
+  run: async (ctx, actor, { query, ids, for: purpose, limit }): Promise<People> => {
     const photos = photosOf(ctx.config)
     if (query !== undefined && ids === undefined) {
-      const rows = await findPeople(ctx.db, { user_id: actor.user_id, query: parseQuery(query), limit })
+      const search = { user_id: actor.user_id, query: parseQuery(query), limit }
+      const direct = purpose === 'direct' ? directWith(ctx, actor) : 'everyone'
+      if (direct === 'none') return { users: [] }
+      const rows = await findPeople(ctx.db, { ...search, isShared: direct === 'shared' })
       return { users: rows.map((row) => toPerson(row, photos)) }
     }
     if (ids === undefined || query !== undefined) throw new ChatError('validation_failed', { errors: [EITHER] })
     return { users: (await listPeople(ctx, actor, ids.split(','))).map((row) => toPerson(row, photos)) }
   },
 })
+
+/** The users with which an actor may open a direct conversation; that also depends on the host's hook, which is not asked. */
+function directWith({ config }: Pick<Context, 'config'>, actor: Actor): 'none' | 'shared' | 'everyone' {
+  if (actor.system !== undefined) return 'everyone'
+  return config.direct.enabled && mayWrite(actor.roles) ? config.direct.who : 'none'
+}
 
 /** The users with these ids that the actor may see, in this order, each once. */
 async function listPeople({ db }: Pick<Context, 'db'>, actor: Actor, texts: string[]): Promise<PersonRow[]> {

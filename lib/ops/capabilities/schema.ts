@@ -13,7 +13,12 @@ export const OfferedLimits = v.object({
   max_depth: v.pipe(v.number(), v.description('Depth of replies; the root of a thread has depth 0')),
   reactions_per_message: v.pipe(v.number(), v.description('Number of different emoji on a message')),
   pins: v.pipe(v.number(), v.description('Number of pinned messages of a conversation')),
+  invite_uses: v.pipe(v.number(), v.description('Number of uses of an invite')),
+  sign_up_uses: v.pipe(v.number(), v.description('Number of accounts that one invite creates')),
 })
+
+/** The assistant that pages offer. */
+export const OfferedAssistant = v.object({ name: v.pipe(v.string(), v.description('For buttons and answers')) })
 
 /** The files that messages can have. */
 export const OfferedFiles = v.object({
@@ -35,6 +40,8 @@ export const Capabilities = v.object({
   sign_up: v.pipe(v.boolean(), v.description('Whether an invite can create an account')),
   web: v.pipe(v.boolean(), v.description('Whether the service has the web chat at its root')),
   search: v.pipe(v.boolean(), v.description('Whether messages can be searched')),
+  /** Missing if none is configured: questions are then refused, or answered with an echo. */
+  assistant: v.optional(OfferedAssistant),
   attachments: v.optional(OfferedFiles),
   avatars: v.optional(OfferedPhotos),
   default_layout: v.pipe(Layout, v.description('The layout of a new conversation for which none is chosen')),

@@ -97,6 +97,7 @@ const DECISIONS: Record<string, readonly AuditAct[] | 'reads' | 'own' | 'event' 
   'invites.create': ['invite.created'],
   'invites.list': 'reads',
   'invites.accept': ['invite.accepted', 'invite.signed_up', 'participant.added'],
+  'invites.preview': 'reads',
   'invites.revoke': ['invite.revoked'],
   'invites.revokeById': ['invite.revoked'],
   'threads.list': 'reads',

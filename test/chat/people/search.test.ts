@@ -46,6 +46,21 @@ describeService('people are found', (service) => {
     expect(await codeOf(ada.users.search({ query }))).toBe('validation_failed')
   })
 
+  it('for a direct conversation only where it would open', async () => {
+    const { conversation_id } = await eve.conversations.create({})
+    await eve.participants.add(conversation_id, { user_id: ids.get('wang')! })
+    const direct = async (query: string, by = eve) =>
+      (await by.users.search({ query, for: 'direct' })).users.map((user) => user.username)
+    expect(await direct('小明')).toEqual(['wang'])
+    expect(await direct('明')).toEqual(['wang'])
+    expect(await direct('grace')).toEqual([])
+    expect(await direct('eve')).toEqual(['eve'])
+    for (const name of ['wang', 'eve']) await eve.conversations.direct({ username: name })
+    expect(await codeOf(eve.conversations.direct({ username: 'grace' }))).toBe('forbidden')
+    const reader = await service.signIn('reader', ['read_only'])
+    expect(await direct('reader', reader)).toEqual([])
+  })
+
   it('with names and state, and without address, roles and subject', async () => {
     const { users } = await eve.users.search({ query: 'hopper' })
     expect(users).toEqual([{ id: ids.get('grace'), username: 'grace', display_name: 'Grace Hopper', kind: 'person' }])

@@ -13,7 +13,14 @@ const DEFAULTS = {
   default_layout: 'stream',
   direct: true,
   csrf: { cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
-  limits: { message_bytes: 65_536, max_depth: 100, reactions_per_message: 32, pins: 100 },
+  limits: {
+    message_bytes: 65_536,
+    max_depth: 100,
+    reactions_per_message: 32,
+    pins: 100,
+    invite_uses: 100,
+    sign_up_uses: 25,
+  },
 }
 
 async function start(options: Parameters<typeof startService>[1] = {}) {
@@ -54,6 +61,37 @@ it('follows the configuration, and discloses no secret of it', async () => {
     web: true,
     direct: false,
     limits: { ...DEFAULTS.limits, message_bytes: 1000 },
+  })
+})
+
+it('offers an assistant that is set in the configuration or by the host, and no other', async () => {
+  const offered = async (options: Parameters<typeof startService>[1]) =>
+    (await (await start(options)).client().capabilities.get()).assistant
+  expect(await offered({ config: { assistant: { provider: 'echo', name: 'Hal' } } })).toEqual({ name: 'Hal' })
+  expect(await offered({ config: { assistant: { provider: 'none' } } })).toBeUndefined()
+  expect(
+    await offered({
+      config: { assistant: { provider: 'none' } },
+      ports: {
+        async *assistant() {
+          yield 'Yes.'
+        },
+      },
+    }),
+  ).toEqual({ name: 'Assistant' })
+})
+
+it('refuses questions where there is no assistant', async () => {
+  const service = await start({ config: { assistant: { provider: 'none' } } })
+  const ada = await service.signIn('ada')
+  const { conversation_id } = await ada.conversations.create({})
+  const question = { content: 'Is anybody there?', role: 'assistant' as const }
+  await expect(ada.messages.postRoot(conversation_id, question)).rejects.toMatchObject({ code: 'conflict' })
+  const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'Hello' })
+  await expect(ada.messages.reply(message_id, question)).rejects.toMatchObject({ code: 'conflict' })
+  const talk = await ada.conversations.create({ layout: 'assistant' })
+  await expect(ada.messages.postRoot(talk.conversation_id, { content: 'Hello' })).rejects.toMatchObject({
+    code: 'conflict',
   })
 })
 
