@@ -16,6 +16,11 @@ describe.skipIf(!hasBrowser).each([
     await write(page, 'conversation', 'A [link](https://example.org), and @ada')
     await page.waitForSelector(':text("A link, and")')
     await expectOne(page, '.conversations a[aria-current=page]')
+    const isWhole = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.sidebar .brand .name'))`
+    expect([
+      await page.evaluate(`document.querySelector('.sidebar').offsetWidth`),
+      await page.evaluate(isWhole),
+    ]).toEqual([280, true])
     await look(page, `brand-${accent.replace(/\W+/g, '-')}`)
     await lookInModes(page, `brand-${accent.replace(/\W+/g, '-')}`)
     await page.fill('.conversation textarea', 'Ready')
