@@ -41,6 +41,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.click('.people-button')
     await ada.click('.invite button')
     const link = await ada.inputValue('.invite input')
+    await ada.waitForSelector('.invite small:has-text("25 people")')
     await look(ada, 'people')
     await ada.press('dialog', 'Escape')
     await ada.waitForSelector('dialog', { state: 'detached' })

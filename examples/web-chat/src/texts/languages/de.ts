@@ -201,7 +201,7 @@ export const texts: Texts = {
     add_hint: 'Benutzername oder E-Mail',
     add_button: 'Hinzufügen',
     invite: 'Mit einem Link einladen',
-    invite_text: (days) => `Wer diesen Link hat, kann ${days} Tage lang beitreten.`,
+    invite_text: (days, people) => `Mit diesem Link können ${people} Personen ${days} Tage lang beitreten.`,
     invite_link: 'Link',
     copy: 'Kopieren',
     copied: 'Kopiert',

@@ -192,7 +192,7 @@ export const texts = {
     add_hint: 'Username or e-mail',
     add_button: 'Add',
     invite: 'Invite by link',
-    invite_text: (days: number) => `Anyone with this link can join for ${days} days.`,
+    invite_text: (days: number, people: number) => `${people} people can join with this link, for ${days} days.`,
     invite_link: 'Link',
     copy: 'Copy',
     copied: 'Copied',
