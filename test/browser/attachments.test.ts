@@ -75,6 +75,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     const { messages } = await chat.threads.tree(ada, root_id)
     expect(messages[1]?.attachments?.map(({ name }) => name)).toEqual(['engine.png', 'notes.txt', 'pasted.txt'])
     // A thread of files alone is listed with their names.
+    await chat.conversations.rename(ada, conversation_id, { layout: 'topics' })
     await chat.messages.postRoot(ada, conversation_id, { content: '', attachment_ids: [await upload('plan.txt')] })
     await page.waitForSelector('.thread-card .excerpt:has-text("plan.txt")')
     expect(problems).toEqual([])
@@ -167,6 +168,7 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     const { attachment } = await chat.attachments.create(ada, conversation_id, { name: 'a.txt', size: 4 })
     await chat.attachments.putPart(ada, attachment.id, 1, { bytes: Buffer.from('plan') })
     await chat.messages.postRoot(ada, conversation_id, { content: 'With a file', attachment_ids: [attachment.id] })
+    await chat.conversations.rename(ada, conversation_id, { layout: 'topics' })
     await page.waitForSelector('.thread-card:has-text("With a file") .has-files:has-text("1 file")')
     await look(page, 'files-thread-list-dark')
     expect(problems).toEqual([])

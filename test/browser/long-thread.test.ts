@@ -23,12 +23,12 @@ describe.skipIf(!hasBrowser)('a long thread in the web chat', () => {
     await page.click(`${own} [aria-label=Edit]`)
     await page.fill('.edit textarea', 'Reply 30, better')
     for (const each of [1, 2, 3]) await grace.messages.reply(first.id, { content: `Above ${each}` })
-    await page.waitForSelector('.messages > li:nth-child(45)', { state: 'attached' })
+    await page.waitForSelector('.thread .messages > li:nth-child(45)', { state: 'attached' })
     await page.waitForSelector('[aria-live=polite]:text-is("grace: Above 3")', { state: 'attached' })
     expect(await page.inputValue('.edit textarea')).toBe('Reply 30, better')
     await page.press('.edit textarea', 'Enter')
     await expectOne(page, '.message:has-text("Reply 30, better")')
-    const order = `[...document.querySelectorAll('.messages > li')].map((row) => row.querySelector('.markdown').textContent)`
+    const order = `[...document.querySelectorAll('.thread .messages > li')].map((row) => row.querySelector('.markdown').textContent)`
     const texts = (await page.evaluate(order)) as string[]
     expect(texts.slice(0, 5)).toEqual(['Begin', 'First', 'Above 1', 'Above 2', 'Above 3'])
     expect(texts).toHaveLength(45)
@@ -39,15 +39,17 @@ describe.skipIf(!hasBrowser)('a long thread in the web chat', () => {
     expect(problems).toEqual([])
   }, 60_000)
 
-  it('gives the focus back to its card when it is closed, and leaves the composer as high as its text', async () => {
+  it('gives the focus back to its line when it is closed, and leaves the composer as high as its text', async () => {
     const { url, visit, problems } = await openStage({})
     const { ada, signIn, conversation_id } = await openTalk(url)
     const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    await ada.messages.reply(root.id, { content: 'First' })
     const { page } = await visit(url, PHONE)
     await signIn(page, 'ada')
     // The composer of the conversation is not rendered while its thread is open.
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
     await page.waitForSelector('.thread .composer textarea')
+    await page.waitForSelector('.thread-line', { state: 'attached' })
     const heightOf = (pane: string) =>
       page.evaluate(`document.querySelector('.${pane} .composer textarea').offsetHeight`) as Promise<number>
     const height = await heightOf('thread')

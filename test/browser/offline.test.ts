@@ -55,14 +55,16 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await write(page, 'thread', 'Second')
     await write(page, 'conversation', 'A thread')
     await page.waitForSelector('.message[data-pending=failed]:has-text("Second")')
-    await page.waitForSelector('.thread-card.pending:has-text("Not sent.")')
+    await page.waitForSelector(
+      '.conversation .message[data-pending=failed]:has-text("A thread") .note:has-text("Not sent.")',
+    )
     await page.close()
     await context.setOffline(false)
 
     const again = await context.newPage()
     await again.goto(`${url}/#/c/${conversation_id}`)
-    await again.waitForSelector('.thread-card:not(.pending):has-text("A thread")')
-    await again.click('.thread-card:has-text("Begin")')
+    await again.waitForSelector('.conversation .message:not([data-pending]):has-text("A thread")')
+    await again.click('.row:has-text("Begin") .thread-line')
     for (const text of ['Before', 'First', 'Second'])
       await expectOne(again, `.message:has-text("${text}"):not([data-pending])`)
     const { messages } = await ada.threads.tree(root.id)
@@ -104,7 +106,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await page.evaluate(KEPT)
     for (const { id } of [secret, root]) {
       await page.goto(`${url}/#/c/${conversation_id}/t/${id}`)
-      await page.waitForSelector(`[data-id="${id}"] .name:has-text("Ada Lovelace")`)
+      await page.waitForSelector(`.thread [data-message-id="${id}"] .name:has-text("Ada Lovelace")`)
       await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/threads/${id}/tree`)
     }
     await ada.messages.reply(root.id, { content: 'Live' })
@@ -112,13 +114,13 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await ada.messages.remove(secret.id)
     await expect.poll(() => page.evaluate(TEXTS), POLL).not.toContain('To be deleted')
     await expect.poll(() => page.evaluate(TEXTS), POLL).toMatch(/"Live"/)
-    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/conversations/${conversation_id}/threads`)
+    await expect.poll(() => page.evaluate(ENTRIES), POLL).toContain(`/api/conversations/${conversation_id}/messages`)
 
     await context.setOffline(true)
     await page.reload()
     await page.waitForSelector('.banner:has-text("You are offline")')
     await page.waitForSelector('.conversations a:has-text("Engines")')
-    await page.waitForSelector('.thread-card:has-text("Begin")')
+    await page.waitForSelector('.conversation .message:has-text("Begin")')
     await page.waitForSelector('.message:has-text("Live") .name:has-text("Ada Lovelace")')
     await look(page, 'offline-reload')
     await write(page, 'thread', 'Later')

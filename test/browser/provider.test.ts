@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('a sign-in with a provider in the web chat', () => 
     await page.press('[name=password]', 'Enter')
     // What the provider may tell the service.
     await page.click('button[type=submit]')
-    await expectOne(page, '.messages > [data-target=true]:has-text("It runs.")')
+    await expectOne(page, '.thread .messages > [data-target=true]:has-text("It runs.")')
     expect(page.url()).toBe(link)
     // The page of the provider loads fonts of another host.
     expect(problems.filter((each) => !each.includes('ERR_NAME_NOT_RESOLVED'))).toEqual([])

@@ -7,7 +7,7 @@ import { openTalk } from './talk.ts'
 /** Where things are in the open thread: how far from the edges of the pane. */
 const PLACES = `(() => {
   const pane = document.querySelector('.thread').getBoundingClientRect()
-  const [, , reply] = document.querySelectorAll('.messages > li')
+  const [, , reply] = document.querySelectorAll('.thread .messages > li')
   const avatar = reply.querySelector('.avatar').getBoundingClientRect()
   return {
     direction: getComputedStyle(document.documentElement).direction,
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser)('the web chat from right to left', () => {
     // As a language that is written so sets it.
     await page.evaluate(`document.documentElement.dir = 'rtl'`)
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}/m/${message.id}`)
-    await page.waitForSelector('.messages > [data-target=true] .mention')
+    await page.waitForSelector('.thread .messages > [data-target=true] .mention')
     expect(await page.evaluate(PLACES)).toEqual({
       direction: 'rtl',
       isAvatarAtStart: true,

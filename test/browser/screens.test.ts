@@ -53,6 +53,7 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     const stage = await openStage({})
     const { page, ada } = await signInAsAda(stage)
     const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
+    await stage.chat.conversations.rename(ada, conversation_id, { layout: 'topics' })
     const { root_id } = await stage.chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
     await page.emulateMedia({ forcedColors: 'active' })
     await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}/m/${root_id}`)

@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('the search page', () => {
     await page.waitForSelector('.search [role=status]:text-is("Nothing was found.")')
     await page.fill('.search input[type=date] >> nth=1', '')
     await page.click(`.found a[href$="${message_id}"]`)
-    await expectOne(page, '.messages > [data-target=true]:has-text("Full steam")')
+    await expectOne(page, '.thread .messages > [data-target=true]:has-text("Full steam")')
 
     await page.goto(`${stage.url}/#/search`)
     await page.waitForSelector('.search .hint:has-text("You can also type")')

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('tabs of one browser', () => {
       await Promise.all([write(first, 'thread', `Both ${round}`), write(second, 'thread', `Both ${round}`)])
     for (const tab of [first, second]) {
       await expect
-        .poll(() => tab.locator('.message:not([data-pending]) .markdown').allTextContents(), POLL)
+        .poll(() => tab.locator('.thread .message:not([data-pending]) .markdown').allTextContents(), POLL)
         .toHaveLength(11)
       const { messages } = await ada.threads.tree(root.id)
       expect(await textsOf(tab)).toEqual(messages.map(({ content }) => content))

@@ -16,16 +16,17 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await page.tap('dialog button[type=submit]')
     await page.fill('.conversation .composer textarea', 'Does it run?')
     await page.tap('.conversation .composer [aria-label=Send]')
-    await page.tap('.thread-card')
+    await page.tap('.message:has-text("Does it run?") .actions > .menu > button')
+    await page.tap('.panel button:text-is("Reply in thread")')
     for (const text of Array.from({ length: 12 }, (_, index) => `Line ${index}`)) {
       await page.fill('.thread .composer textarea', text)
       await page.tap('.thread .composer [aria-label=Send]')
       await page.waitForSelector(`.message:has-text("${text}")`)
     }
     for (const text of ['Line 11', 'Does it run?']) {
-      await page.tap(`.message:has-text("${text}") .actions > .menu > button`)
-      await page.tap(`.message:has-text("${text}") .panel .emoji button`)
-      await page.waitForSelector(`.message:has-text("${text}") .reaction:has-text("1")`)
+      await page.tap(`.thread .message:has-text("${text}") .actions > .menu > button`)
+      await page.tap(`.thread .message:has-text("${text}") .panel .emoji button`)
+      await page.waitForSelector(`.thread .message:has-text("${text}") .reaction:has-text("1")`)
     }
     // The keyboard of a phone makes the window smaller, and leaves with the focus.
     await page.setViewportSize({ width: 390, height: 420 })
@@ -62,7 +63,8 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await page.click('dialog button[type=submit]')
     await page.fill('.conversation .composer textarea', 'Does it run?')
     await page.press('.conversation .composer textarea', 'Enter')
-    await page.click('.thread-card')
+    await page.hover('.message:has-text("Does it run?")')
+    await page.click('.message:has-text("Does it run?") [aria-label="Reply in thread"]')
     await page.waitForSelector('.thread .message')
     await page.click('.people-button')
     await page.waitForSelector('dialog[open]:visible')

@@ -54,15 +54,15 @@ describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
     await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
     await page.click('.jump[data-to=below] button')
     await page.waitForSelector('li:has(> .unread-from):has-text("Begin")')
-    await page.waitForSelector('.messages > li:nth-child(231)', { state: 'attached' })
+    await page.waitForSelector('.thread .messages > li:nth-child(231)', { state: 'attached' })
     // Screen readers hear of what arrives, not of what is read page by page.
     expect(await page.locator('[aria-live=polite]').allTextContents()).toEqual([''])
     // Every message is there to be read and searched; what can be done with it once it is near.
-    await page.waitForSelector('.message:has-text("Begin") .actions button', { state: 'attached' })
-    const LAST = `document.querySelector('.messages > li:last-child')`
+    await page.waitForSelector('.thread .message:has-text("Begin") .actions button', { state: 'attached' })
+    const LAST = `document.querySelector('.thread .messages > li:last-child')`
     expect(await page.evaluate(`${LAST}.querySelectorAll('.actions button').length`)).toBe(0)
     await page.evaluate(`${LAST}.scrollIntoView()`)
-    await page.waitForSelector('.messages > li:last-child .actions button', { state: 'attached' })
+    await page.waitForSelector('.thread .messages > li:last-child .actions button', { state: 'attached' })
     expect(problems).toEqual([])
   }, 60_000)
 })

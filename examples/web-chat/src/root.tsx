@@ -1,13 +1,15 @@
 import type { Brand } from './app/config.ts'
 import { AppContext, useApp } from './app/context.ts'
 import type { Start } from './app/start.ts'
+import { lazy } from './parts/lazy.tsx'
 import { Chat } from './screens/chat.tsx'
 import { Failure } from './screens/failure.tsx'
-import { HostSignIn } from './screens/host-sign-in.tsx'
-import { Join } from './screens/join.tsx'
-import { SetUp } from './screens/set-up.tsx'
-import { SignIn } from './screens/sign-in.tsx'
 import { texts } from './texts/texts.ts'
+
+const HostSignIn = lazy(() => import('./screens/host-sign-in.tsx').then(({ HostSignIn }) => HostSignIn))
+const Join = lazy(() => import('./screens/join.tsx').then(({ Join }) => Join))
+const SetUp = lazy(() => import('./screens/set-up.tsx').then(({ SetUp }) => SetUp))
+const SignIn = lazy(() => import('./screens/sign-in.tsx').then(({ SignIn }) => SignIn))
 
 /** What is shown before the service is known: the name, as in the HTML of the page; then that it takes its time, or fails. */
 export function Root({ start, brand }: { start: Start; brand: Brand }) {

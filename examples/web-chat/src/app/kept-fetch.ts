@@ -1,10 +1,13 @@
 import type { Snapshot } from './snapshot.ts'
 
 /** What is kept as it was read. Lists and threads are kept as they are shown: what has changed since comes by the stream. */
-const READ = /^\/api\/(features|auth\/me|conversations\/[\w-]+\/participants)$/
+const READ = /^\/api\/(features|auth\/me|conversations\/[\w-]+\/(participants|unread))$/
 
 /** What is taken from the snapshot: besides those, the first page of lists and threads. */
-const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/threads|threads\/[\w-]+\/tree)$/
+const SHOWN = /^\/api\/(conversations|conversations\/[\w-]+\/(threads|messages)|threads\/[\w-]+\/tree)$/
+
+/** What a further page is read by. */
+const FURTHER = ['after', 'before', 'around', 'cursor_path']
 
 const ME = '/api/auth/me'
 
@@ -36,7 +39,7 @@ export function createKeptFetch(base: string, snapshot: Snapshot): typeof fetch 
       if (key === ME && response.status === 401) void snapshot.clear()
       // It is deleted, or the user may see it no longer: nothing of it is shown again.
       const id = GONE.includes(response.status)
-        ? /\/([\w-]+)\/(?:participants|threads|tree)$/.exec(key)?.[1]
+        ? /\/([\w-]+)\/(?:participants|unread|threads|messages|tree)$/.exec(key)?.[1]
         : undefined
       if (id !== undefined) void snapshot.forget(id)
       return response
@@ -52,7 +55,7 @@ export function createKeptFetch(base: string, snapshot: Snapshot): typeof fetch 
 function keyOf(base: string, address: string, method = 'GET'): string | undefined {
   const { pathname, searchParams } = new URL(address)
   const path = pathname.slice(new URL(base).pathname.replace(/\/$/, '').length)
-  const isFirst = !searchParams.has('after') && !searchParams.has('cursor_path')
+  const isFirst = !FURTHER.some((name) => searchParams.has(name))
   const isKept = READ.test(path) || (SHOWN.test(path) && searchParams.get('archived') !== 'true')
   return method === 'GET' && isFirst && isKept ? path : undefined
 }

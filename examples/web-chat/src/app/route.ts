@@ -3,12 +3,19 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 /** What the page shows: its address behind `#`. */
 export type Route =
   | { name: 'home' }
-  | { name: 'conversation'; conversation_id: string }
+  | ConversationRoute
   | ThreadRoute
   | { name: 'join'; token: string }
   | { name: 'account'; tab: string }
   | AdministrationRoute
   | SearchRoute
+
+/** A conversation, or one message in it, which is then in view. */
+export interface ConversationRoute {
+  name: 'conversation'
+  conversation_id: string
+  message_id?: string
+}
 
 /** A thread, or one message in it, which is then in view. */
 export interface ThreadRoute {
@@ -44,11 +51,9 @@ export function hrefOf(route: Route): string {
     case 'home':
       return '#/'
     case 'conversation':
-      return `#/c/${route.conversation_id}`
-    case 'thread': {
-      const thread = `#/c/${route.conversation_id}/t/${route.root_id}`
-      return route.message_id === undefined ? thread : `${thread}/m/${route.message_id}`
-    }
+      return `#/c/${route.conversation_id}${ofMessage(route)}`
+    case 'thread':
+      return `#/c/${route.conversation_id}/t/${route.root_id}${ofMessage(route)}`
     case 'join':
       return `#/join/${route.token}`
     case 'account':
@@ -62,6 +67,10 @@ export function hrefOf(route: Route): string {
   }
 }
 
+function ofMessage({ message_id }: { message_id?: string }): string {
+  return message_id === undefined ? '' : `/m/${message_id}`
+}
+
 /** The route of an address; an unknown one is that of the start. */
 export function parseHash(hash: string): Route {
   const [path = '', query] = hash.replace(/^#\/?/, '').split('?')
@@ -71,6 +80,7 @@ export function parseHash(hash: string): Route {
   if (name === 'account') return { name, tab: first ?? '' }
   if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }
   if (name !== 'c' || !first) return { name: 'home' }
+  if (second === 'm' && third) return { name: 'conversation', conversation_id: first, message_id: third }
   if (second !== 't' || !third) return { name: 'conversation', conversation_id: first }
   const thread: ThreadRoute = { name: 'thread', conversation_id: first, root_id: third }
   return fourth === 'm' && fifth ? { ...thread, message_id: fifth } : thread

@@ -8,11 +8,13 @@ import { InboxButton } from '../inbox/inbox-button.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { SwitchButton } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ConversationList } from './list.tsx'
-import { NewConversation } from './new.tsx'
+
+const NewConversation = lazy(() => import('./new.tsx').then(({ NewConversation }) => NewConversation))
 
 /** The conversations, and who is signed in. */
 export function Sidebar({ user, selected }: { user: User; selected: string | undefined }) {

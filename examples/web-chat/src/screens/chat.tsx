@@ -14,10 +14,10 @@ import { lazy } from '../parts/lazy.tsx'
 import { Toast } from '../parts/toast.tsx'
 import { SwitcherPlace } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
-import { ThreadPane } from '../threads/pane.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { UpdateNote } from './update-note.tsx'
 
+const ThreadPane = lazy(() => import('../threads/pane.tsx').then(({ ThreadPane }) => ThreadPane))
 const Account = lazy(() => import('../account/account-pane.tsx').then(({ AccountPane }) => AccountPane))
 const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane }) => SearchPane))
 const Administration = lazy(() =>
@@ -30,7 +30,8 @@ export function Chat({ user }: { user: User }) {
   const connection = useReadable(store.connection)
   const at = route.value
   const conversation_id = at.name === 'conversation' || at.name === 'thread' ? at.conversation_id : undefined
-  const { root_id, message_id } = at.name === 'thread' ? at : {}
+  const root_id = at.name === 'thread' ? at.root_id : undefined
+  const message_id = at.name === 'conversation' || at.name === 'thread' ? at.message_id : undefined
   const conversation = useConversation(conversation_id, user)
   useTitle(conversation && titleOf(conversation))
   useEffect(loadMarkdown, [])
@@ -75,6 +76,7 @@ export function Chat({ user }: { user: User }) {
           conversation={conversation}
           user={user}
           root_id={root_id}
+          message_id={root_id === undefined ? message_id : undefined}
         />
       )}
       {conversation_id !== undefined && root_id !== undefined && (

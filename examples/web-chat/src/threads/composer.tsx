@@ -18,15 +18,20 @@ interface ComposerProps {
   conversation_id: string
   /** What the draft is for. */
   place: string
+  /** What screen readers call it. */
+  label: string
   placeholder: string
   /** The field gets the focus when this changes. */
   focus_key?: string | undefined
   onSend: (content: string, role: 'user' | 'assistant', attachments: Attachment[]) => Promise<void>
+  /** Edits the last own message: an arrow up in an empty box. */
+  onEditLast?: () => void
   onTyping: () => void
 }
 
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
-export function Composer({ user_id, conversation_id, place, placeholder, focus_key, onSend, onTyping }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { user_id, conversation_id, place, label, placeholder, focus_key, onSend, onEditLast, onTyping } = props
   const { features } = useApp()
   const { composer } = texts.value
   const [text, setText] = useState(() => readDraft(user_id, place))
@@ -89,7 +94,7 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
         rows={1}
         enterkeyhint="send"
         dir="auto"
-        aria-label={composer.label}
+        aria-label={label}
         title={composer.hint}
         placeholder={asks ? composer.question : placeholder}
         value={text}
@@ -100,6 +105,10 @@ export function Composer({ user_id, conversation_id, place, placeholder, focus_k
         }}
         onKeyDown={(event) => {
           if (mentions.press(event)) return
+          if (event.key === 'ArrowUp' && text === '' && onEditLast) {
+            event.preventDefault()
+            onEditLast()
+          }
           // Enter that ends the composition of a character is not for us.
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()

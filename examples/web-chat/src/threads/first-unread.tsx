@@ -58,7 +58,7 @@ export function FirstUnread({ scroller, rows, first, count, has_more, loadMore }
 }
 
 function rowOf(scroller: RefObject<HTMLElement | null>, id: string | undefined): HTMLElement | null {
-  return id === undefined ? null : (scroller.current?.querySelector<HTMLElement>(`[data-id="${id}"]`) ?? null)
+  return id === undefined ? null : (scroller.current?.querySelector<HTMLElement>(`[data-message-id="${id}"]`) ?? null)
 }
 
 function show(row: HTMLElement): void {

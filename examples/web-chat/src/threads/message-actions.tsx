@@ -6,20 +6,18 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { texts } from '../texts/texts.ts'
-import type { MessageProps } from './message.tsx'
+import type { ArticleProps } from './message.tsx'
 import { type MessageChoice, useMessageChoices } from './message-choices.ts'
 import { useIsNear } from './near.ts'
 import { EmojiButtons, ReactionMenu } from './reactions.tsx'
 
 const Readers = lazy(() => import('./readers.tsx').then(({ ReadersDialog }) => ReadersDialog))
 
-type ActionsProps = MessageProps & { onEdit: () => void }
-
 /**
  * What the user may do with a message: the most frequent beside it, where there is a pointer; all of it in a menu. They are
  * half of what a message consists of, and are rendered once it comes near the view.
  */
-export function MessageActions(props: ActionsProps) {
+export function MessageActions(props: ArticleProps) {
   const place = useRef<HTMLDivElement>(null)
   const isNear = useIsNear(place)
   if (props.message.deleted_at) return null
@@ -30,8 +28,8 @@ export function MessageActions(props: ActionsProps) {
   )
 }
 
-function Actions(props: ActionsProps) {
-  const { message, canWrite, onReply, onEdit, user_id } = props
+function Actions(props: ArticleProps) {
+  const { message, canWrite, onReply, onThread, onEdit, user_id } = props
   const { client } = useApp()
   const [opened, setOpened] = useState<'remove' | 'readers'>()
   const choices = useMessageChoices(props, setOpened)
@@ -45,7 +43,10 @@ function Actions(props: ActionsProps) {
           {message.status !== 'streaming' && (
             <IconButton icon="reply" label={messages.reply} onClick={() => onReply(message)} />
           )}
-          {isOwn && message.role === 'user' && <IconButton icon="edit" label={messages.edit} onClick={onEdit} />}
+          {onThread && <IconButton icon="chat" label={messages.thread} onClick={() => onThread(message)} />}
+          {isOwn && message.role === 'user' && (
+            <IconButton icon="edit" label={messages.edit} onClick={() => onEdit(message.id)} />
+          )}
         </div>
       )}
       <Menu label={messages.more} button={<Icon name="more" />}>

@@ -9,6 +9,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { useMentioned } from './mentioned.ts'
 import { PendingNote } from './pending-note.tsx'
+import { QuotedMessage } from './quoted-message.tsx'
 
 const MessageFiles = lazy(() => import('../files/message-files.tsx').then(({ MessageFiles }) => MessageFiles))
 
@@ -20,6 +21,7 @@ export function MessageBody({ message, user_id }: { message: StoreMessage; user_
   if (deleted_at) return <Tombstone message={message} user_id={user_id} />
   return (
     <MentionsContext.Provider value={mentioned}>
+      {message.quote && <QuotedMessage conversation_id={message.conversation_id} quote={message.quote} />}
       {prompt !== undefined && <Prompt message={message} user_id={user_id} />}
       {role === 'assistant' && content === '' && message.status === 'streaming' && !pending && (
         <p class="note">{messages.thinking}</p>

@@ -5,7 +5,7 @@ import { messageOf } from '../parts/error-note.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
-import type { MessageProps } from './message.tsx'
+import type { ArticleProps } from './message.tsx'
 
 /** An entry of the menu of a message. */
 export interface MessageChoice {
@@ -18,7 +18,7 @@ export interface MessageChoice {
 
 /** What the user may do with a message. */
 export function useMessageChoices(
-  { message, user_id, role, canWrite, hasReceipts, onReply, onEdit }: MessageProps & { onEdit: () => void },
+  { message, user_id, role, canWrite, hasReceipts, onReply, onThread, onEdit, onUnread }: ArticleProps,
   open: (dialog: 'remove' | 'readers') => void,
 ): MessageChoice[] {
   const { store } = useApp()
@@ -34,18 +34,27 @@ export function useMessageChoices(
   async function askAgain(): Promise<void> {
     const place = parent_id === undefined ? {} : { parent_id, root_id }
     const posted = await store.post({ conversation_id, ...place, content: prompt!, role: 'assistant' })
-    if (posted && parent_id === undefined) goTo({ name: 'thread', conversation_id, root_id: posted.root_id })
+    if (posted && parent_id === undefined && !onThread)
+      goTo({ name: 'thread', conversation_id, root_id: posted.root_id })
   }
 
   async function copyLink(): Promise<void> {
-    const isCopied = await copyText(linkTo({ name: 'thread', conversation_id, root_id, message_id: id }))
+    const place = onThread ? { name: 'conversation' as const } : { name: 'thread' as const, root_id }
+    await copy(linkTo({ ...place, conversation_id, message_id: id }))
+  }
+
+  async function copy(text: string): Promise<void> {
+    const isCopied = await copyText(text)
     const { copied, not_copied } = texts.value.people
     showToast(isCopied ? copied : not_copied, { isError: !isCopied })
   }
 
   const choices: (MessageChoice | false)[] = [
     canWrite && isComplete && { icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
-    canWrite && isOwn && message.role === 'user' && { icon: 'edit', text: messages.edit, isAtHand: true, act: onEdit },
+    onThread !== undefined && { icon: 'chat', text: messages.thread, isAtHand: true, act: () => onThread(message) },
+    canWrite &&
+      isOwn &&
+      message.role === 'user' && { icon: 'edit', text: messages.edit, isAtHand: true, act: () => onEdit(id) },
     canWrite &&
       isComplete &&
       prompt !== undefined && { icon: 'again', text: messages.ask_again, act: attempt(askAgain) },
@@ -54,7 +63,9 @@ export function useMessageChoices(
       text: pinned ? messages.unpin : messages.pin,
       act: attempt(() => (pinned ? store.unpin(id) : store.pin(id))),
     },
+    message.content !== '' && { icon: 'copy', text: messages.copy_text, act: attempt(() => copy(message.content)) },
     { icon: 'link', text: messages.copy_link, act: attempt(copyLink) },
+    onUnread !== undefined && { icon: 'bell', text: messages.unread, act: attempt(() => onUnread(id)) },
     hasReceipts && { icon: 'eye', text: messages.readers, act: () => open('readers') },
     canWrite && mayRemove && isComplete && { icon: 'trash', text: messages.remove, act: () => open('remove') },
   ]

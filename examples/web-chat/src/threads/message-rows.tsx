@@ -5,7 +5,8 @@ import { type MessageProps, MessageRow } from './message.tsx'
 import type { Row } from './rows.ts'
 
 /** What is the same for all rows of a thread. */
-interface Common extends Pick<MessageProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onToggle'> {
+interface Common
+  extends Pick<MessageProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onEdit' | 'onToggle'> {
   /** The ids of messages that are new to the user. */
   fresh: ReadonlySet<string>
   /** The id of the first one of them. */
@@ -14,6 +15,8 @@ interface Common extends Pick<MessageProps, 'user_id' | 'role' | 'canWrite' | 'h
   target: string | undefined
   /** The id of the last message that the user has written. */
   last_own: string | undefined
+  /** The id of the message that is edited. */
+  editing: string | undefined
 }
 
 interface Rendered {
@@ -45,7 +48,7 @@ export function MessageRows({ rows, ...common }: Common & { rows: readonly Row[]
 function render(block: Block, common: Common, before: RenderedBlock | undefined): RenderedBlock {
   const isSame = before && isEqual(before.common, common) && isEqual(before.block.rows, block.rows)
   if (isSame && before.block.rows.length === block.rows.length) return before
-  const { fresh, first, target, last_own, ...shared } = common
+  const { fresh, first, target, last_own, editing, ...shared } = common
   const made = new Map<string, Rendered>()
   for (const { message, level, below, branch } of block.rows) {
     const { id } = message
@@ -59,6 +62,7 @@ function render(block: Block, common: Common, before: RenderedBlock | undefined)
       isNew: fresh.has(id),
       isFirstNew: id === first,
       isLastOwn: id === last_own,
+      isEditing: id === editing,
     }
     const known = before?.made.get(id)
     made.set(id, known && isEqual(known.props, props) ? known : { props, element: <MessageRow key={id} {...props} /> })

@@ -1,6 +1,6 @@
 import type { Participant } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
-import { Component } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { PlainText } from '../markdown/plain-text.tsx'
@@ -8,34 +8,32 @@ import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { Boundary } from '../parts/boundary.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { memo } from '../parts/memo.tsx'
 import { texts } from '../texts/texts.ts'
-import { longTime, shortTime } from '../texts/time.ts'
+import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { authorOf } from './author.ts'
 import { EditForm } from './edit-form.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBody } from './message-body.tsx'
 import { Reactions } from './reactions.tsx'
-import { ReadBy } from './read-by.tsx'
 import type { Row } from './rows.ts'
 
+const ReadBy = lazy(() => import('./read-by.tsx').then(({ ReadBy }) => ReadBy))
 const Revisions = lazy(() => import('./revisions.tsx').then(({ RevisionsDialog }) => RevisionsDialog))
 
 /** The deepest level that is indented: a phone has no room for more. */
 const MAX_LEVEL = 6
 
-export interface MessageProps {
+/** A message with what the user may do with it. */
+export interface ArticleProps {
   message: StoreMessage
-  level: number
-  below: number
-  branch: Row['branch']
-  /** Whether the address is that of the message. */
-  isTarget: boolean
+  /** Whether it shows who has written it; else that is above it. */
+  isHead?: boolean
   /** Whether it is new to the user. */
   isNew: boolean
-  /** Whether it is the first one that is new. */
-  isFirstNew: boolean
   /** Whether it is the last one that the user has written. */
   isLastOwn: boolean
+  isEditing: boolean
   user_id: string
   /** Of the user in the conversation. */
   role: Participant['role'] | undefined
@@ -43,39 +41,52 @@ export interface MessageProps {
   /** Whether the conversation shows who has read what. */
   hasReceipts: boolean
   onReply: (message: StoreMessage) => void
+  /** Opens the thread below it, where that is not open. */
+  onThread?: (message: StoreMessage) => void
+  onEdit: (message_id: string | undefined) => void
+  /** Marks it and what arrived after it as unread. */
+  onUnread?: (message_id: string) => Promise<void>
+}
+
+/** A message in its place in a tree. */
+export interface MessageProps extends ArticleProps {
+  level: number
+  below: number
+  branch: Row['branch']
+  /** Whether the address is that of the message. */
+  isTarget: boolean
+  /** Whether it is the first one that is new. */
+  isFirstNew: boolean
   onToggle: (id: string) => void
 }
 
-/** A message in a thread: rendered again only if something of it has changed. */
-export class MessageRow extends Component<MessageProps> {
-  override shouldComponentUpdate({ message, ...rest }: MessageProps): boolean {
-    const { message: before, ...known } = this.props
-    const keys = Object.keys(rest) as (keyof typeof rest)[]
-    return keys.some((key) => rest[key] !== known[key]) || !isSame(message, before)
-  }
+/** A message in a thread. */
+export const MessageRow = memo(function MessageRow(props: MessageProps) {
+  const { level, message, below, branch, isTarget, isFirstNew, onToggle } = props
+  const { id } = message
+  const { collapse, expand } = texts.value.messages
+  return (
+    <li data-message-id={id} data-level={Math.min(level, MAX_LEVEL)} data-target={isTarget} tabIndex={-1}>
+      {isFirstNew && <p class="unread-from">{texts.value.threads.unread_from}</p>}
+      <Boundary subject={message} fallback={<PlainText text={message.content} />}>
+        <MessageArticle {...props}>
+          {branch && (
+            <button type="button" class="branch link" aria-expanded={branch === 'open'} onClick={() => onToggle(id)}>
+              {branch === 'open' ? collapse(below) : expand(below)}
+            </button>
+          )}
+        </MessageArticle>
+      </Boundary>
+    </li>
+  )
+})
 
-  render() {
-    const { level, message, isTarget, isFirstNew } = this.props
-    return (
-      <li data-id={message.id} data-level={Math.min(level, MAX_LEVEL)} data-target={isTarget} tabIndex={-1}>
-        {isFirstNew && <p class="unread-from">{texts.value.threads.unread_from}</p>}
-        <Boundary subject={message} fallback={<PlainText text={message.content} />}>
-          <MessageArticle {...this.props} />
-        </Boundary>
-      </li>
-    )
-  }
-}
-
-/** A thread that is read again has other objects with, for the most part, the same in them. */
-function isSame(one: StoreMessage, other: StoreMessage): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
-}
-
-function MessageArticle(props: MessageProps) {
-  const { message, below, branch, isNew, isLastOwn, hasReceipts, user_id, canWrite, onToggle } = props
+/** @param props with what is below its text */
+export function MessageArticle(props: ArticleProps & { children?: ComponentChildren }) {
+  const { message, isHead = true, isNew, isLastOwn, isEditing, hasReceipts, user_id, canWrite, onEdit } = props
+  // A stream has a line for the day.
+  const isInDay = props.isHead !== undefined
   const { people } = useApp()
-  const [isEditing, setEditing] = useState(false)
   const [hasRevisions, setRevisions] = useState(false)
   const { messages } = texts.value
   const { id, role, created_at, edited_at, deleted_at, pinned, pending } = message
@@ -84,13 +95,13 @@ function MessageArticle(props: MessageProps) {
   const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
   return (
     <article class="message" aria-label={messages.actions(name)} data-role={role} data-pending={pending?.status}>
-      {role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_id} name={name} />}
+      {isHead && (role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_id} name={name} />)}
       <header>
-        <strong class="name" dir="auto">
+        <strong class={isHead ? 'name' : 'hidden'} dir="auto">
           {name}
         </strong>
         <time datetime={created_at} title={longTime(created_at)}>
-          {shortTime(created_at)}
+          {(isInDay ? timeOf : shortTime)(created_at)}
         </time>
         {edited_at && !deleted_at && (
           <button type="button" class="tag link" aria-haspopup="dialog" onClick={() => setRevisions(true)}>
@@ -107,20 +118,16 @@ function MessageArticle(props: MessageProps) {
       </header>
       <div class="content">
         {isEditing && !deleted_at ? (
-          <EditForm message={message} onDone={() => setEditing(false)} />
+          <EditForm message={message} onDone={() => onEdit(undefined)} />
         ) : (
           <MessageBody message={message} user_id={user_id} />
         )}
         {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}
         {isLastOwn && hasReceipts && <ReadBy message_id={id} />}
-        {branch && (
-          <button type="button" class="branch link" aria-expanded={branch === 'open'} onClick={() => onToggle(id)}>
-            {branch === 'open' ? messages.collapse(below) : messages.expand(below)}
-          </button>
-        )}
+        {props.children}
       </div>
       {hasRevisions && <Revisions message={message} onClose={() => setRevisions(false)} />}
-      {!pending && !isEditing && <MessageActions {...props} onEdit={() => setEditing(true)} />}
+      {!pending && !isEditing && <MessageActions {...props} />}
     </article>
   )
 }

@@ -47,6 +47,7 @@ export function ThreadPane({
   }))
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const [target, setTarget] = useState<StoreMessage>()
+  const [editing, setEditing] = useState<string>()
   const all = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])
   const shown = useGrowing(all.length)
   const rows = useMemo(() => all.slice(0, shown), [all, shown])
@@ -135,6 +136,8 @@ export function ThreadPane({
               first={first}
               target={message_id}
               last_own={last_own}
+              editing={editing}
+              onEdit={setEditing}
               user_id={user.id}
               role={conversation?.role}
               canWrite={canWrite}

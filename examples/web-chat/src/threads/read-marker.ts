@@ -73,7 +73,8 @@ function watch(
   const observer = new IntersectionObserver(
     (entries) => {
       if (!document.hasFocus()) return
-      for (const { isIntersecting, target } of entries) if (isIntersecting) onSeen((target as HTMLElement).dataset.id!)
+      for (const { isIntersecting, target } of entries)
+        if (isIntersecting) onSeen((target as HTMLElement).dataset.messageId!)
       clearTimeout(timer)
       timer = setTimeout(report, GATHER_MS)
     },
@@ -82,8 +83,8 @@ function watch(
   const observe = () => {
     // Observed anew, it reports what is in view now.
     observer.disconnect()
-    for (const row of scroller.querySelectorAll<HTMLElement>('.messages > [data-id]'))
-      if (ids.has(row.dataset.id!)) observer.observe(row)
+    for (const row of scroller.querySelectorAll<HTMLElement>('.messages > [data-message-id]'))
+      if (ids.has(row.dataset.messageId!)) observer.observe(row)
   }
   observe()
   addEventListener('focus', observe)

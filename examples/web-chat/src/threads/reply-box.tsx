@@ -44,6 +44,7 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
         user_id={user.id}
         conversation_id={conversation.id}
         place={root_id}
+        label={composer.reply_label}
         placeholder={composer.reply}
         focus_key={target?.id}
         onSend={async (content, role, attachments) => {

@@ -26,7 +26,7 @@ export function useShowTarget({ scroller, message_id, rows, isReady, has_more, l
       return
     }
     setShown(message_id)
-    const row = scroller.current?.querySelector<HTMLElement>(`[data-id="${message_id}"]`)
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-message-id="${message_id}"]`)
     const show = () => row?.scrollIntoView({ block: 'center' })
     show()
     row?.focus({ preventScroll: true })

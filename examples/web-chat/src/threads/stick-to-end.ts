@@ -51,6 +51,6 @@ export function useStickToEnd(
   }, [isReady])
   useLayoutEffect(() => {
     if (pending === undefined) return
-    scroller.current?.querySelector(`[data-id="${pending}"]`)?.scrollIntoView({ block: 'nearest' })
+    scroller.current?.querySelector(`[data-message-id="${pending}"]`)?.scrollIntoView({ block: 'nearest' })
   }, [pending])
 }

@@ -1,0 +1,111 @@
+import type { Attachment, User } from 'chat-server/client'
+import type { StoreMessage } from 'chat-server/client/store'
+import { useCallback, useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { MAX_KEPT, useKept } from '../app/kept.ts'
+import { useReadable } from '../app/readable.ts'
+import { goTo } from '../app/route.ts'
+import { titleOf } from '../conversations/title.ts'
+import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
+import { messageOf } from '../parts/error-note.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { showToast } from '../parts/toast.tsx'
+import { texts } from '../texts/texts.ts'
+import { authorOf } from '../threads/author.ts'
+import { Composer } from '../threads/composer.tsx'
+import { lastOwnOf } from '../threads/rows.ts'
+import { TypingLine } from '../threads/typing-line.tsx'
+import { MessageStream } from './stream.tsx'
+
+interface PlaceProps {
+  conversation: OpenConversation
+  user: User
+  /** The message of the address. */
+  message_id: string | undefined
+}
+
+/** A conversation as a stream, and the box below it. */
+export function ConversationStream({ conversation, user, message_id }: PlaceProps) {
+  const { client, store, people, presence } = useApp()
+  const { id, role, policy, unread_replies = 0 } = conversation
+  const part = store.conversation(id)
+  const view = useReadable(part)
+  useKept(part, view, `/api/conversations/${id}/messages`, ({ messages }) => ({
+    messages: messages.filter(({ pending, status }) => !pending && status !== 'streaming').slice(-MAX_KEPT),
+  }))
+  const [quoted, setQuoted] = useState<StoreMessage>()
+  const [editing, setEditing] = useState<string>()
+  const canWrite = mayWrite(conversation, user)
+  const { composer, stream, threads } = texts.value
+  const title = titleOf(conversation)
+  const openThread = useCallback(
+    ({ root_id }: StoreMessage) => goTo({ name: 'thread', conversation_id: id, root_id }),
+    [id],
+  )
+
+  async function post(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
+    setQuoted(undefined)
+    const more = { ...(attachments.length > 0 && { attachments }), ...(quoted && { quote_id: quoted.id }) }
+    await store.post({ conversation_id: id, content, role, ...more })
+  }
+
+  function readAll(): void {
+    const fail = (error: unknown) => showToast(messageOf(error), { isError: true })
+    if (quoted) setQuoted(undefined)
+    else void client.conversations.markRead(id, { all: true }).catch(fail)
+  }
+
+  /** A reply is in its thread, what is not there any more nowhere. */
+  const onMissing = (message_id: string) =>
+    void client.messages.get(message_id).then(
+      ({ root_id, parent_id }) =>
+        parent_id !== undefined &&
+        goTo({ name: 'thread', conversation_id: id, root_id, message_id }, { replace: true }),
+      () => showToast(threads.missing, { isError: true }),
+    )
+
+  return (
+    <>
+      <MessageStream
+        part={part}
+        view={view}
+        label={stream.messages(title)}
+        unread={Math.max(0, view.unread - unread_replies)}
+        target={message_id}
+        onMissing={onMissing}
+        editing={editing}
+        onEdit={setEditing}
+        onReadAll={readAll}
+        user_id={user.id}
+        role={role}
+        canWrite={canWrite}
+        hasReceipts={policy.receipts === 'on'}
+        onReply={setQuoted}
+        onThread={openThread}
+      />
+      <footer>
+        <TypingLine conversation_id={id} />
+        {!canWrite && <p class="quiet">{composer.viewer}</p>}
+        {quoted && (
+          <p class="replying">
+            <span dir="auto">{stream.quoting(authorOf(quoted, people))}</span>
+            <IconButton icon="close" label={stream.stop_quoting} onClick={() => setQuoted(undefined)} />
+          </p>
+        )}
+        {canWrite && (
+          <Composer
+            user_id={user.id}
+            conversation_id={id}
+            place={id}
+            label={stream.box(title)}
+            placeholder={stream.box(title)}
+            focus_key={quoted?.id}
+            onSend={post}
+            onEditLast={() => setEditing(lastOwnOf(view.messages, user.id))}
+            onTyping={() => presence.sendTyping(id)}
+          />
+        )}
+      </footer>
+    </>
+  )
+}

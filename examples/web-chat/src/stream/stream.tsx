@@ -1,0 +1,172 @@
+import type { MessagesView, MessageWindow } from 'chat-server/client/store'
+import type { RefObject } from 'preact'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { dayName } from '../texts/time.ts'
+import { useAnnouncements } from '../threads/announcements.ts'
+import type { ArticleProps } from '../threads/message.tsx'
+import { NearContext, useNearness } from '../threads/near.ts'
+import { lastOwnOf } from '../threads/rows.ts'
+import { useAnchor } from './anchor.ts'
+import { daysOf } from './groups.ts'
+import { useNewLine } from './new-line.ts'
+import { useRange } from './range.ts'
+import { StreamRow } from './row.tsx'
+import { StreamEmpty, StreamPills } from './signs.tsx'
+
+type Shared = Pick<ArticleProps, 'user_id' | 'role' | 'canWrite' | 'hasReceipts' | 'onReply' | 'onThread'>
+
+interface StreamProps extends Shared {
+  part: MessageWindow
+  view: MessagesView
+  /** What screen readers call it. */
+  label: string
+  /** How many of its messages are unread. */
+  unread: number
+  /** The message of the address, which is brought into view. */
+  target: string | undefined
+  /** The message of the address is not in it. */
+  onMissing: (message_id: string) => void
+  /** The message that is edited. */
+  editing: string | undefined
+  onEdit: (message_id: string | undefined) => void
+  /** Marks all of the place as read. */
+  onReadAll: () => void
+}
+
+/** Until it is known where the stream opens. */
+const NONE: readonly string[] = []
+
+/** Messages by arrival, newest at the bottom: opens where the new ones begin, and stays at its end as it grows. */
+export function MessageStream(props: StreamProps) {
+  const { part, view, label, target, onMissing, editing, onEdit, onReadAll, ...shared } = props
+  const { messages, status, error, has_older, has_newer } = view
+  const { user_id } = shared
+  const scroller = useRef<HTMLDivElement>(null)
+  const [top, bottom] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)]
+  const [isOpen, setOpen] = useState(false)
+  const { line, isDecided, begin, hidePill, dismiss } = useNewLine(part, view, props.unread, target !== undefined)
+  const [center, setCenter] = useState<{ id: string; at: 'start' | 'center' }>()
+  const ids = useMemo(() => messages.map(({ id }) => id), [messages])
+  const { from, to } = useRange(isDecided ? ids : NONE, center?.id ?? line?.id)
+  const isWhole = from === 0 && to === ids.length
+  const { isAtEnd, toEnd, toRow } = useAnchor(scroller, !has_newer && to === ids.length)
+  const nearness = useNearness(scroller)
+  const days = useMemo(() => daysOf(messages.slice(from, to), line?.id), [messages, from, to, line?.id])
+  const last_own = useMemo(() => lastOwnOf(messages, user_id), [messages])
+  const rowOf = (id: string) => scroller.current?.querySelector(`[data-message-id="${id}"]`) ?? undefined
+
+  // Opens at the message of the address, where the new ones begin, or at the end.
+  useLayoutEffect(() => {
+    if (!isDecided || isOpen || target !== undefined) return
+    const first = line && !line.hasPill && ids.includes(line.id) ? line.id : undefined
+    const row = first && rowOf(first)
+    if (first && !row) return
+    if (row) toRow(row, 'start')
+    else toEnd()
+    setOpen(true)
+  }, [isDecided, isOpen, target, from, to])
+
+  const goTo = useCallback(
+    async (id: string, at: 'start' | 'center') => {
+      if (!part.getSnapshot().messages.some((message) => message.id === id)) await part.jumpTo(id)
+      const isHere = part.getSnapshot().messages.some((message) => message.id === id)
+      if (isHere) setCenter({ id, at })
+      return isHere
+    },
+    [part],
+  )
+  useEffect(() => {
+    if (target === undefined || !isDecided) return
+    setOpen(true)
+    void goTo(target, 'center').then((isHere) => isHere || onMissing(target))
+  }, [target, isDecided])
+  useLayoutEffect(() => {
+    const row = center && rowOf(center.id)
+    if (!row) return
+    toRow(row, center.at)
+    ;(row as HTMLElement).focus({ preventScroll: true })
+    setCenter(undefined)
+  }, [center, from, to, ids])
+
+  // An own post comes into view, wherever that is.
+  const own = messages.findLast(({ pending }) => pending)?.id
+  useLayoutEffect(() => void (own !== undefined && isOpen && toEnd()), [own])
+
+  useVisible(top, () => void part.loadOlder(), has_older && isOpen && from === 0)
+  useVisible(bottom, () => void part.loadNewer(), has_newer && isOpen && isWhole)
+  useAnnouncements(messages, has_newer, user_id)
+  const seenEnd = useRef<string | undefined>(undefined)
+  if (isAtEnd || seenEnd.current === undefined) seenEnd.current = ids.at(-1)
+  const arrived = has_newer ? view.newer_count : ids.length - 1 - Math.max(ids.indexOf(seenEnd.current ?? ''), 0)
+
+  useEscape(scroller, () => {
+    if (editing !== undefined) return
+    dismiss()
+    onReadAll()
+  })
+
+  return (
+    <div class="stream-place">
+      <StreamPills
+        line={line?.hasPill ? line : undefined}
+        onLine={() => line && void goTo(line.id, 'start').then(hidePill)}
+        isAway={isOpen && status === 'ready' && !isAtEnd && ids.length > 0}
+        arrived={arrived}
+        onEnd={() => void (has_newer ? part.jumpTo('newest') : Promise.resolve()).then(toEnd)}
+      />
+      <div class="scroll stream" ref={scroller} data-open={isOpen}>
+        <div class="stream-list" role="log" aria-live="off" aria-label={label}>
+          {has_older && <div ref={top} class="edge" />}
+          {status === 'failed' && <ErrorNote error={error} />}
+          {status === 'loading' && <p class="quiet late">{texts.value.loading}</p>}
+          {status === 'ready' && ids.length === 0 && <StreamEmpty />}
+          <NearContext.Provider value={nearness}>
+            {days.map(({ key, at, rows }) => (
+              <section key={key} class="day">
+                <p class="day-line">
+                  <time datetime={at}>{dayName(at)}</time>
+                </p>
+                <ol class="messages">
+                  {rows.map(({ message, isHead }) => (
+                    <StreamRow
+                      key={message.id}
+                      {...shared}
+                      message={message}
+                      isHead={isHead}
+                      isTarget={message.id === target}
+                      isFirstNew={message.id === line?.id}
+                      isLastOwn={message.id === last_own}
+                      isEditing={message.id === editing}
+                      onEdit={onEdit}
+                      onUnread={(id) => {
+                        begin(id)
+                        return part.markUnread(id)
+                      }}
+                    />
+                  ))}
+                </ol>
+              </section>
+            ))}
+          </NearContext.Provider>
+          {has_newer && <div ref={bottom} class="edge below" />}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** Acts on Escape in a pane, the box included, unless something inside of it is closed by that. */
+function useEscape(inside: RefObject<HTMLElement | null>, act: () => void): void {
+  useEffect(() => {
+    const pane = inside.current!.closest<HTMLElement>('.pane')!
+    const onKey = (event: KeyboardEvent) => {
+      const isInner = event.defaultPrevented || (event.target as Element).closest('dialog, .panel, .edit')
+      if (event.key === 'Escape' && !isInner) act()
+    }
+    pane.addEventListener('keydown', onKey)
+    return () => pane.removeEventListener('keydown', onKey)
+  })
+}
