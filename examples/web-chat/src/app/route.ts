@@ -5,6 +5,8 @@ export type Route =
   | { name: 'home' }
   | ConversationRoute
   | ThreadRoute
+  | { name: 'inbox'; tab?: string }
+  | { name: 'threads' }
   | { name: 'join'; token: string }
   | { name: 'account'; tab: string }
   | AdministrationRoute
@@ -54,6 +56,10 @@ export function hrefOf(route: Route): string {
       return `#/c/${route.conversation_id}${ofMessage(route)}`
     case 'thread':
       return `#/c/${route.conversation_id}/t/${route.root_id}${ofMessage(route)}`
+    case 'inbox':
+      return route.tab === undefined ? '#/inbox' : `#/inbox/${route.tab}`
+    case 'threads':
+      return '#/threads'
     case 'join':
       return `#/join/${route.token}`
     case 'account':
@@ -76,6 +82,8 @@ export function parseHash(hash: string): Route {
   const [path = '', query] = hash.replace(/^#\/?/, '').split('?')
   const [name, first, second, third, fourth, fifth] = path.split('/')
   if (name === 'search') return { q: '', ...Object.fromEntries(new URLSearchParams(query)), name }
+  if (name === 'inbox') return { name, ...(first && { tab: first }) }
+  if (name === 'threads') return { name }
   if (name === 'join' && first) return { name, token: first }
   if (name === 'account') return { name, tab: first ?? '' }
   if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }

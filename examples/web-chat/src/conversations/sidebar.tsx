@@ -33,6 +33,14 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
         </p>
         <SwitchButton />
         <InboxButton />
+        <a
+          class="icon-button"
+          href={hrefOf({ name: 'threads' })}
+          aria-label={texts.value.followed.title}
+          title={texts.value.followed.title}
+        >
+          <Icon name="chat" />
+        </a>
         <IconButton icon="plus" label={conversations.create} onClick={() => setCreating(true)} />
         <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>
           {(close) => (

@@ -1,18 +1,17 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
+import { hrefOf } from '../app/route.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
-import { wantsAlerts } from './alerts-choice.ts'
+import { wantsAlerts } from './alerts.ts'
 
-const Inbox = lazy(() => import('./inbox.tsx').then(({ Inbox }) => Inbox))
-const Alerts = lazy(() => import('./alerts.tsx').then(({ Alerts }) => Alerts))
+const Alerts = lazy(() => import('./show-alerts.tsx').then(({ Alerts }) => Alerts))
 
-/** Opens the inbox, and shows how much in it is unread: also on the icon of the app, where the browser has one. */
+/** Leads to the inbox, and shows how much in it is unread: also on the icon of the app, where the browser has one. */
 export function InboxButton() {
-  const { store } = useApp()
-  const [isOpen, setOpen] = useState(false)
+  const { store, route } = useApp()
   const unread = useReadable(store.unreadNotifications)
   const { inbox } = texts.value
   useEffect(() => {
@@ -21,13 +20,12 @@ export function InboxButton() {
   }, [unread])
   return (
     <>
-      <button
-        type="button"
+      <a
         class="icon-button inbox-button"
-        aria-haspopup="dialog"
+        href={hrefOf({ name: 'inbox' })}
+        aria-current={route.value.name === 'inbox' ? 'page' : undefined}
         aria-label={unread > 0 ? inbox.open_unread(unread) : inbox.title}
         title={inbox.title}
-        onClick={() => setOpen(true)}
       >
         <Icon name="bell" />
         {unread > 0 && (
@@ -35,8 +33,7 @@ export function InboxButton() {
             {unread > 99 ? '99+' : unread}
           </span>
         )}
-      </button>
-      {isOpen && <Inbox onClose={() => setOpen(false)} />}
+      </a>
       {wantsAlerts.value && <Alerts />}
     </>
   )

@@ -1,32 +1,54 @@
-import type { Notification } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { titleOf } from '../conversations/title.ts'
 import { plainOf } from '../markdown/plain.ts'
 import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
-import { isAnswer, sentenceOf } from './sentence.ts'
-import { targetOf } from './target.ts'
+import { type InboxRow, unreadOf } from './rows.ts'
+import { isAnswer, sentenceOfRow } from './sentence.ts'
+import { targetOfRow } from './target.ts'
 
-/** A notification, which leads to what it is about. */
-export function InboxItem({ item, onOpen }: { item: Notification; onOpen: () => void }) {
+interface ItemProps {
+  row: InboxRow
+  tabIndex: number
+  onOpen: () => void
+  onDone: () => void
+}
+
+/** A row of the inbox, which leads to what it is about. */
+export function InboxItem({ row, tabIndex, onOpen, onDone }: ItemProps) {
   const { store, people } = useApp()
   const { conversations } = useReadable(store.conversations)
-  const { actor_user_id, conversation_id, at, excerpt, read_at } = item
+  const words = texts.value.inbox
+  const [item] = row.items
+  const { kind, actor_user_id, conversation_id, at, excerpt } = item
   const conversation = conversations.find(({ id }) => id === conversation_id)
-  const sentence = sentenceOf(item, people)
+  const isInRoom = conversation && !conversation.direct && kind !== 'added'
+  const isUnread = unreadOf(row).length > 0
   return (
     <li>
-      <a href={hrefOf(targetOf(item))} data-unread={read_at === undefined} onClick={onOpen}>
+      <a
+        href={hrefOf(targetOfRow(row))}
+        tabIndex={tabIndex}
+        data-unread={isUnread}
+        onClick={onOpen}
+        onKeyDown={(event) => {
+          if (event.key !== 'e' || event.ctrlKey || event.metaKey || event.altKey || !isUnread) return
+          event.preventDefault()
+          onDone()
+        }}
+      >
         {isAnswer(item) ? (
           <AssistantAvatar />
         ) : (
           <Avatar id={actor_user_id ?? 'app'} name={people.nameOf(actor_user_id)} />
         )}
         <span class="name" dir="auto">
-          {read_at === undefined && <span class="hidden">{texts.value.inbox.unread}</span>} {sentence}
+          {isUnread && <span class="hidden">{words.unread}</span>} {sentenceOfRow(row, people)}
+          {isInRoom && ` ${words.place(titleOf(conversation))}`}
         </span>
         <time datetime={at} title={longTime(at)}>
           {shortTime(at)}
@@ -36,8 +58,9 @@ export function InboxItem({ item, onOpen }: { item: Notification; onOpen: () => 
             {plainOf(excerpt)}
           </span>
         )}
-        {conversation && !conversation.direct && <small dir="auto">{titleOf(conversation)}</small>}
+        {kind === 'added' && conversation && <small dir="auto">{titleOf(conversation)}</small>}
       </a>
+      {isUnread && <IconButton icon="check" label={words.done} onClick={onDone} />}
     </li>
   )
 }

@@ -1,6 +1,10 @@
 import type { Notification } from 'chat-server/client'
 import type { People } from '../app/people.ts'
 import { texts } from '../texts/texts.ts'
+import { actorsOf, type InboxRow } from './rows.ts'
+
+/** How many people a row names: more are a number. */
+const NAMED = 2
 
 /** Whether it is about an answer of the assistant, which has no author. */
 export function isAnswer({ kind, actor_user_id }: Notification): boolean {
@@ -9,7 +13,21 @@ export function isAnswer({ kind, actor_user_id }: Notification): boolean {
 
 /** What has happened: who has done what. */
 export function sentenceOf(item: Notification, people: People): string {
-  const { kind, actor_user_id, count = 1 } = item
-  const { kinds } = texts.value.inbox
-  return kinds[kind](isAnswer(item) ? texts.value.assistant : people.nameOf(actor_user_id), count)
+  const { kind, count = 1 } = item
+  return texts.value.inbox.kinds[kind](nameOf(item, people), count)
+}
+
+/** What has happened in a row: of several notifications, who has written. */
+export function sentenceOfRow(row: InboxRow, people: People): string {
+  const [item, ...others] = row.items
+  if (others.length === 0) return sentenceOf(item, people)
+  const actors = actorsOf(row)
+  const names = actors
+    .slice(0, actors.length > NAMED + 1 ? NAMED : NAMED + 1)
+    .map((id) => nameOf(row.items.find(({ actor_user_id }) => actor_user_id === id)!, people))
+  return texts.value.inbox.several(names, actors.length - names.length)
+}
+
+function nameOf(item: Notification, people: People): string {
+  return isAnswer(item) ? texts.value.assistant : people.nameOf(item.actor_user_id)
 }

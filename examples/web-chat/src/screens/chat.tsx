@@ -20,6 +20,8 @@ import { UpdateNote } from './update-note.tsx'
 const ThreadPane = lazy(() => import('../threads/pane.tsx').then(({ ThreadPane }) => ThreadPane))
 const Account = lazy(() => import('../account/account-pane.tsx').then(({ AccountPane }) => AccountPane))
 const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane }) => SearchPane))
+const Inbox = lazy(() => import('../inbox/inbox-pane.tsx').then(({ InboxPane }) => InboxPane))
+const Followed = lazy(() => import('../threads/followed-pane.tsx').then(({ FollowedPane }) => FollowedPane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
 )
@@ -64,6 +66,10 @@ export function Chat({ user }: { user: User }) {
         <Administration route={at} user={user} />
       ) : at.name === 'search' ? (
         <Search route={at} user={user} />
+      ) : at.name === 'inbox' ? (
+        <Inbox tab={at.tab} />
+      ) : at.name === 'threads' ? (
+        <Followed />
       ) : conversation_id === undefined ? (
         <div class="pane nothing">
           <Icon name="chat" />

@@ -1,5 +1,7 @@
 import type { Texts } from './en.ts'
 
+const list = new Intl.ListFormat('de')
+
 /** Die Texte auf Deutsch. */
 export const texts: Texts = {
   starting: 'Einen Moment…',
@@ -179,9 +181,12 @@ export const texts: Texts = {
     title: 'Eingang',
     open_unread: (count) => `Eingang, ${count} ungelesen`,
     unread: 'Ungelesen:',
-    unread_only: 'Nur Ungelesenes',
-    read_all: 'Alles als gelesen markieren',
-    empty: 'Noch nichts hier. Erwähnungen und Antworten an dich kommen hierher.',
+    tabs: { unread: 'Ungelesen', all: 'Alle' },
+    done: 'Erledigt',
+    read_all: 'Alle als gelesen markieren',
+    empty: { unread: 'Du bist auf dem neuesten Stand.', all: 'Hier stehen Erwähnungen und Antworten an dich.' },
+    several: (names, more) => list.format(more > 0 ? [...names, `${more} weitere`] : names),
+    place: (title) => `in # ${title}`,
     kinds: {
       mention: (name) => `${name} hat dich erwähnt`,
       reply: (name) => `${name} hat dir geantwortet`,
@@ -247,6 +252,10 @@ export const texts: Texts = {
   revisions: {
     title: 'Frühere Fassungen',
     until: (time) => `Bis ${time}`,
+  },
+  followed: {
+    title: 'Themen',
+    empty: 'Hier stehen Themen, denen du folgst: die du beginnst, in denen du antwortest oder erwähnt wirst.',
   },
   threads: {
     empty: 'Noch nichts hier',

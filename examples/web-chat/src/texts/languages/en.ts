@@ -1,3 +1,5 @@
+const list = new Intl.ListFormat('en-GB')
+
 /** The texts of the page in English. Every other language has the same keys: a missing one does not compile. */
 export const texts = {
   starting: 'One moment…',
@@ -170,9 +172,12 @@ export const texts = {
     title: 'Inbox',
     open_unread: (count: number) => `Inbox, ${count} unread`,
     unread: 'Unread:',
-    unread_only: 'Unread only',
-    read_all: 'Mark all as read',
-    empty: 'Nothing here. Mentions and replies to you will be.',
+    tabs: { unread: 'Unread', all: 'All' },
+    done: 'Done',
+    read_all: 'Mark all read',
+    empty: { unread: 'You’re all caught up.', all: 'Mentions and replies to you will be here.' },
+    several: (names: readonly string[], more: number) => list.format(more > 0 ? [...names, `${more} others`] : names),
+    place: (title: string) => `in # ${title}`,
     kinds: {
       mention: (name: string) => `${name} mentioned you`,
       reply: (name: string) => `${name} replied to you`,
@@ -233,6 +238,10 @@ export const texts = {
   revisions: {
     title: 'Earlier versions',
     until: (time: string) => `Until ${time}`,
+  },
+  followed: {
+    title: 'Threads',
+    empty: 'Threads you follow will be here. You follow one when you begin it, reply in it or are mentioned.',
   },
   threads: {
     empty: 'Nothing here yet',

@@ -1,0 +1,83 @@
+import { inboxOf } from 'chat-server/client/parts'
+import { useMemo, useRef } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { hrefOf } from '../app/route.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useRoving } from '../parts/roving.ts'
+import { SettingsPane } from '../parts/settings-pane.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { AlertsChoice } from './alerts-choice.tsx'
+import { InboxItem } from './item.tsx'
+import { useNames } from './names.ts'
+import { type InboxRow, rowsOf, unreadOf } from './rows.ts'
+
+const TABS = ['unread', 'all'] as const
+
+/** What concerns the user, a row for each thread, newest first: what is unread, or all of it. */
+export function InboxPane({ tab }: { tab: string | undefined }) {
+  const { store } = useApp()
+  const current = tab === 'all' ? 'all' : 'unread'
+  const inbox = inboxOf(store)
+  const list = inbox.notifications({ unread: current === 'unread' })
+  const { notifications, status, error, has_more } = useReadable(list)
+  const unread = useReadable(store.unreadNotifications)
+  const rows = useMemo(() => rowsOf(notifications), [notifications])
+  const end = useRef<HTMLLIElement>(null)
+  const words = texts.value.inbox
+  const { run, isRunning, error: failure } = useAction((up_to: string) => inbox.markRead({ up_to }))
+  const roving = useRoving(rows.length)
+  useVisible(end, () => void list.loadMore(), has_more)
+  useNames(notifications)
+
+  function read(row: InboxRow): void {
+    const ids = unreadOf(row).map(({ id }) => id)
+    // Shown as unread again, if it fails.
+    if (ids.length > 0) void inbox.markRead({ ids }).catch(() => {})
+  }
+
+  function done(row: InboxRow): void {
+    if (current === 'unread') roving.leave()
+    read(row)
+  }
+
+  return (
+    <SettingsPane
+      title={words.title}
+      tabs={TABS.map((name) => [name, words.tabs[name], hrefOf({ name: 'inbox', tab: name })])}
+      current={current}
+    >
+      <AlertsChoice />
+      {unread > 0 && notifications[0] && (
+        <div class="toolbar">
+          <button type="button" disabled={isRunning} onClick={() => void run(notifications[0]!.id)}>
+            <Icon name="check" />
+            {words.read_all}
+          </button>
+        </div>
+      )}
+      <ErrorNote error={failure ?? (status === 'failed' ? error : undefined)} />
+      {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
+      {status === 'ready' && rows.length === 0 && <p class="quiet">{words.empty[current]}</p>}
+      <ul class="inbox rows" aria-live="off" {...roving.list}>
+        {rows.map((row, index) => (
+          <InboxItem
+            key={row.key}
+            row={row}
+            tabIndex={roving.tabIndexOf(index)}
+            onOpen={() => read(row)}
+            onDone={() => done(row)}
+          />
+        ))}
+        {has_more && (
+          <li ref={end} class="quiet">
+            {texts.value.loading}
+          </li>
+        )}
+      </ul>
+    </SettingsPane>
+  )
+}
