@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { PasswordField } from '../screens/password-field.tsx'
-import { accountTexts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
 
 /** An action that the service may want confirmed with the password; then it is done again. Show the dialog somewhere. */
 export function useConfirmed<Args extends unknown[]>(

@@ -1,5 +1,5 @@
 import type { ApiKey } from 'chat-server/client'
-import { accountTexts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
 import { shortTime } from '../texts/time.ts'
 
 /** An API key in a list, with a button that revokes it. */

@@ -5,7 +5,8 @@ import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { PasswordField } from '../screens/password-field.tsx'
-import { accountTexts, texts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
+import { texts } from '../texts/texts.ts'
 
 /** Changes the password; whoever else knows the old one is signed out with it. */
 export function PasswordForm({ user }: { user: User }) {

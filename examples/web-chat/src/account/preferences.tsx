@@ -5,7 +5,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
 import { Select } from '../parts/select.tsx'
 import { CODES, languageChoice, nameOf } from '../texts/language.ts'
-import { accountTexts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
 
 /** What the user sets for all conversations, and for this device. */
 export function Preferences() {

@@ -9,7 +9,8 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { showToast } from '../parts/toast.tsx'
-import { accountTexts, texts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
+import { texts } from '../texts/texts.ts'
 import { useConfirmed } from './confirmed.tsx'
 
 /** The names of the user, and the address. */

@@ -1,7 +1,7 @@
 import type { OwnSession } from 'chat-server/client'
 import { useAction } from '../app/action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { accountTexts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
 import { shortTime } from '../texts/time.ts'
 import { deviceOf } from './device.ts'
 

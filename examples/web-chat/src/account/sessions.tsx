@@ -3,7 +3,8 @@ import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
-import { accountTexts, texts } from '../texts/texts.ts'
+import { accountTexts } from '../texts/settings.ts'
+import { texts } from '../texts/texts.ts'
 import { SessionItem } from './session-item.tsx'
 
 /** How many sessions are read at once; ending all others reads on. */

@@ -8,7 +8,8 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
 import { Select } from '../parts/select.tsx'
 import { showToast } from '../parts/toast.tsx'
-import { administrationTexts, texts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
+import { texts } from '../texts/texts.ts'
 import { useAdmin } from './admin.ts'
 
 /** Erases a user for ever: its name has to be typed. What then goes on is shown above the list of users. */

@@ -5,7 +5,7 @@ import { Confirm } from '../parts/confirm.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { Select } from '../parts/select.tsx'
-import { administrationTexts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
 
 const METHODS = ['*', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

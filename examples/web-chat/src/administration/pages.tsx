@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { administrationTexts, texts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
+import { texts } from '../texts/texts.ts'
 
 /** A part of a list, and where the next one begins. */
 export interface Page<Item> {

@@ -3,7 +3,8 @@ import { useAction } from '../app/action.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
-import { administrationTexts, texts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
+import { texts } from '../texts/texts.ts'
 import { useAdmin } from './admin.ts'
 
 interface ProfileDialogProps {

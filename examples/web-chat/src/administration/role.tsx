@@ -1,6 +1,6 @@
 import type { Account } from 'chat-server/client/admin'
 import { Select } from '../parts/select.tsx'
-import { administrationTexts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
 
 /** What a user may do: an administrator is a member, too. */
 export type RoleChoice = 'admin' | 'member' | 'read_only'

@@ -2,7 +2,7 @@ import type { TaskRecord } from 'chat-server/client/admin'
 import { useEffect } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
-import { administrationTexts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
 import { shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
 

@@ -5,7 +5,7 @@ import { nameOf } from '../app/people.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { showToast } from '../parts/toast.tsx'
-import { administrationTexts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
 import { EraseUser } from './erase-user.tsx'
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { KeyItem } from '../account/key-item.tsx'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { accountTexts, administrationTexts } from '../texts/texts.ts'
+import { accountTexts, administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
 import { PagesEnd, usePages } from './pages.tsx'
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { SessionItem } from '../account/session-item.tsx'
 import { useApp } from '../app/context.ts'
 import { Confirm } from '../parts/confirm.tsx'
-import { administrationTexts } from '../texts/texts.ts'
+import { administrationTexts } from '../texts/settings.ts'
 import { useAdmin } from './admin.ts'
 import { PagesEnd, usePages } from './pages.tsx'
 

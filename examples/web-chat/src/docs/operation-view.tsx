@@ -1,4 +1,4 @@
-import { docsTexts } from '../texts/texts.ts'
+import { docsTexts } from '../texts/settings.ts'
 import type { CsrfNames } from './call.ts'
 import { typeOf } from './document.ts'
 import { codeIn, Prose } from './prose.tsx'

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { Brand } from '../app/config.ts'
 import { Icon } from '../parts/icon.tsx'
-import { docsTexts } from '../texts/texts.ts'
+import { docsTexts } from '../texts/settings.ts'
 import type { CsrfNames } from './call.ts'
 import { operationsOf, search } from './document.ts'
 import { OperationView } from './operation-view.tsx'

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import { docsTexts } from '../texts/texts.ts'
+import { docsTexts } from '../texts/settings.ts'
 import { codeIn } from './prose.tsx'
 import type { Parameter } from './types.ts'
 

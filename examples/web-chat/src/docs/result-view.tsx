@@ -1,4 +1,4 @@
-import { docsTexts } from '../texts/texts.ts'
+import { docsTexts } from '../texts/settings.ts'
 import type { Result } from './call.ts'
 
 /** What an endpoint has answered. */

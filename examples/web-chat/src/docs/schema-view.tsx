@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { docsTexts } from '../texts/texts.ts'
+import { docsTexts } from '../texts/settings.ts'
 import { nameOf, objectsOf, typeOf } from './document.ts'
 import { codeIn } from './prose.tsx'
 import type { OpenApi, Schema } from './types.ts'

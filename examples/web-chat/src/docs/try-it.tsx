@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { docsTexts } from '../texts/texts.ts'
+import { docsTexts } from '../texts/settings.ts'
 import { type CsrfNames, call, type Input, pathOf, type Result } from './call.ts'
 import { ParameterField } from './parameter-field.tsx'
 import { ResultView } from './result-view.tsx'

@@ -1,27 +1,20 @@
 import { LANGUAGES } from 'virtual:languages'
 import { computed, effect, signal } from '@preact/signals'
 import { language } from './language.ts'
-import { texts as en, type Texts } from './languages/en.ts'
+import { texts as en, type FirstTexts, type Texts } from './languages/en.ts'
 
 /** How dates are written: as in the country of the browser, if it has the language that is shown. */
 export const locale = computed(
   () => navigator.languages.find((tag) => tag.toLowerCase().startsWith(language.value)) ?? language.value,
 )
 
-/** Those of English are always there, for when others cannot be loaded. */
-const loaded = signal<Record<string, Texts>>({ en })
+const loaded = signal<Record<string, Texts>>({})
 
-/** The texts of the page. */
-export const texts = computed<Texts>(() => loaded.value[language.value] ?? en)
+/** The texts of the language that is shown, once they are loaded; of English there are none. */
+export const loadedTexts = computed(() => loaded.value[language.value])
 
-/** Those of the account screens. */
-export const accountTexts = computed(() => texts.value.account)
-
-/** Those of the administration. */
-export const administrationTexts = computed(() => texts.value.administration)
-
-/** Those of the page of the API. */
-export const docsTexts = computed(() => texts.value.docs)
+/** The texts of the page: in English where others cannot be loaded. */
+export const texts = computed<FirstTexts>(() => loadedTexts.value ?? en)
 
 /** Loads the texts of the language that is shown, unless they are there. */
 export async function loadTexts(): Promise<void> {

@@ -1,0 +1,15 @@
+import { computed } from '@preact/signals'
+import { texts as en } from './settings-en.ts'
+import { loadedTexts } from './texts.ts'
+
+/** The texts that the first screen does not have. */
+const texts = computed(() => loadedTexts.value ?? en)
+
+/** Those of the account screens. */
+export const accountTexts = computed(() => texts.value.account)
+
+/** Those of the administration. */
+export const administrationTexts = computed(() => texts.value.administration)
+
+/** Those of the page of the API. */
+export const docsTexts = computed(() => texts.value.docs)
