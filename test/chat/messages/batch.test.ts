@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../../lib/core/actor.ts'
-import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
 import { type Sql, sql, statement } from '../../../lib/storage/sql.ts'
 import { promised } from '../../storage/handles.ts'
