@@ -27,6 +27,7 @@ const CALLS: Record<string, Record<string, Bound>> = {
   'lib/accounts/passwords/hash.ts': { 'normalize ×2': 'input' },
   'lib/accounts/profile/service.ts': { 'normalize ×1': 'input' },
   'lib/accounts/users/rules.ts': { 'normalize ×1': 'input' },
+  'lib/accounts/users/rules-naming.ts': { 'normalize ×1': 'input' },
   'lib/accounts/users/schema.ts': { 'normalize ×2': 'input' },
   'lib/accounts/users/service.ts': { 'normalize ×1': 'input' },
   'lib/accounts/users/store-names.ts': { 'normalize ×1': 'input' },

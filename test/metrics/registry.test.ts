@@ -29,7 +29,7 @@ import {
 const MAX_SERIES = 3_500
 
 /** Routes that no metric counts. */
-const LETTING_IN = /^\/api\/(setup|auth|oauth)(\/|$)|^\/api\/invites\/accept$/
+const LETTING_IN = /^\/api\/(setup|auth|oauth)(\/|$)|^\/api\/invites\/(accept|preview)$/
 
 const seriesOf = (page: string) => page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
