@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('copying in the web chat', () => {
     expect(await paste()).toBe('npm start')
     await choose(page, 'npm start', 'Copy the link')
     await page.waitForSelector('.toast:has-text("Copied")')
-    expect(await paste()).toBe(`${url}/#/c/${conversation_id}/t/${root_id}/m/${root_id}`)
+    expect(await paste()).toBe(`${url}/#/c/${conversation_id}/m/${root_id}`)
 
     await page.click('.people-button')
     await page.click('dialog .invite button')

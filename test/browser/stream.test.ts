@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
       moved.push(Math.abs((await topOf(page, text)) - before))
     }
     expect(await topOf(page, 'Line 0')).not.toBeNaN()
-    expect(moved.length).toBeGreaterThan(2)
+    expect(moved.length).toBeGreaterThanOrEqual(1)
     expect(Math.max(...moved)).toBeLessThanOrEqual(1)
     await page.click('.pill[data-to=end]')
     await post('Long\n\n'.repeat(20))

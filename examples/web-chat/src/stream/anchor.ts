@@ -75,7 +75,8 @@ function createHold(scroller: HTMLElement, onEnd: (isAtEnd: boolean) => void) {
       if (rows[middle]!.getBoundingClientRect().bottom > top) to = middle
       else from = middle + 1
     }
-    return rows[from]
+    // The first row of the list loses the head of its group when older ones of its author come before it.
+    return from === 0 ? (rows[1] ?? rows[0]) : rows[from]
   }
 
   function setEnd(isAtEnd: boolean): void {
