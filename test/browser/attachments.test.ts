@@ -27,7 +27,13 @@ function give(page: Page, kind: 'drop' | 'paste', name: string): Promise<unknown
 async function open(attachments: object = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'chat-web-files-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const stage = await openStage({}, { attachments: { enabled: true, storage: `fs:${folder}`, ...attachments } })
+  const stage = await openStage(
+    {},
+    {
+      assistant: { provider: 'echo' },
+      attachments: { enabled: true, storage: `fs:${folder}`, ...attachments },
+    },
+  )
   const { page, ada } = await signInAsAda(stage)
   const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
   const { root_id } = await stage.chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })

@@ -110,7 +110,8 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.waitForSelector('.message[data-role=assistant] pre:has-text("difference")')
     await ada.waitForSelector('.stop', { state: 'detached' })
 
-    await ada.click('.thread [aria-label="Ask the assistant"]')
+    // After an answer, what is written goes to the assistant, also when the page was loaded again.
+    await ada.waitForSelector('.thread [aria-label="Ask the assistant"][aria-pressed=true]')
     await write(ada, 'thread', 'More?')
     const endless = await puppet.asked()
     endless.say('On and on')

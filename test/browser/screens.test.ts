@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser)('every screen', () => {
   }, 120_000)
 
   it('shows what is selected, and badges, where the system sets the colors', async () => {
-    const stage = await openStage({})
+    const stage = await openStage({}, { assistant: { provider: 'echo' } })
     const { page, ada } = await signInAsAda(stage)
     const { conversation_id } = await stage.chat.conversations.create(ada, { title: 'Engines' })
     await stage.chat.conversations.rename(ada, conversation_id, { layout: 'topics' })

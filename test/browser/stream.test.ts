@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
 import { expectOne, openStage, write } from './people.ts'
@@ -196,4 +197,51 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     await page.waitForSelector('.thread-line:focus')
     expect(problems).toEqual([])
   }, 180_000)
+
+  it('asks the assistant with one message, and goes on asking in a talk with it, also after a reload', async () => {
+    const puppet = createPuppet()
+    const { url, visit, problems } = await openStage({ assistant: puppet.assistant })
+    const { ada, signIn, conversation_id } = await openTalk(url)
+    const { page } = await visit(url)
+    await signIn(page, 'ada')
+    const askIn = async (id: string, text: string) => {
+      await page.goto(`${url}/#/c/${id}`)
+      await page.waitForSelector('.stream[data-open=true]')
+      await page.click('.conversation [aria-label="Ask the assistant"][aria-pressed=false]')
+      await write(page, 'conversation', text)
+      const answer = await puppet.asked()
+      answer.say('It does.')
+      answer.end()
+      await page.waitForSelector('.message[data-role=assistant]:has-text("It does.")')
+    }
+    await askIn(conversation_id, 'Does it run?')
+    await page.waitForSelector('.conversation [aria-label="Ask the assistant"][aria-pressed=false]')
+    await write(page, 'conversation', 'Good to know.')
+    await page.waitForSelector('.message[data-role=user]:has-text("Good to know."):not([data-pending])')
+
+    const talk = await ada.conversations.create({ title: 'Talk', layout: 'assistant' })
+    for (const text of ['And this?', 'And that?']) {
+      await page.goto(`${url}/#/c/${talk.conversation_id}`)
+      await page.reload()
+      await page.waitForSelector('.conversation [aria-label="Ask the assistant"][aria-pressed=true]')
+      await write(page, 'conversation', text)
+      const answer = await puppet.asked()
+      answer.say(`About ${text}`)
+      answer.end()
+      await page.waitForSelector(`.message[data-role=assistant]:has-text("About ${text}")`)
+    }
+    expect(problems).toEqual([])
+  }, 90_000)
+
+  it('takes what is typed while nothing has the focus, and offers no assistant where none is configured', async () => {
+    const { page, open, problems } = await openRoom(1)
+    await open()
+    await page.waitForSelector('.conversation .send')
+    // What is typed with the focus nowhere goes to the box.
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.type('Hi')
+    expect(await page.inputValue('.conversation .composer textarea')).toBe('Hi')
+    expect(await page.locator('.ask').allTextContents()).toEqual([])
+    expect(problems).toEqual([])
+  }, 60_000)
 })

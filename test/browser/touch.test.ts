@@ -18,9 +18,15 @@ describe.skipIf(!hasBrowser)('the web chat on a small screen', () => {
     await page.tap('.conversation .composer [aria-label=Send]')
     await page.tap('.message:has-text("Does it run?") .actions > .menu > button')
     await page.tap('.panel button:text-is("Reply in thread")')
+    // Enter begins a line; the button sends, and the keys on the screen stay.
+    await page.tap('.thread .composer textarea')
+    await page.fill('.thread .composer textarea', 'First')
+    await page.press('.thread .composer textarea', 'Enter')
+    expect(await page.inputValue('.thread .composer textarea')).toBe('First\n')
     for (const text of Array.from({ length: 12 }, (_, index) => `Line ${index}`)) {
       await page.fill('.thread .composer textarea', text)
       await page.tap('.thread .composer [aria-label=Send]')
+      await page.waitForSelector('.thread .composer textarea:focus')
       await page.waitForSelector(`.message:has-text("${text}")`)
     }
     for (const text of ['Line 11', 'Does it run?']) {

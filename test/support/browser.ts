@@ -81,6 +81,8 @@ export interface Page {
   emulateMedia(options: MediaOptions): Promise<void>
   screenshot(options: { path?: string }): Promise<unknown>
   mouse: { wheel(x: number, y: number): Promise<void> }
+  /** The keys, for what has the focus, or nothing. */
+  keyboard: { type(text: string): Promise<void> }
   /** Sets the clock of the page, which stands still then; timers run on. */
   clock: { setFixedTime(time: number): Promise<void> }
   waitForSelector(

@@ -2,7 +2,7 @@ import { findOpenInvite } from '../../accounts/sign-ups/service.ts'
 import { photosOf } from '../../accounts/users/photos.ts'
 import { listVisible, toPerson } from '../../accounts/users/store-people.ts'
 import type { Context } from '../../context.ts'
-import { ChatError } from '../../core/errors.ts'
+import { ChatError, type ErrorCode } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
@@ -11,6 +11,9 @@ import { findConversation } from '../memberships/store-conversations.ts'
 import { assertAcceptable, canSignUp } from './acceptance.ts'
 import { type InvitePreview, InviteToken } from './schema.ts'
 import { findInviteByToken, findIssuer } from './store.ts'
+
+/** What a token may be answered with that is of no use. */
+const REFUSALS: readonly ErrorCode[] = ['not_found', 'invite_revoked', 'invite_expired', 'invite_used']
 
 /**
  * What an invite is for, to a conversation or to the service, for any caller with its token. Only failures count against the
@@ -21,12 +24,12 @@ import { findInviteByToken, findIssuer } from './store.ts'
 export const preview = useCase({
   takes: ['client'],
   input: InviteToken,
-  errors: ['not_found', 'invite_revoked', 'invite_expired', 'invite_used'],
+  errors: REFUSALS,
   run: async (ctx, client, { token }): Promise<InvitePreview> => {
     try {
       return await ctx.db.snapshot((db) => read(ctx, db, token))
     } catch (error) {
-      if (error instanceof ChatError) await ctx.limiter.signInFailed(client.ip)
+      if (error instanceof ChatError && REFUSALS.includes(error.code)) await ctx.limiter.signInFailed(client.ip)
       throw error
     }
   },

@@ -6,3 +6,14 @@ export function focusIn(pane: Element | null): void {
   const target = field ?? pane?.querySelector<HTMLElement>('[tabindex="-1"]')
   target?.focus()
 }
+
+/** What is typed while nothing has the focus goes to the box: of a thread, where one is open. @returns a function that ends it */
+export function typeIntoBox(): () => void {
+  const onKey = ({ key, ctrlKey, metaKey, altKey, isComposing }: KeyboardEvent) => {
+    const isText = key.length === 1 && key !== ' ' && !ctrlKey && !metaKey && !altKey && !isComposing
+    if (!isText || document.activeElement !== document.body || document.querySelector('dialog[open]')) return
+    Array.from(document.querySelectorAll<HTMLElement>('.composer textarea')).at(-1)?.focus()
+  }
+  addEventListener('keydown', onKey)
+  return () => removeEventListener('keydown', onKey)
+}

@@ -9,6 +9,7 @@ import { titleOf } from '../conversations/title.ts'
 import { useConversation } from '../conversations/use-conversation.ts'
 import { loadMarkdown } from '../markdown/lazy.tsx'
 import { Announcer } from '../parts/announcer.tsx'
+import { typeIntoBox } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Toast } from '../parts/toast.tsx'
@@ -37,6 +38,7 @@ export function Chat({ user }: { user: User }) {
   const conversation = useConversation(conversation_id, user)
   useTitle(conversation && titleOf(conversation))
   useEffect(loadMarkdown, [])
+  useEffect(typeIntoBox, [])
   useEffect(() => {
     if (connection.status === 'ended' && connection.error === undefined) session.end()
   }, [connection])

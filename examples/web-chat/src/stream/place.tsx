@@ -99,6 +99,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
             place={id}
             label={stream.box(title)}
             placeholder={stream.box(title)}
+            isTalk={conversation.layout === 'assistant'}
             focus_key={quoted?.id}
             onSend={post}
             onEditLast={() => setEditing(lastOwnOf(view.messages, user.id))}

@@ -1,5 +1,5 @@
 import type { Attachment } from 'chat-server/client'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { keepDraft, readDraft } from '../app/drafts.ts'
 import { AttachButton } from '../files/attach-button.tsx'
@@ -21,6 +21,8 @@ interface ComposerProps {
   /** What screen readers call it. */
   label: string
   placeholder: string
+  /** Whether what is written goes to the assistant until the user chooses otherwise; else one question does. */
+  isTalk: boolean
   /** The field gets the focus when this changes. */
   focus_key?: string | undefined
   onSend: (content: string, role: 'user' | 'assistant', attachments: Attachment[]) => Promise<void>
@@ -29,13 +31,17 @@ interface ComposerProps {
   onTyping: () => void
 }
 
+/** Whether the user points with a finger, and writes with keys on the screen: there Enter begins a line. */
+const isCoarse = () => matchMedia('(pointer: coarse)').matches
+
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
 export function Composer(props: ComposerProps) {
-  const { user_id, conversation_id, place, label, placeholder, focus_key, onSend, onEditLast, onTyping } = props
+  const { user_id, conversation_id, place, label, placeholder, isTalk, focus_key, onSend, onEditLast, onTyping } = props
   const { features } = useApp()
   const { composer } = texts.value
   const [text, setText] = useState(() => readDraft(user_id, place))
-  const [asks, setAsks] = useState(false)
+  const [isAsking, setAsking] = useState(isTalk)
+  const asks = isAsking && features.assistant !== undefined
   const field = useRef<HTMLTextAreaElement>(null)
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
   const files = useFiles(conversation_id, place)
@@ -44,6 +50,7 @@ export function Composer(props: ComposerProps) {
   const hasFiles = !asks && files.uploads.length > 0
   const canSend = (text.trim() !== '' || hasFiles) && (!hasFiles || files.areReady) && excess <= 0
   const mentions = useMentions(field, conversation_id, change)
+  useEffect(() => setAsking(isTalk), [isTalk])
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
   }, [focus_key])
@@ -56,7 +63,8 @@ export function Composer(props: ComposerProps) {
   function send(): void {
     if (!canSend) return
     change('')
-    field.current?.focus()
+    setAsking(isTalk)
+    if (!isCoarse()) field.current?.focus()
     void onSend(text.trim(), asks ? 'assistant' : 'user', hasFiles ? files.take() : [])
   }
 
@@ -69,30 +77,31 @@ export function Composer(props: ComposerProps) {
         send()
       }}
       {...(features.attachments && dropOf(files.add, setDropping))}
-      data-files={features.attachments !== undefined}
       data-dropping={isDropping}
     >
       {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} isAsking={asks} />}
-      <button
-        type="button"
-        class="icon-button ask"
-        aria-pressed={asks}
-        aria-label={composer.ask}
-        title={composer.ask}
-        onClick={() => {
-          setAsks(!asks)
-          field.current?.focus()
-        }}
-      >
-        <Icon name="spark" />
-      </button>
+      {features.assistant && (
+        <button
+          type="button"
+          class="icon-button ask"
+          aria-pressed={asks}
+          aria-label={composer.ask}
+          title={composer.ask}
+          onClick={() => {
+            setAsking(!asks)
+            field.current?.focus()
+          }}
+        >
+          <Icon name="spark" />
+        </button>
+      )}
       {features.attachments && <AttachButton onFiles={files.add} />}
       {mentions.list}
       <textarea
         {...mentions.props}
         ref={field}
         rows={1}
-        enterkeyhint="send"
+        enterkeyhint={isCoarse() ? 'enter' : 'send'}
         dir="auto"
         aria-label={label}
         title={composer.hint}
@@ -110,12 +119,20 @@ export function Composer(props: ComposerProps) {
             onEditLast()
           }
           // Enter that ends the composition of a character is not for us.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isCoarse()) return
           event.preventDefault()
           send()
         }}
       />
-      <IconButton type="submit" icon="send" label={composer.send} class="icon-button send" disabled={!canSend} />
+      <IconButton
+        type="submit"
+        icon="send"
+        label={composer.send}
+        class="icon-button send"
+        disabled={!canSend}
+        // It takes no focus: the keys on the screen stay.
+        onPointerDown={(event) => event.preventDefault()}
+      />
       {excess > 0 && (
         <p class="error" role="alert">
           {composer.too_long(excess)}

@@ -46,6 +46,7 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
         place={root_id}
         label={composer.reply_label}
         placeholder={composer.reply}
+        isTalk={conversation.layout === 'assistant' || isTalkOf(messages, user.id)}
         focus_key={target?.id}
         onSend={async (content, role, attachments) => {
           onTarget(undefined)
@@ -58,9 +59,14 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
   )
 }
 
+/** Whether the last message is an answer to this user, or will be one. */
+function isTalkOf(messages: readonly StoreMessage[], user_id: string): boolean {
+  const last = messages.at(-1)!
+  return last.role === 'assistant' && last.requested_by === user_id
+}
+
 /** The last message, if it is an answer to this user: what is written next goes on from there. */
 function dialogueOf(messages: readonly StoreMessage[], user_id: string): StoreMessage | undefined {
   const last = messages.at(-1)!
-  const isOwn = last.role === 'assistant' && last.requested_by === user_id
-  return isOwn && !last.pending && !last.deleted_at ? last : undefined
+  return isTalkOf(messages, user_id) && !last.pending && !last.deleted_at ? last : undefined
 }

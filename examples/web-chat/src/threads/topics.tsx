@@ -39,6 +39,7 @@ export function Topics({ conversation, user, root_id }: TopicsProps) {
             place={id}
             label={stream.box(titleOf(conversation))}
             placeholder={composer.thread}
+            isTalk={false}
             onSend={begin}
             onTyping={() => presence.sendTyping(id)}
           />
