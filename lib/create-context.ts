@@ -68,8 +68,8 @@ import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import type { Storage } from './storage/open.ts'
 import { findSecret } from './storage/secret.ts'
-import { createTaskWorker, type TaskHandlers } from './tasks/runner.ts'
-import { TASK_KINDS } from './tasks/schema.ts'
+import { createTaskWorker, type TaskHandlers, type TaskOutcome, type TaskRun } from './tasks/runner.ts'
+import { FREEING_KINDS, TASK_KINDS } from './tasks/schema.ts'
 
 /** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
@@ -267,22 +267,28 @@ function givenFunctions({ identity, scan, thumbnail }: Ports): Pick<Ports, 'iden
   return { ...(identity && { identity }), ...(scan && { scan }), ...(thumbnail && { thumbnail }) }
 }
 
-/** What runs the tasks of each kind, but mails. */
-function handlersOf(ctx: Context): Omit<TaskHandlers, keyof ReturnType<typeof mailTasks>> {
-  // Made for each run: an object that is the prototype of another one is slower to read.
-  const sparing = () => withReserve(ctx, 'half')
-  // As in FREEING_KINDS.
-  return {
-    'conversation.remove': (run) => removeConversation(sparing(), run),
-    'user.erase': (run) => erasure.resume(sparing(), run),
-    'storage.purge': (run) => purge(ctx, run),
-    'message.notify': (run) => notifyAll(ctx, run),
-    'thread.notify': (run) => notifyFollowers(ctx, run),
-    'search.fill': (run) => fill(ctx, run),
-    'participants.fill': (run) => fillParticipants(ctx, run),
-    'follows.clear': (run) => clearFollows(ctx, run),
-    'files.collect': (run) => collect(sparing(), run),
-    'files.check': (run) => checkFile(ctx, run),
-    'usage.sum': (run) => sumUp(ctx, run),
+type Handlers = Omit<TaskHandlers, keyof ReturnType<typeof mailTasks>>
+
+/** What runs the tasks of each kind, but mails; those that free space, with half of what is kept for a full disk. */
+function handlersOf(ctx: Context): Handlers {
+  const handlers: { [Kind in keyof Handlers]: (ctx: Context, run: TaskRun) => Promise<TaskOutcome> } = {
+    'conversation.remove': removeConversation,
+    'user.erase': erasure.resume,
+    'storage.purge': purge,
+    'message.notify': notifyAll,
+    'thread.notify': notifyFollowers,
+    'search.fill': fill,
+    'participants.fill': fillParticipants,
+    'follows.clear': clearFollows,
+    'files.collect': collect,
+    'files.check': checkFile,
+    'usage.sum': sumUp,
   }
+  // Made for each run: an object that is the prototype of another one is slower to read.
+  const contextOf = (kind: string) => (FREEING_KINDS.some((each) => each === kind) ? withReserve(ctx, 'half') : ctx)
+  const running = Object.entries(handlers).map(([kind, handle]) => [
+    kind,
+    (run: TaskRun) => handle(contextOf(kind), run),
+  ])
+  return Object.fromEntries(running) as Handlers
 }

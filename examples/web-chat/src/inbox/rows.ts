@@ -27,5 +27,5 @@ function keyOf({ id, kind, conversation_id, root_id, message_id }: Notification)
 /** Those of a row that are not read. */
 export const unreadOf = ({ items }: InboxRow) => items.filter(({ read_at }) => read_at === undefined)
 
-/** Who has caused them, the last one first: `undefined` is the assistant, or nobody that is known. */
+/** Who has caused them, the last one first: `undefined` is the assistant, or an author who is not known. */
 export const actorsOf = ({ items }: InboxRow) => [...new Set(items.map(({ actor_user_id }) => actor_user_id))]

@@ -35,7 +35,7 @@ export function StreamPills({ line, onLine, isAway, arrived, onEnd }: PillsProps
   )
 }
 
-/** A conversation in which nobody has written yet. */
+/** A conversation without a message. */
 export function StreamEmpty() {
   const { empty, empty_text } = texts.value.stream
   return (

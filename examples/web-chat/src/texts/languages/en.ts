@@ -256,7 +256,7 @@ export const texts = {
   },
   stream: {
     empty: 'Say hello',
-    empty_text: 'Nobody has written here yet.',
+    empty_text: 'There are no messages here yet.',
     replies: (count: number) => (count === 1 ? '1 reply' : `${count} replies`),
     last_reply: (time: string) => `last ${time}`,
     since: (count: number, time: string) => `${count} new since ${time}`,
