@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { wave } from '../support/wave.ts'
 import { look } from './looks.ts'
-import { openStage, signInAsAda } from './people.ts'
+import { address, openStage, signInAsAda } from './people.ts'
 
 /** A picture of 2 × 1 pixels that browsers show. */
 const PICTURE = Buffer.from(
@@ -95,10 +95,10 @@ describe.skipIf(!hasBrowser)('files in the web chat', () => {
     await page.waitForSelector('.thread .draft-files [data-status=ready]')
     const NOTE = '.thread .composer [role=status]:has-text("The assistant does not get files")'
     await page.waitForSelector(NOTE, { state: 'detached' })
-    await page.click('.thread .composer .ask')
+    await address(page, 'thread', 'Assistant')
     await page.waitForSelector(NOTE)
     await look(page, 'files-question')
-    await page.click('.thread .composer .ask')
+    await address(page, 'thread', 'Everyone')
     await page.waitForSelector(NOTE, { state: 'detached' })
     await page.press('.thread .composer textarea', 'Enter')
     await page.waitForSelector('.thread .message:not([data-pending]) .files')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { choose, chooseOfConversation, expectOne, openStage, PASSWORD, textsOf, write } from './people.ts'
+import { address, choose, chooseOfConversation, expectOne, openStage, PASSWORD, textsOf, write } from './people.ts'
 
 describe.skipIf(!hasBrowser)('the web chat', () => {
   it('takes two people from set-up to an answer that is cut and resumed', async () => {
@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await grace.waitForSelector('.message:has-text("Inside of it")', { state: 'detached' })
     await grace.click('button:text("Show 1 reply")')
 
-    await ada.click('.thread [aria-label="Ask the assistant"]')
+    await address(ada, 'thread', 'Assistant')
     await write(ada, 'thread', 'Why?')
     const answer = await puppet.asked()
     answer.say('Because of *steam*, ')
@@ -108,14 +108,14 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     answer.say('and of\n\n```js\nconst engine = "difference"\n```')
     answer.end()
     await ada.waitForSelector('.message[data-role=assistant] pre:has-text("difference")')
-    await ada.waitForSelector('.stop', { state: 'detached' })
+    await ada.waitForSelector('.thread [aria-label=Stop]', { state: 'detached' })
 
     // After an answer, what is written goes to the assistant, also when the page was loaded again.
-    await ada.waitForSelector('.thread [aria-label="Ask the assistant"][aria-pressed=true]')
+    await ada.waitForSelector('.thread [aria-label="To: Assistant"]')
     await write(ada, 'thread', 'More?')
     const endless = await puppet.asked()
     endless.say('On and on')
-    await ada.click('.stop')
+    await ada.click('.thread .composer [aria-label=Stop]')
     await endless.aborted
     await grace.waitForSelector('.note:text("Stopped.")')
     await ada.waitForSelector('.conversations .badge', { state: 'detached' })
@@ -168,11 +168,11 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await grace.press('dialog', 'Escape')
     await ada.press('dialog', 'Escape')
 
-    await choose(ada, 'Why?', 'Ask again')
+    await choose(ada, 'Because of steam', 'Ask again')
     const second = await puppet.asked()
     second.say('Because of *water*')
     second.end()
-    await grace.waitForSelector('.message[data-role=assistant]:has-text("Why?") em:text("water")')
+    await grace.waitForSelector('.question:has-text("Why?") + .message[data-role=assistant] em:text("water")')
     await chooseOfConversation(ada, 'Archive')
     await ada.click('.archive')
     await ada.click('.conversations a:has-text("Engines")')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { openStage, signInAsAda, write } from './people.ts'
+import { address, openStage, signInAsAda, write } from './people.ts'
 
 /** The files of the colors that the page has loaded. */
 const LOADED = `performance.getEntriesByType('resource').filter(({ name }) => /highlight-\\w+\\.js$/.test(name)).length`
@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('code in the web chat', () => {
     })
     await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}`)
     await page.waitForSelector('.thread pre')
-    await page.click('.thread [aria-label="Ask the assistant"]')
+    await address(page, 'thread', 'Assistant')
     await write(page, 'thread', 'Show it')
     const answer = await puppet.asked()
     expect(await page.evaluate(LOADED)).toBe(0)
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('code in the web chat', () => {
     await page.waitForSelector('pre .hljs-string:text-is("\\"turns\\"")')
     answer.say('```\n\nand\n\n```diff\n- old\n+ new\n```\n\n```brainf\n<b onclick="x">+</b>\n```')
     answer.end()
-    await page.waitForSelector('.stop', { state: 'detached' })
+    await page.waitForSelector('[aria-label=Stop]', { state: 'detached' })
     await page.waitForSelector('pre .hljs-deletion:text-is("- old")')
     expect(await page.evaluate('[wentPlain, first.isConnected]')).toEqual([0, true])
     expect(await partsOf(page)).toEqual([])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
-import { openStage, type Stage, signInAsAda, write } from './people.ts'
+import { address, openStage, type Stage, signInAsAda, write } from './people.ts'
 
 const LINES = 5000
 
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('a message with thousands of lines', () => {
     const puppet = createPuppet()
     const stage = await openStage({ assistant: puppet.assistant })
     const page = await openText(stage, 'The second one')
-    await page.click('.thread [aria-label="Ask the assistant"]')
+    await address(page, 'thread', 'Assistant')
     await write(page, 'thread', 'Count')
     const answer = await puppet.asked()
     answer.say(LONG)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { type ContextOptions, hasBrowser, type Page } from '../support/browser.ts'
 import { HOSTILE_CODES, HOSTILE_TEXTS } from '../web-chat/markdown/hostile-texts.ts'
-import { choose, openStage, type Stage, signInAsAda, write } from './people.ts'
+import { address, choose, openStage, type Stage, signInAsAda, write } from './people.ts'
 
 /** However slow the machine is: what these texts once took was minutes, or the whole tab. */
 const MAX_TASK_MS = 20_000
@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)('Markdown in the web chat', () => {
     const { page } = await openTexts(stage, ['0. zero\n1. one', '![a *red* car](https://car.example/)'])
     expect(await page.evaluate(`document.querySelector('.thread .markdown ol').start`)).toBe(0)
     await page.waitForSelector('.thread a:text-is("a red car")')
-    await page.click('.thread [aria-label="Ask the assistant"]')
+    await address(page, 'thread', 'Assistant')
     await write(page, 'thread', 'Where is it?')
     const answer = await puppet.asked()
     answer.say('It is [here][1].\n\nThere is more.\n\n')

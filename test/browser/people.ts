@@ -91,6 +91,12 @@ export async function write(page: Page, pane: 'conversation' | 'thread', text: s
   await page.press(`.${pane} .composer textarea`, 'Enter')
 }
 
+/** Addresses the assistant, or everyone, in the composer of a pane. */
+export async function address(page: Page, pane: 'conversation' | 'thread', name: string): Promise<void> {
+  await page.click(`.${pane} .composer .chip`)
+  await page.click(`.${pane} .composer .panel button:has-text("${name}")`)
+}
+
 /** Chooses an entry of the menu of the message that has a text. */
 export async function choose(page: Page, text: string, entry: string): Promise<void> {
   await page.hover(`.message:has-text("${text}")`)

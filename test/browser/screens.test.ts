@@ -57,8 +57,13 @@ describe.skipIf(!hasBrowser)('every screen', () => {
     const { root_id } = await stage.chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
     await page.emulateMedia({ forcedColors: 'active' })
     await page.goto(`${stage.url}/#/c/${conversation_id}/t/${root_id}/m/${root_id}`)
-    await page.click('.thread .ask')
-    const marked = ['.conversations a', '.thread-card', '[data-target=true] > .message', '.thread .ask']
+    await page.click('.thread .chip')
+    const marked = [
+      '.conversations a',
+      '.thread-card',
+      '[data-target=true] > .message',
+      '.thread .panel [aria-pressed=true]',
+    ]
     for (const selector of marked) {
       await page.waitForSelector(selector)
       const outline = `getComputedStyle(document.querySelector('${selector}')).outlineStyle`

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser, type Page } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { expectOne, openStage, write } from './people.ts'
+import { address, expectOne, openStage, write } from './people.ts'
 import { openTalk, type Talk } from './talk.ts'
 
 const SCROLLER = `document.querySelector('.conversation .scroll')`
@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     const askIn = async (id: string, text: string) => {
       await page.goto(`${url}/#/c/${id}`)
       await page.waitForSelector('.stream[data-open=true]')
-      await page.click('.conversation [aria-label="Ask the assistant"][aria-pressed=false]')
+      await address(page, 'conversation', 'Assistant')
       await write(page, 'conversation', text)
       const answer = await puppet.asked()
       answer.say('It does.')
@@ -215,15 +215,36 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
       await page.waitForSelector('.message[data-role=assistant]:has-text("It does.")')
     }
     await askIn(conversation_id, 'Does it run?')
-    await page.waitForSelector('.conversation [aria-label="Ask the assistant"][aria-pressed=false]')
+    await page.waitForSelector('.conversation [aria-label="To: Everyone"]')
     await write(page, 'conversation', 'Good to know.')
     await page.waitForSelector('.message[data-role=user]:has-text("Good to know."):not([data-pending])')
+    // The question is a row of its asker, the answer the one below.
+    const isAbove = `document.querySelector('.message.question[aria-label="Message of Ada Lovelace"]').nextElementSibling`
+    expect(await page.evaluate(`${isAbove}.dataset.role`)).toBe('assistant')
+
+    // By the keys alone: the first of the names is the assistant; what is typed of it goes.
+    const BOX = '.conversation .composer textarea'
+    await page.press(BOX, 'A')
+    await page.fill(BOX, 'And now? @')
+    await page.waitForSelector('[role=option]:first-child:has-text("Assistant")[aria-selected=true]')
+    await page.press(BOX, 'Enter')
+    await page.waitForSelector('.conversation [aria-label="To: Assistant"]')
+    expect(await page.inputValue(BOX)).toBe('And now? ')
+    await page.press(BOX, 'Enter')
+    const stopped = await puppet.asked()
+    stopped.say('It')
+    await page.waitForSelector('.composer [aria-label=Send]', { state: 'detached' })
+    await look(page, 'answer-running')
+    await page.press('.composer [aria-label=Stop]', 'Enter')
+    await stopped.aborted
+    await page.waitForSelector('.note:text("Stopped.")')
+    await page.waitForSelector('.composer [aria-label=Send]')
 
     const talk = await ada.conversations.create({ title: 'Talk', layout: 'assistant' })
     for (const text of ['And this?', 'And that?']) {
       await page.goto(`${url}/#/c/${talk.conversation_id}`)
       await page.reload()
-      await page.waitForSelector('.conversation [aria-label="Ask the assistant"][aria-pressed=true]')
+      await page.waitForSelector('.conversation [aria-label="To: Assistant"]')
       await write(page, 'conversation', text)
       const answer = await puppet.asked()
       answer.say(`About ${text}`)
@@ -241,7 +262,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     await page.evaluate('document.activeElement.blur()')
     await page.keyboard.type('Hi')
     expect(await page.inputValue('.conversation .composer textarea')).toBe('Hi')
-    expect(await page.locator('.ask').allTextContents()).toEqual([])
+    expect(await page.locator('.chip').allTextContents()).toEqual([])
     expect(problems).toEqual([])
   }, 60_000)
 })

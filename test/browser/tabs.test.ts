@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('tabs of one browser', () => {
     answer.say('three.')
     answer.end()
     for (const tab of [second, third]) {
-      await tab.waitForSelector('.stop', { state: 'detached' })
+      await tab.waitForSelector('[aria-label=Stop]', { state: 'detached' })
       expect((await textsOf(tab)).filter((text) => text.includes('One'))).toEqual(['One, two, three.'])
     }
     await ada.messages.reply(root.id, { content: 'Thanks' })

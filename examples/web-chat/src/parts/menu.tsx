@@ -9,6 +9,8 @@ const MOVES = ['scroll', 'resize']
 
 interface MenuProps {
   label: string
+  /** Of the button. */
+  class?: string
   button: ComponentChildren
   children: (close: () => void) => ComponentChildren
 }
@@ -18,7 +20,7 @@ interface MenuProps {
  * button out of view. It stays beside the button otherwise: on a phone, the keyboard that leaves with the focus changes the
  * size of the window, and what arrives scrolls the thread.
  */
-export function Menu({ label, button, children }: MenuProps) {
+export function Menu({ label, class: kind = 'icon-button', button, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const menu = useRef<HTMLDivElement>(null)
   const panel = useRef<HTMLDivElement>(null)
@@ -55,7 +57,7 @@ export function Menu({ label, button, children }: MenuProps) {
     <div class="menu" ref={menu} onKeyDown={onKeyDown}>
       <button
         type="button"
-        class="icon-button"
+        class={kind}
         aria-label={label}
         title={label}
         aria-expanded={isOpen}

@@ -5,6 +5,8 @@ import { useApp } from '../app/context.ts'
 import { MAX_KEPT, useKept } from '../app/kept.ts'
 import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
+import { Composer } from '../compose/composer.tsx'
+import { runningOf } from '../compose/running.ts'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
 import { messageOf } from '../parts/error-note.tsx'
@@ -12,7 +14,6 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from '../threads/author.ts'
-import { Composer } from '../threads/composer.tsx'
 import { lastOwnOf } from '../threads/rows.ts'
 import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
@@ -100,6 +101,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
             label={stream.box(title)}
             placeholder={stream.box(title)}
             isTalk={conversation.layout === 'assistant'}
+            running={runningOf(view.messages, user.id)}
             focus_key={quoted?.id}
             onSend={post}
             onEditLast={() => setEditing(lastOwnOf(view.messages, user.id))}

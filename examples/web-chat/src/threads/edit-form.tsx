@@ -2,9 +2,9 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { useMentions } from '../compose/use-mentions.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { texts } from '../texts/texts.ts'
-import { useMentions } from './use-mentions.tsx'
 
 /** Changes the text of a message in its place. Enter saves, Escape leaves it as it was. */
 export function EditForm({

@@ -15,46 +15,33 @@ const MessageFiles = lazy(() => import('../files/message-files.tsx').then(({ Mes
 
 /** What a message says, and what becomes of it. */
 export function MessageBody({ message, user_id }: { message: StoreMessage; user_id: string }) {
-  const { content, deleted_at, prompt, pending, role } = message
+  const { content, deleted_at, pending, role } = message
   const { messages } = texts.value
   const mentioned = useMentioned(message, user_id)
   if (deleted_at) return <Tombstone message={message} user_id={user_id} />
   return (
     <MentionsContext.Provider value={mentioned}>
       {message.quote && <QuotedMessage conversation_id={message.conversation_id} quote={message.quote} />}
-      {prompt !== undefined && <Prompt message={message} user_id={user_id} />}
-      {role === 'assistant' && content === '' && message.status === 'streaming' && !pending && (
+      {role === 'assistant' && content === '' && message.status === 'streaming' && (
         <p class="note">{messages.thinking}</p>
       )}
       <Markdown text={content} isGrowing={message.status === 'streaming'} />
       {message.attachments && <MessageFiles files={message.attachments} />}
-      {role === 'assistant' && !pending && <AnswerState message={message} />}
+      {role === 'assistant' && <AnswerState message={message} user_id={user_id} />}
       {pending && <PendingNote post={pending} />}
     </MentionsContext.Provider>
   )
 }
 
-/** The question of an answer, and who has asked it. */
-function Prompt({ message, user_id }: { message: StoreMessage; user_id: string }) {
-  const { people } = useApp()
-  const asker = message.requested_by ?? (message.pending ? user_id : undefined)
-  return (
-    <div class="prompt">
-      <p class="asker" dir="auto">
-        {texts.value.messages.asked(people.nameOf(asker))}
-      </p>
-      <Markdown text={message.prompt!} />
-    </div>
-  )
-}
-
 /** Whether an answer is being written, which can be stopped, or why it has ended early. */
-function AnswerState({ message: { id, status } }: { message: StoreMessage }) {
+function AnswerState({ message: { id, status, requested_by }, user_id }: { message: StoreMessage; user_id: string }) {
   const { store } = useApp()
   const { messages } = texts.value
   const { run, isRunning, error } = useAction(() => store.cancelAnswer(id))
   if (status === 'complete') return null
   if (status !== 'streaming') return <p class="note">{messages[status]}</p>
+  // The box has the button for an own one.
+  if (requested_by === user_id) return null
   return (
     <>
       <button type="button" class="stop" disabled={isRunning} onClick={() => void run()}>

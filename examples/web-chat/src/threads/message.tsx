@@ -15,6 +15,7 @@ import { authorOf } from './author.ts'
 import { EditForm } from './edit-form.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBody } from './message-body.tsx'
+import { Question } from './question.tsx'
 import { Reactions } from './reactions.tsx'
 import type { Row } from './rows.ts'
 
@@ -81,8 +82,20 @@ export const MessageRow = memo(function MessageRow(props: MessageProps) {
   )
 })
 
-/** @param props with what is below its text */
+/** A message; of an answer, the question is above it. @param props with what is below its text */
 export function MessageArticle(props: ArticleProps & { children?: ComponentChildren }) {
+  const { message, isHead, user_id } = props
+  const { prompt, deleted_at, pending } = message
+  if (prompt === undefined || deleted_at) return <OneArticle {...props} />
+  return (
+    <>
+      <Question message={message} user_id={user_id} isInDay={isHead !== undefined} />
+      {!pending && <OneArticle {...props} />}
+    </>
+  )
+}
+
+function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
   const { message, isHead = true, isNew, isLastOwn, isEditing, hasReceipts, user_id, canWrite, onEdit } = props
   // A stream has a line for the day.
   const isInDay = props.isHead !== undefined

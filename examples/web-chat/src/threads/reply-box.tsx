@@ -1,11 +1,12 @@
 import type { User } from 'chat-server/client'
 import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
+import { Composer } from '../compose/composer.tsx'
+import { runningOf } from '../compose/running.ts'
 import type { OpenConversation } from '../conversations/use-conversation.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from './author.ts'
-import { Composer } from './composer.tsx'
 import { TypingLine } from './typing-line.tsx'
 
 interface ReplyBoxProps {
@@ -47,6 +48,7 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
         label={composer.reply_label}
         placeholder={composer.reply}
         isTalk={conversation.layout === 'assistant' || isTalkOf(messages, user.id)}
+        running={runningOf(messages, user.id)}
         focus_key={target?.id}
         onSend={async (content, role, attachments) => {
           onTarget(undefined)

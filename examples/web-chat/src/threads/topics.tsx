@@ -1,10 +1,10 @@
 import type { Attachment, User } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
 import { goTo } from '../app/route.ts'
+import { Composer } from '../compose/composer.tsx'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
 import { texts } from '../texts/texts.ts'
-import { Composer } from './composer.tsx'
 import { ThreadList } from './list.tsx'
 import { TypingLine } from './typing-line.tsx'
 
@@ -40,6 +40,7 @@ export function Topics({ conversation, user, root_id }: TopicsProps) {
             label={stream.box(titleOf(conversation))}
             placeholder={composer.thread}
             isTalk={false}
+            running={undefined}
             onSend={begin}
             onTyping={() => presence.sendTyping(id)}
           />

@@ -3,11 +3,12 @@ import { nameOf } from '../app/people.ts'
 import { texts } from '../texts/texts.ts'
 import { type MentionChoice, matching } from './mention-query.ts'
 
-/** The participants of a conversation whose names begin so, and all together where the policy allows that. */
+/** The assistant and the participants of a conversation whose names begin so, and all together where the policy allows that. */
 export function mentionChoices(
-  { people, store, session }: App,
+  { people, store, session, features }: App,
   conversation_id: string,
   query: string,
+  hasAssistant: boolean,
 ): readonly MentionChoice[] {
   const others = people
     .of(conversation_id)
@@ -15,7 +16,9 @@ export function mentionChoices(
     .map((person) => ({ id: person.user_id, username: person.username, name: nameOf(person) }))
   const conversation = store.conversations.getSnapshot().conversations.find(({ id }) => id === conversation_id)
   const all: MentionChoice = { id: 'all', username: 'all', name: texts.value.composer.everyone }
-  return matching(conversation && mayMentionAll(conversation) ? [...others, all] : others, query)
+  const assistant = hasAssistant ? [{ id: 'assistant', name: features.assistant!.name }] : []
+  const everyone = conversation && mayMentionAll(conversation) ? [all] : []
+  return matching([...assistant, ...others, ...everyone], query)
 }
 
 function mayMentionAll({

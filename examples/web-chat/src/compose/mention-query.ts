@@ -20,8 +20,8 @@ export interface MentionQuery {
 /** What can be mentioned: a participant, or all of them. */
 export interface MentionChoice {
   id: string
-  /** What stands behind the `@`. */
-  username: string
+  /** What stands behind the `@`; of the assistant there is none: it is addressed instead. */
+  username?: string
   name: string
 }
 
@@ -33,21 +33,28 @@ export function mentionQueryOf(text: string, caret: number): MentionQuery | unde
   return match ? { start: from + match.index, query: match[1]! } : undefined
 }
 
-/** Those whose username, or a word of whose name, begins so; usernames first. */
+/** Those whose username, or a word of whose name, begins so: the assistant first, then usernames. */
 export function matching(choices: readonly MentionChoice[], query: string): MentionChoice[] {
   const wanted = query.toLowerCase()
   const begins = (text: string) => text.toLowerCase().startsWith(wanted)
-  const byUsername = choices.filter(({ username }) => begins(username))
-  const byName = choices.filter(({ username, name }) => !begins(username) && name.split(/\s+/).some(begins))
-  return [...byUsername, ...byName].slice(0, MAX_CHOICES)
+  const rankOf = ({ username, name }: MentionChoice) => {
+    const isNamed = name.split(/\s+/).some(begins)
+    if (username === undefined) return isNamed ? 0 : 3
+    return begins(username) ? 1 : isNamed ? 2 : 3
+  }
+  const ranked = choices.map((choice) => ({ choice, rank: rankOf(choice) })).filter(({ rank }) => rank < 3)
+  const sorted = ranked.sort((one, other) => one.rank - other.rank)
+  return sorted.slice(0, MAX_CHOICES).map(({ choice }) => choice)
 }
 
-/** The text with a name in the place of what was typed of it, and where the caret is then. */
+/** The text with a name, or nothing, in the place of what was typed of it, and where the caret is then. */
 export function withMention(
   text: string,
   { start, query }: MentionQuery,
-  username: string,
+  username: string | undefined,
 ): { text: string; caret: number } {
+  if (username === undefined)
+    return { text: text.slice(0, start) + text.slice(start + 1 + query.length).trimStart(), caret: start }
   const before = `${text.slice(0, start)}@${username}`
   const after = text.slice(start + 1 + query.length)
   const space = after.startsWith(' ') ? '' : ' '

@@ -4,10 +4,12 @@ import { useApp } from '../app/context.ts'
 import { keepDraft, readDraft } from '../app/drafts.ts'
 import { AttachButton } from '../files/attach-button.tsx'
 import { useFiles } from '../files/use-files.ts'
-import { Icon } from '../parts/icon.tsx'
+import { messageOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
+import { Addressee } from './addressee.tsx'
 import { useMentions } from './use-mentions.tsx'
 
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
@@ -23,6 +25,8 @@ interface ComposerProps {
   placeholder: string
   /** Whether what is written goes to the assistant until the user chooses otherwise; else one question does. */
   isTalk: boolean
+  /** The id of the answer to the user that is being written, which can be stopped. */
+  running: string | undefined
   /** The field gets the focus when this changes. */
   focus_key?: string | undefined
   onSend: (content: string, role: 'user' | 'assistant', attachments: Attachment[]) => Promise<void>
@@ -36,8 +40,9 @@ const isCoarse = () => matchMedia('(pointer: coarse)').matches
 
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
 export function Composer(props: ComposerProps) {
-  const { user_id, conversation_id, place, label, placeholder, isTalk, focus_key, onSend, onEditLast, onTyping } = props
-  const { features } = useApp()
+  const { user_id, conversation_id, place, label, placeholder, isTalk, running, focus_key } = props
+  const { onSend, onEditLast, onTyping } = props
+  const { features, store } = useApp()
   const { composer } = texts.value
   const [text, setText] = useState(() => readDraft(user_id, place))
   const [isAsking, setAsking] = useState(isTalk)
@@ -48,8 +53,10 @@ export function Composer(props: ComposerProps) {
   const [isDropping, setDropping] = useState(false)
   // A question to the assistant has no files: they wait for the next message.
   const hasFiles = !asks && files.uploads.length > 0
-  const canSend = (text.trim() !== '' || hasFiles) && (!hasFiles || files.areReady) && excess <= 0
-  const mentions = useMentions(field, conversation_id, change)
+  const isReady = (text.trim() !== '' || hasFiles) && (!hasFiles || files.areReady) && excess <= 0
+  // The next question waits for the answer.
+  const canSend = isReady && !(asks && running !== undefined)
+  const mentions = useMentions(field, conversation_id, change, features.assistant && (() => ask(true)))
   useEffect(() => setAsking(isTalk), [isTalk])
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
@@ -58,6 +65,11 @@ export function Composer(props: ComposerProps) {
   function change(next: string): void {
     setText(next)
     keepDraft(user_id, place, next)
+  }
+
+  function ask(next: boolean): void {
+    setAsking(next)
+    field.current?.focus()
   }
 
   function send(): void {
@@ -80,21 +92,7 @@ export function Composer(props: ComposerProps) {
       data-dropping={isDropping}
     >
       {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} isAsking={asks} />}
-      {features.assistant && (
-        <button
-          type="button"
-          class="icon-button ask"
-          aria-pressed={asks}
-          aria-label={composer.ask}
-          title={composer.ask}
-          onClick={() => {
-            setAsking(!asks)
-            field.current?.focus()
-          }}
-        >
-          <Icon name="spark" />
-        </button>
-      )}
+      <Addressee isAsking={asks} onChange={ask} />
       {features.attachments && <AttachButton onFiles={files.add} />}
       {mentions.list}
       <textarea
@@ -105,7 +103,7 @@ export function Composer(props: ComposerProps) {
         dir="auto"
         aria-label={label}
         title={composer.hint}
-        placeholder={asks ? composer.question : placeholder}
+        placeholder={asks ? composer.question(features.assistant!.name) : placeholder}
         value={text}
         onInput={(event) => {
           change(event.currentTarget.value)
@@ -124,15 +122,29 @@ export function Composer(props: ComposerProps) {
           send()
         }}
       />
-      <IconButton
-        type="submit"
-        icon="send"
-        label={composer.send}
-        class="icon-button send"
-        disabled={!canSend}
-        // It takes no focus: the keys on the screen stay.
-        onPointerDown={(event) => event.preventDefault()}
-      />
+      {running !== undefined && !canSend ? (
+        <IconButton
+          key="stop"
+          icon="stop"
+          label={texts.value.messages.stop}
+          class="icon-button send"
+          onClick={() => {
+            field.current?.focus()
+            store.cancelAnswer(running).catch((error: unknown) => showToast(messageOf(error), { isError: true }))
+          }}
+        />
+      ) : (
+        <IconButton
+          key="send"
+          type="submit"
+          icon="send"
+          label={composer.send}
+          class="icon-button send"
+          disabled={!canSend}
+          // It takes no focus: the keys on the screen stay.
+          onPointerDown={(event) => event.preventDefault()}
+        />
+      )}
       {excess > 0 && (
         <p class="error" role="alert">
           {composer.too_long(excess)}

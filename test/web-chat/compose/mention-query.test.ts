@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { matching, mentionQueryOf, withMention } from '../../../examples/web-chat/src/compose/mention-query.ts'
 import { splitMentions } from '../../../examples/web-chat/src/markdown/split-mentions.ts'
-import { matching, mentionQueryOf, withMention } from '../../../examples/web-chat/src/threads/mention-query.ts'
 
 it.each<[string, string | undefined]>([
   ['@', ''],
@@ -35,6 +35,17 @@ it('offers usernames first, then words of names, six at most', () => {
   expect(matching(choices, 'LOVE').map(({ id }) => id)).toEqual(['2', '1'])
   const many = Array.from({ length: 9 }, (_, index) => ({ id: `${index}`, username: `u${index}`, name: '' }))
   expect(matching(many, '')).toHaveLength(6)
+})
+
+it('offers the assistant first, by a word of its name, and takes what was typed of it out of the text', () => {
+  const choices = [
+    { id: '1', username: 'ada', name: 'Ada' },
+    { id: 'assistant', name: 'Chat Assistant' },
+  ]
+  expect(matching(choices, '').map(({ id }) => id)).toEqual(['assistant', '1'])
+  expect(matching(choices, 'a').map(({ id }) => id)).toEqual(['assistant', '1'])
+  expect(matching(choices, 'ad').map(({ id }) => id)).toEqual(['1'])
+  expect(withMention('Hi @as you', { start: 3, query: 'as' }, undefined)).toEqual({ text: 'Hi you', caret: 3 })
 })
 
 it.each<[string, string[]]>([

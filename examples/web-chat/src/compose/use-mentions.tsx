@@ -2,7 +2,7 @@ import type { RefObject, TextareaHTMLAttributes, VNode } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { announce } from '../parts/announcer.tsx'
-import { Avatar } from '../parts/avatar.tsx'
+import { AssistantAvatar, Avatar } from '../parts/avatar.tsx'
 import { texts } from '../texts/texts.ts'
 import { mentionChoices } from './mention-choices.ts'
 import { type MentionChoice, type MentionQuery, mentionQueryOf, withMention } from './mention-query.ts'
@@ -21,11 +21,16 @@ interface Completion {
   press(event: KeyboardEvent): boolean
 }
 
-/** Offers names behind an `@`: arrows choose one, Enter and Tab take it, Escape closes the list. */
+/**
+ * Offers names behind an `@`: arrows choose one, Enter and Tab take it, Escape closes the list.
+ *
+ * @param onAssistant called when the assistant is chosen; without it, it is not offered
+ */
 export function useMentions(
   field: RefObject<HTMLTextAreaElement | null>,
   conversation_id: string,
   onChange: (text: string) => void,
+  onAssistant?: () => void,
 ): Completion {
   const app = useApp()
   const id = useId()
@@ -33,7 +38,7 @@ export function useMentions(
   const [at, setAt] = useState(0)
   const closed = useRef<number | undefined>(undefined)
   const caret = useRef<number | undefined>(undefined)
-  const choices = query ? mentionChoices(app, conversation_id, query.query) : []
+  const choices = query ? mentionChoices(app, conversation_id, query.query, onAssistant !== undefined) : []
   const chosen = Math.min(at, choices.length - 1)
   useLayoutEffect(() => {
     if (caret.current === undefined) return
@@ -55,6 +60,7 @@ export function useMentions(
   function take({ username }: MentionChoice): void {
     const next = withMention(field.current!.value, query!, username)
     onChange(next.text)
+    if (username === undefined) onAssistant?.()
     caret.current = next.caret
     setQuery(undefined)
   }
@@ -110,13 +116,15 @@ function Choices({ id, choices, chosen, onTake }: ChoicesProps) {
             onTake(choice)
           }}
         >
-          <Avatar id={choice.id} name={choice.name} />
+          {choice.username === undefined ? <AssistantAvatar /> : <Avatar id={choice.id} name={choice.name} />}
           <span class="name" dir="auto">
             {choice.name}
           </span>
-          <small>
-            <bdi>@{choice.username}</bdi>
-          </small>
+          {choice.username !== undefined && (
+            <small>
+              <bdi>@{choice.username}</bdi>
+            </small>
+          )}
         </div>
       ))}
     </div>

@@ -1,0 +1,42 @@
+import type { StoreMessage } from 'chat-server/client/store'
+import { useApp } from '../app/context.ts'
+import { Markdown } from '../markdown/lazy.tsx'
+import { Avatar } from '../parts/avatar.tsx'
+import { texts } from '../texts/texts.ts'
+import { longTime, shortTime, timeOf } from '../texts/time.ts'
+import { PendingNote } from './pending-note.tsx'
+
+interface QuestionProps {
+  message: StoreMessage
+  user_id: string
+  /** Whether a line for the day is above it. */
+  isInDay: boolean
+}
+
+/** The question of an answer, as a message of its asker. */
+export function Question({ message, user_id, isInDay }: QuestionProps) {
+  const { people, features } = useApp()
+  const { messages, composer, assistant } = texts.value
+  const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
+  const name = people.nameOf(requested_by)
+  return (
+    <article class="message question" aria-label={messages.actions(name)} data-pending={pending?.status}>
+      <Avatar id={requested_by ?? 'app'} name={name} />
+      <header>
+        <strong class="name" dir="auto">
+          {name}
+        </strong>
+        <time datetime={created_at} title={longTime(created_at)}>
+          {(isInDay ? timeOf : shortTime)(created_at)}
+        </time>
+        <span class="tag" dir="auto">
+          {composer.to(features.assistant?.name ?? assistant)}
+        </span>
+      </header>
+      <div class="content">
+        <Markdown text={prompt!} />
+        {pending && <PendingNote post={pending} />}
+      </div>
+    </article>
+  )
+}
