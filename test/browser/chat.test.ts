@@ -197,11 +197,11 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await network.setOffline(true)
     await ada.waitForSelector('.banner:has-text("You are offline")')
     await write(ada, 'thread', 'From the train')
-    await ada.waitForSelector('.note:has-text("Not sent.")')
+    await ada.waitForSelector('.note:has-text("Waiting to be sent.")')
     await look(ada, 'offline')
     await network.setOffline(false)
     await grace.waitForSelector('.message:has-text("From the train")')
-    await ada.waitForSelector('.note:has-text("Not sent.")', { state: 'detached' })
+    await ada.waitForSelector('.note:has-text("Waiting to be sent.")', { state: 'detached' })
     await expectOne(ada, '.message:has-text("From the train")')
     expect(await textsOf(grace)).toEqual(await textsOf(ada))
 

@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser)('the web chat without a network', () => {
     await write(page, 'conversation', 'A thread')
     await page.waitForSelector('.message[data-pending=failed]:has-text("Second")')
     await page.waitForSelector(
-      '.conversation .message[data-pending=failed]:has-text("A thread") .note:has-text("Not sent.")',
+      '.conversation .message[data-pending=failed]:has-text("A thread") .note:has-text("Waiting to be sent.")',
     )
     await page.close()
     await context.setOffline(false)

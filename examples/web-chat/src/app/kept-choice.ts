@@ -1,4 +1,5 @@
 import { effect, type Signal, signal } from '@preact/signals'
+import { attempt } from './attempt.ts'
 
 /**
  * A choice of the user that the browser keeps.
@@ -14,13 +15,4 @@ export function keptChoice<Value extends string>(key: string, values: readonly V
     attempt(() => (value === values[0] ? localStorage.removeItem(key) : localStorage.setItem(key, value)))
   })
   return choice
-}
-
-/** A browser may allow no storage: then the choice lasts as long as the page. */
-function attempt<T>(access: () => T): T | undefined {
-  try {
-    return access()
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,7 @@ import type { ChatStore } from 'chat-server/client/store'
 import { isOnline } from './online.ts'
 import type { Session } from './session.ts'
 import type { Unsent } from './unsent.ts'
-import { unsentPosts } from './unsent-storage.ts'
+import { isTooOld, unsentPosts } from './unsent-storage.ts'
 
 /**
  * Sends what was not sent: at the start of the page and after a sign-in what an earlier page has left, and what has failed
@@ -20,6 +20,6 @@ export function resend(unsent: Unsent, store: ChatStore, session: Session): void
     const id = session.user.peek()?.id
     if (!isOnline.value || id === undefined) return
     // One that is on its way is left as it is.
-    for (const { key } of unsentPosts(id)) void store.retry(key)
+    for (const post of unsentPosts(id)) if (!isTooOld(post)) void store.retry(post.key)
   })
 }

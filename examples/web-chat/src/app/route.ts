@@ -7,6 +7,7 @@ export type Route =
   | ThreadRoute
   | { name: 'inbox'; tab?: string }
   | { name: 'threads' }
+  | { name: 'drafts' }
   | { name: 'join'; token: string }
   | { name: 'account'; tab: string }
   | AdministrationRoute
@@ -59,7 +60,8 @@ export function hrefOf(route: Route): string {
     case 'inbox':
       return route.tab === undefined ? '#/inbox' : `#/inbox/${route.tab}`
     case 'threads':
-      return '#/threads'
+    case 'drafts':
+      return `#/${route.name}`
     case 'join':
       return `#/join/${route.token}`
     case 'account':
@@ -83,7 +85,7 @@ export function parseHash(hash: string): Route {
   const [name, first, second, third, fourth, fifth] = path.split('/')
   if (name === 'search') return { q: '', ...Object.fromEntries(new URLSearchParams(query)), name }
   if (name === 'inbox') return { name, ...(first && { tab: first }) }
-  if (name === 'threads') return { name }
+  if (name === 'threads' || name === 'drafts') return { name }
   if (name === 'join' && first) return { name, token: first }
   if (name === 'account') return { name, tab: first ?? '' }
   if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }

@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChatClient, User } from 'chat-server/client'
 import type { ChatStore } from 'chat-server/client/store'
+import { forgetDrafts } from '../compose/drafts.ts'
 import { CSRF_KEY } from './csrf-key.ts'
-import { forgetDrafts } from './drafts.ts'
 import { shareSignIns } from './shared/sign-ins.ts'
 import { forgetUnsent } from './unsent-storage.ts'
 

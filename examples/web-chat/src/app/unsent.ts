@@ -1,10 +1,6 @@
 import type { ChatClient } from 'chat-server/client'
-import type { ChatStore, NewPost } from 'chat-server/client/store'
-import { keepDraft, readDraft } from './drafts.ts'
-import { forgetUnsentPost, keepUnsentPost, type UnsentPost, unsentPosts } from './unsent-storage.ts'
-
-/** The service knows a key for a day: an older post could be stored a second time, and becomes a draft. */
-const KNOWN_MS = 23 * 60 * 60 * 1000
+import type { ChatStore } from 'chat-server/client/store'
+import { forgetUnsentPost, isTooOld, keepUnsentPost, type UnsentPost, unsentPosts } from './unsent-storage.ts'
 
 /** This tab, among those of the browser. */
 const TAB = newKey()
@@ -52,11 +48,8 @@ export function createUnsent(client: ChatClient, userId: () => string): Unsent {
     async restore(store) {
       const user_id = userId()
       const others = await otherTabs()
-      for (const { tab, at, ...post } of unsentPosts(user_id)) {
-        if (others.has(tab)) continue
-        if (Date.now() - at < KNOWN_MS) void sendAgain(store, user_id, { ...post, tab: TAB, at })
-        else toDraft(user_id, post)
-      }
+      for (const post of unsentPosts(user_id))
+        if (!others.has(post.tab) && !isTooOld(post)) void sendAgain(store, user_id, { ...post, tab: TAB })
     },
   }
 }
@@ -67,13 +60,6 @@ async function sendAgain(store: ChatStore, user_id: string, post: UnsentPost): P
   // With the time at which it was posted first: the key is known since then.
   keepUnsentPost(user_id, post)
   await sent
-}
-
-function toDraft(user_id: string, { key, root_id, conversation_id, content }: NewPost & { key: string }): void {
-  const place = root_id ?? conversation_id
-  const draft = readDraft(user_id, place)
-  keepDraft(user_id, place, draft === '' ? content : `${content}\n\n${draft}`)
-  forgetUnsentPost(user_id, key)
 }
 
 const LOCK = 'chat:tab:'

@@ -1,7 +1,7 @@
 import type { Attachment } from 'chat-server/client'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
-import { keepDraft, readDraft } from '../app/drafts.ts'
+import { oldPosts } from '../app/unsent-storage.ts'
 import { AttachButton } from '../files/attach-button.tsx'
 import { useFiles } from '../files/use-files.ts'
 import { messageOf } from '../parts/error-note.tsx'
@@ -10,8 +10,10 @@ import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { Addressee } from './addressee.tsx'
+import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import { useMentions } from './use-mentions.tsx'
 
+const NotSent = lazy(() => import('./not-sent.tsx').then(({ NotSent }) => NotSent))
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
 
 interface ComposerProps {
@@ -44,12 +46,14 @@ export function Composer(props: ComposerProps) {
   const { onSend, onEditLast, onTyping } = props
   const { features, store } = useApp()
   const { composer } = texts.value
-  const [text, setText] = useState(() => readDraft(user_id, place))
-  const [isAsking, setAsking] = useState(isTalk)
+  const [draft] = useState(() => readDraft(user_id, place))
+  const [text, setText] = useState(draft?.text ?? '')
+  const [isAsking, setAsking] = useState(draft?.asks ?? isTalk)
   const asks = isAsking && features.assistant !== undefined
   const field = useRef<HTMLTextAreaElement>(null)
+  const hasOld = useMemo(() => oldPosts(user_id, place).length > 0, [place])
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
-  const files = useFiles(conversation_id, place)
+  const files = useFiles(conversation_id, place, draft?.files, (kept) => keep({ files: kept }))
   const [isDropping, setDropping] = useState(false)
   // A question to the assistant has no files: they wait for the next message.
   const hasFiles = !asks && files.uploads.length > 0
@@ -57,18 +61,27 @@ export function Composer(props: ComposerProps) {
   // The next question waits for the answer.
   const canSend = isReady && !(asks && running !== undefined)
   const mentions = useMentions(field, conversation_id, change, features.assistant && (() => ask(true)))
-  useEffect(() => setAsking(isTalk), [isTalk])
+  const wasTalk = useRef(isTalk)
+  useEffect(() => {
+    if (wasTalk.current !== isTalk) setAsking(isTalk)
+    wasTalk.current = isTalk
+  }, [isTalk])
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
   }, [focus_key])
 
+  function keep(change: Partial<Draft>): void {
+    keepDraft(user_id, place, { conversation_id, ...change })
+  }
+
   function change(next: string): void {
     setText(next)
-    keepDraft(user_id, place, next)
+    keep({ text: next, asks })
   }
 
   function ask(next: boolean): void {
     setAsking(next)
+    if (text !== '') keep({ asks: next })
     field.current?.focus()
   }
 
@@ -91,6 +104,7 @@ export function Composer(props: ComposerProps) {
       {...(features.attachments && dropOf(files.add, setDropping))}
       data-dropping={isDropping}
     >
+      {hasOld && <NotSent user_id={user_id} place={place} />}
       {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} isAsking={asks} />}
       <Addressee isAsking={asks} onChange={ask} />
       {features.attachments && <AttachButton onFiles={files.add} />}

@@ -4,6 +4,7 @@ import { useApp } from '../app/context.ts'
 import { hasOwnSignIn } from '../app/own-sign-in.ts'
 import { nameOf } from '../app/people.ts'
 import { hrefOf } from '../app/route.ts'
+import { DraftsButton } from '../compose/drafts-button.tsx'
 import { InboxButton } from '../inbox/inbox-button.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -41,6 +42,7 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
         >
           <Icon name="chat" />
         </a>
+        <DraftsButton user={user} />
         <IconButton icon="plus" label={conversations.create} onClick={() => setCreating(true)} />
         <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>
           {(close) => (

@@ -1,6 +1,6 @@
 import type { Attachment } from 'chat-server/client'
 import { type FileUpload, uploadsOf } from 'chat-server/client/parts'
-import { useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { texts } from '../texts/texts.ts'
@@ -19,13 +19,40 @@ export interface DraftFiles {
   take(): Attachment[]
 }
 
-/** @param draft what the message is for */
-export function useFiles(conversation_id: string, draft: string): DraftFiles {
-  const { features, store } = useApp()
+/**
+ * @param draft what the message is for
+ * @param kept the files of an earlier page, as far as they are still there
+ * @param onReady called with those that are to be kept
+ */
+export function useFiles(
+  conversation_id: string,
+  draft: string,
+  kept: readonly Attachment[] | undefined,
+  onReady: (files: readonly Attachment[]) => void,
+): DraftFiles {
+  const { features, store, client } = useApp()
   const { list, add, retry, remove, take } = uploadsOf(store)
-  const uploads = useReadable(list(conversation_id, draft))
+  const added = useReadable(list(conversation_id, draft))
+  const [earlier, setEarlier] = useState<readonly FileUpload[]>([])
+  const uploads = useMemo(() => [...earlier, ...added], [earlier, added])
   const [refusal, setRefusal] = useState<string>()
   const max_bytes = features.attachments?.max_bytes ?? 0
+  useEffect(() => {
+    const isNew = ({ id }: Attachment) => !added.some(({ attachment }) => attachment?.id === id)
+    for (const { id } of kept?.filter(isNew) ?? [])
+      client.attachments.get(id).then(
+        ({ attachment }) => attachment.status === 'ready' && setEarlier((before) => [...before, toUpload(attachment)]),
+        // What is not attached is deleted after a day.
+        () => {},
+      )
+  }, [])
+  const ready = uploads.flatMap(({ status, attachment }) => (status === 'ready' && attachment ? attachment : []))
+  const ids = ready.map(({ id }) => id).join()
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (!isFirst.current || ids !== '') onReady(ready)
+    isFirst.current = false
+  }, [ids])
   return {
     uploads,
     refusal,
@@ -49,9 +76,23 @@ export function useFiles(conversation_id: string, draft: string): DraftFiles {
       }
     },
     retry,
-    remove,
-    take: () => take(conversation_id, draft),
+    remove(key) {
+      const file = earlier.find((each) => each.key === key)
+      if (!file) return remove(key)
+      setEarlier(earlier.filter((each) => each !== file))
+      void client.attachments.remove(file.attachment!.id).catch(() => {})
+    },
+    take() {
+      setEarlier([])
+      return [...earlier.map(({ attachment }) => attachment!), ...take(conversation_id, draft)]
+    },
   }
+}
+
+/** A file that an earlier page has uploaded. */
+function toUpload(attachment: Attachment): FileUpload {
+  const { id, name, size } = attachment
+  return { key: id, file: new Blob(), name, size, sent: size, status: 'ready', attachment }
 }
 
 /** The names of files, each set apart from what is around it, whatever its direction. */

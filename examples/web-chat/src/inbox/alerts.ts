@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { attempt } from '../app/attempt.ts'
 
 /** Where the browser keeps that its user wants to be notified outside of the page. */
 const KEY = 'chat:alerts'
@@ -26,13 +27,4 @@ export function turnAlertsOff(): void {
 
 function isAllowed(): boolean {
   return 'Notification' in window && Notification.permission === 'granted'
-}
-
-/** A browser may allow no storage: then the choice lasts as long as the page. */
-function attempt<T>(access: () => T): T | undefined {
-  try {
-    return access()
-  } catch {
-    return undefined
-  }
 }

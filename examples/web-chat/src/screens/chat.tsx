@@ -23,6 +23,7 @@ const Account = lazy(() => import('../account/account-pane.tsx').then(({ Account
 const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane }) => SearchPane))
 const Inbox = lazy(() => import('../inbox/inbox-pane.tsx').then(({ InboxPane }) => InboxPane))
 const Followed = lazy(() => import('../threads/followed-pane.tsx').then(({ FollowedPane }) => FollowedPane))
+const Drafts = lazy(() => import('../compose/drafts-pane.tsx').then(({ DraftsPane }) => DraftsPane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
 )
@@ -72,6 +73,8 @@ export function Chat({ user }: { user: User }) {
         <Inbox tab={at.tab} />
       ) : at.name === 'threads' ? (
         <Followed />
+      ) : at.name === 'drafts' ? (
+        <Drafts user={user} />
       ) : conversation_id === undefined ? (
         <div class="pane nothing">
           <Icon name="chat" />

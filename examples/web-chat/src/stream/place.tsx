@@ -7,6 +7,7 @@ import { useReadable } from '../app/readable.ts'
 import { goTo } from '../app/route.ts'
 import { Composer } from '../compose/composer.tsx'
 import { runningOf } from '../compose/running.ts'
+import { useQuote } from '../compose/use-quote.ts'
 import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
 import { messageOf } from '../parts/error-note.tsx'
@@ -34,7 +35,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   useKept(part, view, `/api/conversations/${id}/messages`, ({ messages }) => ({
     messages: messages.filter(({ pending, status }) => !pending && status !== 'streaming').slice(-MAX_KEPT),
   }))
-  const [quoted, setQuoted] = useState<StoreMessage>()
+  const [quoted, setQuoted] = useQuote(user.id, id, id)
   const [editing, setEditing] = useState<string>()
   const canWrite = mayWrite(conversation, user)
   const { composer, stream, threads } = texts.value

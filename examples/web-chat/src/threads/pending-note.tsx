@@ -1,3 +1,4 @@
+import { ChatError } from 'chat-server/client'
 import type { PendingPost } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
 import { messageOf } from '../parts/error-note.tsx'
@@ -6,16 +7,16 @@ import { texts } from '../texts/texts.ts'
 /** What becomes of a post that is not stored yet. */
 export function PendingNote({ post: { key, status, error } }: { post: PendingPost }) {
   const { store } = useApp()
-  const { messages, retry } = texts.value
+  const { messages } = texts.value
   if (status === 'sending') return <p class="note">{messages.sending}</p>
   return (
     <div class="note error" role="alert">
       <span>
-        {messages.not_sent} {messageOf(error)}
+        {isRefused(error) ? messages.not_sent : messages.waiting} {messageOf(error)}
       </span>
       <span class="choices-inline">
         <button type="button" class="link" onClick={() => void store.retry(key)}>
-          {retry}
+          {messages.send_again}
         </button>
         <button type="button" class="link" onClick={() => store.discard(key)}>
           {messages.discard}
@@ -23,4 +24,9 @@ export function PendingNote({ post: { key, status, error } }: { post: PendingPos
       </span>
     </div>
   )
+}
+
+/** Whether it would be refused again: else it is sent again by itself. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ChatError && error.status < 500 && error.status !== 408 && error.status !== 429
 }

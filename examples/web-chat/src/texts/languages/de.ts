@@ -257,6 +257,12 @@ export const texts: Texts = {
     title: 'Themen',
     empty: 'Hier stehen Themen, denen du folgst: die du beginnst, in denen du antwortest oder erwähnt wirst.',
   },
+  drafts: {
+    title: 'Entwürfe',
+    empty: 'Keine Entwürfe.',
+    quote: 'Ein Zitat',
+    discard: (place) => `Den Entwurf für ${place} verwerfen`,
+  },
   threads: {
     empty: 'Noch nichts hier',
     empty_text: 'Schreibe unten die erste Nachricht. Jede Nachricht hier beginnt ein Thema.',
@@ -306,6 +312,9 @@ export const texts: Texts = {
     interrupted: 'Die Antwort wurde unterbrochen.',
     sending: 'Wird gesendet…',
     not_sent: 'Nicht gesendet.',
+    waiting: 'Wird noch gesendet.',
+    too_old: 'Sie hat einen Tag gewartet.',
+    send_again: 'Noch einmal senden',
     discard: 'Verwerfen',
     collapse: (count) => (count === 1 ? '1 Antwort verbergen' : `${count} Antworten verbergen`),
     expand: (count) => (count === 1 ? '1 Antwort anzeigen' : `${count} Antworten anzeigen`),

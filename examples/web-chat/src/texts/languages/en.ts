@@ -245,6 +245,12 @@ export const texts = {
     title: 'Threads',
     empty: 'Threads you follow will be here. You follow one when you begin it, reply in it or are mentioned.',
   },
+  drafts: {
+    title: 'Drafts',
+    empty: 'No drafts.',
+    quote: 'A quote',
+    discard: (place: string) => `Discard the draft for ${place}`,
+  },
   threads: {
     empty: 'Nothing here yet',
     empty_text: 'Write the first message below. Every message here begins a thread.',
@@ -294,6 +300,9 @@ export const texts = {
     interrupted: 'The answer was interrupted.',
     sending: 'Sending…',
     not_sent: 'Not sent.',
+    waiting: 'Waiting to be sent.',
+    too_old: 'It has waited for a day.',
+    send_again: 'Send again',
     discard: 'Discard',
     collapse: (count: number) => (count === 1 ? 'Hide 1 reply' : `Hide ${count} replies`),
     expand: (count: number) => (count === 1 ? 'Show 1 reply' : `Show ${count} replies`),

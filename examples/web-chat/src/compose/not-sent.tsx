@@ -1,0 +1,38 @@
+import { useApp } from '../app/context.ts'
+import { forgetUnsentPost, oldPosts } from '../app/unsent-storage.ts'
+import { texts } from '../texts/texts.ts'
+
+/** The posts of a place that have waited too long to be sent by themselves. */
+export function NotSent({ user_id, place }: { user_id: string; place: string }) {
+  const { store } = useApp()
+  const { messages } = texts.value
+  return (
+    <>
+      {oldPosts(user_id, place).map(({ key, tab: _, at: __, ...post }) => (
+        <div key={key} class="not-sent note error" role="alert">
+          <p class="clamped" dir="auto">
+            {post.content}
+          </p>
+          <span>
+            {messages.not_sent} {messages.too_old}
+          </span>
+          <span class="choices-inline">
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                forgetUnsentPost(user_id, key)
+                void store.post(post)
+              }}
+            >
+              {messages.send_again}
+            </button>
+            <button type="button" class="link" onClick={() => forgetUnsentPost(user_id, key)}>
+              {messages.discard}
+            </button>
+          </span>
+        </div>
+      ))}
+    </>
+  )
+}
