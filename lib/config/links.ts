@@ -14,32 +14,32 @@ export const LinksSection = section({
   reset_password: key(
     link,
     undefined,
-    'Page of your own that sets a new password, with {token} in its address; by default the service has a plain form.',
+    'Page of your own that sets a new password, with {token} in its address; by default the web chat has one, or the service a plain form.',
   ),
   verify_email: key(
     link,
     undefined,
-    'Page of your own that verifies an email address, with {token} in its address; by default the service has a plain form.',
+    'Page of your own that verifies an email address, with {token} in its address; by default the web chat has one, or the service a plain form.',
   ),
   change_email: key(
     link,
     undefined,
-    'Page of your own that confirms a changed email address, with {token} in its address; by default the service has a plain form.',
+    'Page of your own that confirms a changed email address, with {token} in its address; by default the web chat has one, or the service a plain form.',
   ),
   undo_email: key(
     link,
     undefined,
-    'Page of your own that undoes such a change, with {token} in its address; by default the service has a plain form.',
+    'Page of your own that undoes such a change, with {token} in its address; by default the web chat has one, or the service a plain form.',
   ),
   conversation_invite: key(
     link,
     undefined,
-    'Page of your own that accepts a mailed invite to a conversation, with {token} in its address; by default the service has a plain form.',
+    'Page of your own that accepts a mailed invite to a conversation, with {token} in its address; by default the web chat has one, or the service a plain form.',
   ),
   invite: key(
     link,
     undefined,
-    'Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has a plain form.',
+    'Page of your own on which an invited newcomer signs up, with {token} in its address; by default the web chat has one, or the service a plain form.',
   ),
 })
 
@@ -56,12 +56,23 @@ export const FORM_PATHS: Record<LinkName, string> = {
   invite: '/account/sign-up',
 }
 
-/** The link with a token, behind a # so that no log of a server or proxy has it; `undefined` if the service knows neither a page nor its own address. */
+/** The screens of the web chat for the same links, behind its `#`; the token follows. */
+const SCREENS: Record<LinkName, string> = {
+  reset_password: 'reset',
+  verify_email: 'verify',
+  change_email: 'change-email',
+  undo_email: 'undo',
+  conversation_invite: 'join',
+  invite: 'welcome',
+}
+
+/** The link with a token, behind a # so that no log of a server or proxy has it; `undefined` if the service knows neither a page nor its own address. While the web chat is served, it leads there. */
 export function toLink(config: Config, name: LinkName, token: string): string | undefined {
   const page = config.links[name]
   if (page !== undefined) return page.replace('{token}', token)
   const address = publicUrlOf(config)
-  return address && `${address}${FORM_PATHS[name]}#token=${token}`
+  if (address === undefined) return undefined
+  return config.server.web ? `${address}/#/${SCREENS[name]}/${token}` : `${address}${FORM_PATHS[name]}#token=${token}`
 }
 
 function isLink(address: string): boolean {

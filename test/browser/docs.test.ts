@@ -9,7 +9,7 @@ async function setUp(page: Page): Promise<void> {
   await page.fill('[name=email]', 'ada@example.org')
   await page.fill('[name=password]', PASSWORD)
   await page.click('button[type=submit]')
-  await page.waitForSelector('.empty button')
+  await page.waitForSelector('.conversation h2:text-is("General")')
 }
 
 /** Sends the form, and waits for a response. @returns its status line and its body */

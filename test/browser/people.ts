@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, type ContextOptions, openBrowser, ty
 export const PASSWORD = 'correct horse battery'
 
 /** What a browser reports of requests that fail as they must: those of a page without a session, or without a network. */
-const EXPECTED = /status of 401|status of 40[349]|status of 422|net::ERR_INTERNET_DISCONNECTED/
+const EXPECTED = /status of 401|status of 40[349]|status of 410|status of 422|net::ERR_INTERNET_DISCONNECTED/
 
 /** A user at a browser. */
 export interface Visitor {

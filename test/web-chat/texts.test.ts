@@ -7,7 +7,9 @@ import { decodeText } from '../../examples/web-chat/src/markdown/entities.ts'
 import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
 import { plainOf } from '../../examples/web-chat/src/markdown/plain.ts'
 import { directionOf } from '../../examples/web-chat/src/texts/direction.ts'
+import { texts as entry } from '../../examples/web-chat/src/texts/entry-en.ts'
 import { texts as first } from '../../examples/web-chat/src/texts/languages/en.ts'
+import { texts as room } from '../../examples/web-chat/src/texts/room-en.ts'
 import { texts as settings } from '../../examples/web-chat/src/texts/settings-en.ts'
 
 it.each([
@@ -79,6 +81,9 @@ it.each([
   ['#/c/1/t/2/m/', { name: 'thread', conversation_id: '1', root_id: '2' }],
   ['#/c/1/t/2/m/3', { name: 'thread', conversation_id: '1', root_id: '2', message_id: '3' }],
   ['#/join/abc', { name: 'join', token: 'abc' }],
+  ['#/welcome/abc', { name: 'welcome', token: 'abc' }],
+  ['#/change-email/abc', { name: 'change-email', token: 'abc' }],
+  ['#/reset/', { name: 'home' }],
 ])('the address %j is a route', (hash, route) => {
   expect(parseHash(hash)).toEqual(route)
   expect(parseHash(hrefOf(parseHash(hash)))).toEqual(route)
@@ -106,7 +111,7 @@ it.each(readdirSync(LANGUAGES).map((name) => name.replace(/\.ts$/, '')))(
   'the language %s has every text',
   async (code) => {
     const { texts } = await import(`${LANGUAGES}${code}.ts`)
-    const wanted = code === 'en' ? first : { ...first, ...settings }
+    const wanted = code === 'en' ? first : { ...first, ...entry, ...room, ...settings }
     expect(placesOf(texts).sort()).toEqual(placesOf(wanted).sort())
     expect(new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code)).toBeTruthy()
   },

@@ -8,6 +8,7 @@ import { texts } from './texts/texts.ts'
 
 const HostSignIn = lazy(() => import('./screens/host-sign-in.tsx').then(({ HostSignIn }) => HostSignIn))
 const Join = lazy(() => import('./screens/join.tsx').then(({ Join }) => Join))
+const Mailed = lazy(() => import('./screens/mailed.tsx').then(({ Mailed }) => Mailed))
 const SetUp = lazy(() => import('./screens/set-up.tsx').then(({ SetUp }) => SetUp))
 const SignIn = lazy(() => import('./screens/sign-in.tsx').then(({ SignIn }) => SignIn))
 
@@ -34,7 +35,12 @@ export function Root({ start, brand }: { start: Start; brand: Brand }) {
 function Screen() {
   const { session, route, brand, features } = useApp()
   const { value: at } = route
-  if (at.name === 'join') return <Join token={at.token} />
+  if ('token' in at)
+    return at.name === 'join' || at.name === 'welcome' ? (
+      <Join key={at.token} token={at.token} />
+    ) : (
+      <Mailed key={at.token} name={at.name} token={at.token} />
+    )
   if (session.user.value) return <Chat user={session.user.value} />
   if (!features.sign_in || brand.sign_in_url !== undefined) return <HostSignIn />
   return session.isSetUp.value ? <SignIn /> : <SetUp />

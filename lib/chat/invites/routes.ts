@@ -66,7 +66,7 @@ export const revoke = route({
   tag: 'Invites',
   summary: 'Revoke an invite',
   description:
-    'Allowed for its creator and for owners and admins of the conversation. Revoking it again changes nothing.',
+    '`token` is the token, or the id of the invite. Allowed for its creator and for owners and admins of the conversation. Revoking it again changes nothing.',
   access: 'session',
   status: 204,
   run: service.revoke,

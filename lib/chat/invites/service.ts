@@ -123,7 +123,7 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
 }
 
 /**
- * Revokes an invite; does nothing if it is already revoked.
+ * Revokes an invite, named by its token or by its id, as lists have it; does nothing if it is already revoked.
  *
  * @throws ChatError `not_found` for an actor outside the conversation who did not create it; `forbidden` for a
  *   participant who neither created it nor is owner or admin
@@ -133,7 +133,10 @@ export const revoke = useCase({
   errors: ['not_found', 'forbidden'],
   frees: 'half',
   run: async (ctx, actor, token): Promise<void> => {
-    await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInviteByToken(tx, digest(token))))
+    await ctx.write(async (tx) => {
+      const invite = (await findInviteByToken(tx, digest(token))) ?? (await findInvite(tx, token))
+      await revokeFound(ctx, tx, actor, invite)
+    })
   },
 })
 

@@ -124,6 +124,16 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(await codeOf(accept(eve, 'unknown'))).toBe('not_found')
   })
 
+  it('are revoked by the id of the list, too, by no one else', async () => {
+    const { token = '', invite_id } = await ada.invites.create(conversation_id, {})
+    const linus = await service.signIn('linus')
+    expect(await codeOf(linus.invites.revoke(invite_id))).toBe('forbidden')
+    expect(await codeOf(eve.invites.revoke(invite_id))).toBe('not_found')
+    await ada.invites.revoke(invite_id)
+    expect(await codeOf(accept(eve, token))).toBe('invite_revoked')
+    expect((await ada.invites.list(conversation_id)).invites.map(({ id }) => id)).not.toContain(invite_id)
+  })
+
   it('are created and listed by owners and admins; only owners invite owners', async () => {
     const linus = await service.signIn('linus')
     expect(await codeOf(linus.invites.create(conversation_id, {}))).toBe('forbidden')

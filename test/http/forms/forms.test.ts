@@ -208,4 +208,19 @@ describe('links.*', () => {
     expect(toLink(config, 'verify_email', 'abc')).toBe('https://example.org/chat/account/verify-email#token=abc')
     expect(toLink(parseConfig(), 'verify_email', 'abc')).toBeUndefined()
   })
+
+  it.each([
+    ['reset_password', 'reset'],
+    ['verify_email', 'verify'],
+    ['change_email', 'change-email'],
+    ['undo_email', 'undo'],
+    ['conversation_invite', 'join'],
+    ['invite', 'welcome'],
+  ] as const)('has the screen of the web chat for %s while it is served', (link, screen) => {
+    const server = { public_url: 'https://example.org/chat', web: true }
+    expect(toLink(parseConfig({ server }), link, 'abc')).toBe(`https://example.org/chat/#/${screen}/abc`)
+    const own = parseConfig({ server, links: { [link]: 'https://own.test/{token}' } })
+    expect(toLink(own, link, 'abc')).toBe('https://own.test/abc')
+    expect(toLink(parseConfig({ server: { web: true } }), link, 'abc')).toBeUndefined()
+  })
 })

@@ -2,6 +2,7 @@ import type { InvitedNewcomer, Newcomer } from 'chat-server/client/admin'
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { linkTo } from '../app/route.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
@@ -11,14 +12,13 @@ import { administrationTexts } from '../texts/settings.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
-import { formLink } from './form-link.ts'
 import { PagesEnd, usePages } from './pages.tsx'
 import { choiceOf, type RoleChoice, RoleSelect, rolesOf } from './role.tsx'
 
 /** Invites newcomers to the service, by mail or with a link to hand over. */
 export function Invites() {
   const admin = useAdmin()
-  const { features, client_options } = useApp()
+  const { features } = useApp()
   const { invites: words, users } = administrationTexts.value
   const [role, setRole] = useState<RoleChoice>('member')
   const [isMailed, setMailed] = useState(features.mail)
@@ -74,7 +74,7 @@ export function Invites() {
           title={words.link_title(shown.email)}
           text={words.link_text(shortTime(shown.expires_at))}
           label={users.link}
-          value={shown.url ?? formLink(client_options.base_url, 'sign-up', shown.token!)}
+          value={shown.url ?? linkTo({ name: 'welcome', token: shown.token! })}
           copyLabel={users.copy}
           onClose={() => setShown(undefined)}
         />

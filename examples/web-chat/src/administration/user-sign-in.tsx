@@ -3,19 +3,19 @@ import { useState } from 'preact/hooks'
 import { useConfirmed } from '../account/confirmed.tsx'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
+import { linkTo } from '../app/route.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { OnceShown } from '../parts/once-shown.tsx'
 import { showToast } from '../parts/toast.tsx'
+import { entryTexts } from '../texts/entry.ts'
 import { administrationTexts } from '../texts/settings.ts'
-import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
 import { useAdmin } from './admin.ts'
-import { formLink } from './form-link.ts'
 
 /** Ways back in for a user: a link for a new password, and an end of the lock after failed sign-ins. */
 export function UserSignIn({ facts, onChanged }: { facts: AccountFacts; onChanged: () => void }) {
   const admin = useAdmin()
-  const { client_options, features } = useApp()
+  const { features } = useApp()
   const { users: words } = administrationTexts.value
   const { id, disabled_at } = facts.user
   const [link, setLink] = useState<ResetLink>()
@@ -28,7 +28,7 @@ export function UserSignIn({ facts, onChanged }: { facts: AccountFacts; onChange
   if (!features.sign_in) return null
   return (
     <section>
-      <h3>{texts.value.signIn.button}</h3>
+      <h3>{entryTexts.value.signIn.button}</h3>
       {facts.locked_until && (
         <div class="toolbar">
           <p>{words.locked(shortTime(facts.locked_until))}</p>
@@ -51,7 +51,7 @@ export function UserSignIn({ facts, onChanged }: { facts: AccountFacts; onChange
           title={words.reset_title}
           text={words.reset_text(shortTime(link.expires_at))}
           label={words.link}
-          value={link.url ?? formLink(client_options.base_url, 'reset-password', link.token)}
+          value={link.url ?? linkTo({ name: 'reset', token: link.token })}
           copyLabel={words.copy}
           onClose={() => setLink(undefined)}
         />

@@ -8,10 +8,20 @@ export type Route =
   | { name: 'inbox'; tab?: string }
   | { name: 'threads' }
   | { name: 'drafts' }
-  | { name: 'join'; token: string }
+  | { name: 'join' | 'welcome'; token: string }
+  | MailedRoute
   | { name: 'account'; tab: string }
   | AdministrationRoute
   | SearchRoute
+
+/** What mailed links do, besides inviting. */
+export const MAILED = ['reset', 'verify', 'change-email', 'undo'] as const
+
+/** A mailed link; each leads here where the service has no other page for it. */
+export interface MailedRoute {
+  name: (typeof MAILED)[number]
+  token: string
+}
 
 /** A conversation, or one message in it, which is then in view. */
 export interface ConversationRoute {
@@ -62,8 +72,6 @@ export function hrefOf(route: Route): string {
     case 'threads':
     case 'drafts':
       return `#/${route.name}`
-    case 'join':
-      return `#/join/${route.token}`
     case 'account':
       return `#/account/${route.tab}`
     case 'administration':
@@ -72,6 +80,8 @@ export function hrefOf(route: Route): string {
       const { name: _, ...query } = route
       return `#/search?${new URLSearchParams(query as Record<string, string>)}`
     }
+    default:
+      return `#/${route.name}/${route.token}`
   }
 }
 
@@ -86,7 +96,9 @@ export function parseHash(hash: string): Route {
   if (name === 'search') return { q: '', ...Object.fromEntries(new URLSearchParams(query)), name }
   if (name === 'inbox') return { name, ...(first && { tab: first }) }
   if (name === 'threads' || name === 'drafts') return { name }
-  if (name === 'join' && first) return { name, token: first }
+  if ((name === 'join' || name === 'welcome') && first) return { name, token: first }
+  const mailed = MAILED.find((each) => each === name)
+  if (mailed && first) return { name: mailed, token: first }
   if (name === 'account') return { name, tab: first ?? '' }
   if (name === 'administration') return { name, tab: first ?? '', ...(second && { id: second }) }
   if (name !== 'c' || !first) return { name: 'home' }

@@ -6,11 +6,19 @@ import { CSRF_KEY } from './csrf-key.ts'
 import { shareSignIns } from './shared/sign-ins.ts'
 import { forgetUnsent } from './unsent-storage.ts'
 
-/** An account of a newcomer. */
+/** An account of a newcomer; without `email`, it has the address of the invite. */
 export interface NewAccount {
-  username: string
+  display_name: string
+  email?: string
+  password: string
+}
+
+/** The account of the first administrator. */
+export interface FirstAccount {
   email: string
   password: string
+  display_name?: string
+  setup_code?: string
 }
 
 /** Who uses the page. */
@@ -23,10 +31,16 @@ export interface Session {
   hasEnded: ReadonlySignal<boolean>
   /** @throws ChatError as `client.auth.login` */
   signIn(email: string, password: string): Promise<void>
-  /** Creates the first administrator, and signs in. @throws ChatError as `client.setup.run` */
-  setUp(account: { email: string; password: string; display_name?: string; setup_code?: string }): Promise<void>
+  /**
+   * Creates the first administrator, and signs in; `prepare` runs before the chat is shown.
+   *
+   * @throws ChatError as `client.setup.run`
+   */
+  setUp(account: FirstAccount, prepare: () => Promise<void>): Promise<void>
   /** Accepts an invite, as a newcomer with an account. @returns the conversation. @throws ChatError as `client.invites.accept` */
   join(token: string, account?: NewAccount): Promise<string>
+  /** Signs a newcomer to the service up, and in; `prepare` as for `setUp`. @throws ChatError as `client.newcomers.signUp` */
+  signUp(token: string, account: NewAccount, prepare: () => Promise<void>): Promise<void>
   /** The user has changed the own account. */
   update(user: User): void
   /** Signs out here; nothing of the user stays. */
@@ -72,9 +86,16 @@ export function createSession(
     isSetUp,
     hasEnded,
     signIn,
-    async setUp(account) {
-      await client.setup.run(account)
-      await signIn(account.email, account.password)
+    async setUp({ email, password, ...rest }, prepare) {
+      await client.setup.run({ email, password, ...rest })
+      const { user, csrf_token } = await client.auth.login({ email, password })
+      await prepare()
+      begin(user, csrf_token)
+    },
+    async signUp(token, account, prepare) {
+      const { user, csrf_token } = await client.newcomers.signUp({ token, ...account })
+      await prepare()
+      begin(user, csrf_token)
     },
     async join(token, account) {
       const { conversation_id } = await client.invites.accept({ token, ...account })

@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { texts } from '../texts/texts.ts'
-import { InviteLink } from './invite-link.tsx'
+import { InviteLinks } from './invite-links.tsx'
 import { ParticipantItem } from './participant.tsx'
 import type { OpenConversation } from './use-conversation.ts'
 
@@ -65,7 +65,7 @@ export function PeopleDialog({ conversation, onClose }: { conversation: OpenConv
             </button>
           </form>
           <ErrorNote error={add.error} />
-          <InviteLink conversation_id={id} />
+          <InviteLinks conversation_id={id} />
         </>
       )}
       {!direct && role === 'owner' && (

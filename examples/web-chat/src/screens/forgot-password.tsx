@@ -3,13 +3,15 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
+import { entryTexts } from '../texts/entry.ts'
 import { texts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
 
 /** Asks for a mail with a link to reset the password. */
 export function ForgotPassword({ onBack }: { onBack: () => void }) {
   const { brand, client } = useApp()
-  const { signIn, fields, back } = texts.value
+  const { fields, back } = texts.value
+  const { signIn } = entryTexts.value
   const [isSent, setSent] = useState(false)
   const { run, isRunning, error } = useAction(async (form: HTMLFormElement) => {
     await client.resets.request({ email: fieldsOf(form).email ?? '' })

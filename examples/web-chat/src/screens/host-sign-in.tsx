@@ -1,11 +1,11 @@
 import { useApp } from '../app/context.ts'
-import { texts } from '../texts/texts.ts'
+import { entryTexts } from '../texts/entry.ts'
 import { Card } from './card.tsx'
 
 /** The application around the service signs in: the page has a link there. */
 export function HostSignIn() {
   const { brand } = useApp()
-  const { signIn } = texts.value
+  const { signIn } = entryTexts.value
   return (
     <Card brand={brand} title={signIn.title(brand.name)}>
       <p>{signIn.host}</p>

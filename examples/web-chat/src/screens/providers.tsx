@@ -1,7 +1,7 @@
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { texts } from '../texts/texts.ts'
+import { entryTexts } from '../texts/entry.ts'
 
 /** A button for each provider that can sign in; it leads away, and back to this page. */
 export function Providers() {
@@ -13,10 +13,10 @@ export function Providers() {
   if (features.providers.length === 0) return null
   return (
     <div class="providers">
-      <p class="or">{texts.value.signIn.or}</p>
+      <p class="or">{entryTexts.value.signIn.or}</p>
       {features.providers.map(({ name, title }) => (
         <button key={name} type="button" disabled={isRunning} onClick={() => void run(name)}>
-          {texts.value.signIn.with(title)}
+          {entryTexts.value.signIn.with(title)}
         </button>
       ))}
       <ErrorNote error={error} />

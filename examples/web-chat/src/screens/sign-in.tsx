@@ -3,16 +3,18 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
+import { entryTexts } from '../texts/entry.ts'
 import { texts } from '../texts/texts.ts'
 import { Card } from './card.tsx'
 import { ForgotPassword } from './forgot-password.tsx'
 import { PasswordField } from './password-field.tsx'
 import { Providers } from './providers.tsx'
 
-/** Sign-in with a password, or through a provider. */
-export function SignIn() {
+/** Sign-in with a password, or through a provider. @param props.note why it is needed */
+export function SignIn({ note }: { note?: string | undefined }) {
   const { brand, features, session } = useApp()
-  const { signIn, fields } = texts.value
+  const { fields } = texts.value
+  const { signIn } = entryTexts.value
   const [isForgotten, setForgotten] = useState(false)
   const { run, isRunning, error } = useAction((form: HTMLFormElement) => {
     const { email = '', password = '' } = fieldsOf(form)
@@ -21,6 +23,7 @@ export function SignIn() {
   if (isForgotten) return <ForgotPassword onBack={() => setForgotten(false)} />
   return (
     <Card brand={brand} title={signIn.title(brand.name)}>
+      {note && <p>{note}</p>}
       {session.hasEnded.value && <p role="status">{signIn.ended}</p>}
       <form
         onSubmit={(event) => {

@@ -12,12 +12,15 @@ import { titleOf } from '../conversations/title.ts'
 import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { authorOf } from '../threads/author.ts'
 import { lastOwnOf } from '../threads/rows.ts'
 import { TypingLine } from '../threads/typing-line.tsx'
 import { MessageStream } from './stream.tsx'
+
+const Greeting = lazy(() => import('../conversations/greeting.tsx').then(({ Greeting }) => Greeting))
 
 interface PlaceProps {
   conversation: OpenConversation
@@ -40,6 +43,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   const canWrite = mayWrite(conversation, user)
   const { composer, stream, threads } = texts.value
   const title = titleOf(conversation)
+  const isWelcoming = !conversation.direct && (role === 'owner' || role === 'admin')
   const openThread = useCallback(
     ({ root_id }: StoreMessage) => goTo({ name: 'thread', conversation_id: id, root_id }),
     [id],
@@ -72,6 +76,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         part={part}
         view={view}
         label={stream.messages(title)}
+        empty={isWelcoming ? <Greeting conversation={conversation} /> : undefined}
         unread={Math.max(0, view.unread - unread_replies)}
         target={message_id}
         onMissing={onMissing}

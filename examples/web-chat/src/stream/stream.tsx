@@ -1,5 +1,5 @@
 import type { MessagesView, MessageWindow } from 'chat-server/client/store'
-import type { RefObject } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useVisible } from '../parts/visible.ts'
@@ -23,6 +23,8 @@ interface StreamProps extends Shared {
   view: MessagesView
   /** What screen readers call it. */
   label: string
+  /** What is shown while there is no message. */
+  empty?: ComponentChildren
   /** How many of its messages are unread. */
   unread: number
   /** The message of the address, which is brought into view. */
@@ -122,7 +124,7 @@ export function MessageStream(props: StreamProps) {
           {has_older && <div ref={top} class="edge" />}
           {status === 'failed' && <ErrorNote error={error} />}
           {status === 'loading' && <p class="quiet late">{texts.value.loading}</p>}
-          {status === 'ready' && ids.length === 0 && <StreamEmpty />}
+          {status === 'ready' && ids.length === 0 && (props.empty ?? <StreamEmpty />)}
           <NearContext.Provider value={nearness}>
             {days.map(({ key, at, rows }) => (
               <section key={key} class="day">

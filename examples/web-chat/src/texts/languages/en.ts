@@ -1,8 +1,10 @@
+import type { texts as entry } from '../entry-en.ts'
+import type { texts as room } from '../room-en.ts'
 import type { texts as settings } from '../settings-en.ts'
 
 const list = new Intl.ListFormat('en-GB')
 
-/** The texts of the page in English, but for those of `settings-en.ts`. Every other language has the same keys: a missing one does not compile. */
+/** The texts of the page in English, but for those of `entry-en.ts`, `room-en.ts` and `settings-en.ts`. Every other language has the same keys: a missing one does not compile. */
 export const texts = {
   starting: 'One moment…',
   cancel: 'Cancel',
@@ -15,33 +17,6 @@ export const texts = {
   someone: 'Former participant',
   assistant: 'Assistant',
   app: 'App',
-  setUp: {
-    title: 'Welcome',
-    text: (name: string) => `${name} is running. Create the first account: it administers the service.`,
-    code: 'Set-up code',
-    code_hint: 'The value of setup.code in the configuration of the service.',
-    button: 'Create the account',
-  },
-  signIn: {
-    title: (name: string) => `Sign in to ${name}`,
-    button: 'Sign in',
-    with: (provider: string) => `Sign in with ${provider}`,
-    or: 'or',
-    ended: 'Your session has ended. Sign in again.',
-    host: 'Sign in to go on.',
-    forgot: 'Forgot your password?',
-    forgot_title: 'Reset your password',
-    forgot_text: 'You get a mail with a link on which you choose a new one.',
-    forgot_button: 'Send the link',
-    forgot_done: 'If there is an account with this address, the mail is on its way.',
-  },
-  join: {
-    title: 'You are invited',
-    text: 'Create an account to join the conversation.',
-    text_signed_in: (name: string) => `Join the conversation as ${name}.`,
-    button: 'Join',
-    have_account: 'I have an account',
-  },
   fields: {
     email: 'E-mail',
     password: 'Password',
@@ -198,9 +173,6 @@ export const texts = {
     add: 'Add a person',
     add_hint: 'Username or e-mail',
     add_button: 'Add',
-    invite: 'Invite by link',
-    invite_text: (days: number, people: number) => `${people} people can join with this link, for ${days} days.`,
-    invite_link: 'Link',
     copy: 'Copy',
     copied: 'Copied',
     not_copied: 'The browser did not allow to copy it.',
@@ -363,4 +335,4 @@ export const texts = {
 export type FirstTexts = typeof texts
 
 /** The texts of the page in a language. */
-export type Texts = FirstTexts & typeof settings
+export type Texts = FirstTexts & typeof entry & typeof room & typeof settings

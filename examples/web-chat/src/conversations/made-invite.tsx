@@ -1,0 +1,18 @@
+import { CopyButton } from '../parts/copy-button.tsx'
+import { Field } from '../parts/field.tsx'
+import { roomTexts } from '../texts/room.ts'
+import { texts } from '../texts/texts.ts'
+import { INVITE_DAYS, type MadeInvite as Made } from './use-invite.ts'
+
+/** The link of an invite, to copy again. */
+export function MadeInvite({ invite: { link, max_uses, isCopied } }: { invite: Made }) {
+  const { invites } = roomTexts.value
+  const hint = invites.text(max_uses, INVITE_DAYS)
+  return (
+    <div class="one-line made-invite">
+      <Field label={invites.link} readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
+      <CopyButton text={link} label={texts.value.people.copy} />
+      <small class="hint">{isCopied ? `${invites.copied} ${hint}` : hint}</small>
+    </div>
+  )
+}
