@@ -78,7 +78,7 @@ export function contentPolicy(api: string, photos: readonly string[] = []): stri
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types chat-worker',
+    'trusted-types chat-worker chat-paste',
   ].join('; ')
 }
 

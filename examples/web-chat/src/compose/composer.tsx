@@ -11,9 +11,12 @@ import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 import { Addressee } from './addressee.tsx'
 import { type Draft, keepDraft, readDraft } from './drafts.ts'
+import { continueList, dropOf, pasteInto } from './field-events.ts'
+import { formatOf } from './format-keys.ts'
 import { useMentions } from './use-mentions.tsx'
 
 const NotSent = lazy(() => import('./not-sent.tsx').then(({ NotSent }) => NotSent))
+const Toolbar = lazy(() => import('./toolbar.tsx').then(({ Toolbar }) => Toolbar))
 const DraftList = lazy(() => import('../files/draft-list.tsx').then(({ DraftList }) => DraftList))
 
 interface ComposerProps {
@@ -55,6 +58,7 @@ export function Composer(props: ComposerProps) {
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
   const files = useFiles(conversation_id, place, draft?.files, (kept) => keep({ files: kept }))
   const [isDropping, setDropping] = useState(false)
+  const [isFormatting, setFormatting] = useState(false)
   // A question to the assistant has no files: they wait for the next message.
   const hasFiles = !asks && files.uploads.length > 0
   const isReady = (text.trim() !== '' || hasFiles) && (!hasFiles || files.areReady) && excess <= 0
@@ -102,12 +106,25 @@ export function Composer(props: ComposerProps) {
         send()
       }}
       {...(features.attachments && dropOf(files.add, setDropping))}
+      onPaste={(event) => pasteInto(field.current!, event, features.attachments && files.add)}
       data-dropping={isDropping}
     >
       {hasOld && <NotSent user_id={user_id} place={place} />}
       {(files.uploads.length > 0 || files.refusal) && <DraftList {...files} isAsking={asks} />}
       <Addressee isAsking={asks} onChange={ask} />
+      {isFormatting && <Toolbar field={field} />}
       {features.attachments && <AttachButton onFiles={files.add} />}
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={composer.formatting}
+        title={composer.formatting}
+        aria-expanded={isFormatting}
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => setFormatting(!isFormatting)}
+      >
+        Aa
+      </button>
       {mentions.list}
       <textarea
         {...mentions.props}
@@ -130,8 +147,15 @@ export function Composer(props: ComposerProps) {
             event.preventDefault()
             onEditLast()
           }
+          const kind = formatOf(event)
+          if (kind) {
+            event.preventDefault()
+            const target = event.currentTarget
+            void import('./formatting.ts').then(({ format }) => format(target, kind))
+          }
           // Enter that ends the composition of a character is not for us.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing || isCoarse()) return
+          if (event.key !== 'Enter' || event.isComposing) return
+          if (event.shiftKey || isCoarse()) return continueList(event)
           event.preventDefault()
           send()
         }}
@@ -161,34 +185,22 @@ export function Composer(props: ComposerProps) {
       )}
       {excess > 0 && (
         <p class="error" role="alert">
-          {composer.too_long(excess)}
+          {composer.too_long(excess)}{' '}
+          {features.attachments && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                files.add([new File([text], 'message.md', { type: 'text/markdown' })])
+                change('')
+                field.current?.focus()
+              }}
+            >
+              {composer.as_file}
+            </button>
+          )}
         </p>
       )}
     </form>
   )
-}
-
-/** Takes files that are dropped, or pasted. */
-function dropOf(add: (files: Iterable<File>) => void, setDropping: (isDropping: boolean) => void) {
-  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') === true
-  return {
-    onDragOver(event: DragEvent) {
-      if (!hasFiles(event)) return
-      event.preventDefault()
-      setDropping(true)
-    },
-    onDragLeave: () => setDropping(false),
-    onDrop(event: DragEvent) {
-      setDropping(false)
-      if (!hasFiles(event)) return
-      event.preventDefault()
-      add(event.dataTransfer!.files)
-    },
-    onPaste(event: ClipboardEvent) {
-      const { files } = event.clipboardData!
-      if (files.length === 0) return
-      event.preventDefault()
-      add(files)
-    },
-  }
 }

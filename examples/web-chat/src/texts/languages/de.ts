@@ -420,6 +420,9 @@ export const texts: Texts = {
     everyone: 'Alle hier',
     names: (count) => (count === 1 ? '1 Name, Enter übernimmt ihn.' : `${count} Namen, Pfeiltasten wählen.`),
     hint: 'Enter sendet, Umschalt + Enter beginnt eine Zeile.',
+    as_file: 'Als Datei senden',
+    formatting: 'Formatierung',
+    formats: { bold: 'Fett', italic: 'Kursiv', strike: 'Durchgestrichen', code: 'Code', list: 'Liste', quote: 'Zitat' },
   },
   typing: (names) =>
     names.length === 1

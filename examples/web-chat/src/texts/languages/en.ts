@@ -322,6 +322,9 @@ export const texts = {
     everyone: 'Everyone here',
     names: (count: number) => (count === 1 ? '1 name, Enter takes it.' : `${count} names, arrows choose one.`),
     hint: 'Enter sends, Shift + Enter begins a line.',
+    as_file: 'Send as a file',
+    formatting: 'Formatting',
+    formats: { bold: 'Bold', italic: 'Italic', strike: 'Strikethrough', code: 'Code', list: 'List', quote: 'Quote' },
   },
   typing: (names: readonly string[]) =>
     names.length === 1
