@@ -45,19 +45,20 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
 
     await page.press('body', 'Control+k')
     await page.fill('[role=combobox]', 'gr')
-    await page.waitForSelector('[role=option]:has-text("new direct conversation")')
-    expect(await offered(page)).toEqual(['[Grace Hopper]', long, 'greta'])
+    await page.waitForSelector('[role=option]:has-text("Grüße")')
+    expect(await offered(page)).toEqual(['[Grace Hopper]', long])
     await look(page, 'switcher')
     await page.press('[role=combobox]', 'Enter')
     await page.waitForSelector('.conversation h2:text-is("Grace Hopper")')
     expect(page.url()).toContain(conversation.id)
 
+    // Nobody is offered to write to who shares no conversation.
     await page.click('.sidebar [aria-keyshortcuts]')
     await page.fill('[role=combobox]', 'gre')
-    await page.waitForSelector('[role=option]:has-text("greta")')
-    await page.press('[role=combobox]', 'Enter')
-    await page.waitForSelector('dialog [role=alert]:has-text("invite this person to one first")')
+    await page.waitForSelector('dialog .quiet:text("Nothing was found.")')
     await chat.participants.add(ada, conversation_id, { username: 'greta' })
+    await page.fill('[role=combobox]', 'gret')
+    await page.waitForSelector('[role=option]:has-text("greta")')
     await page.press('[role=combobox]', 'Enter')
     await page.waitForSelector('.conversation h2:text-is("greta")')
     await expectOne(page, '.conversations a:has-text("greta")')
@@ -78,6 +79,49 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
     await page.press('body', 'Control+k')
     await page.press('[role=combobox]', 'Escape')
     await page.waitForSelector('dialog', { state: 'detached' })
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
+  it('finds people by any word of their names: here, for a direct message, to add them and to mention them', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { chat } = stage
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Shared' })
+    const people = [
+      ['paul', 'Paul von Höhenheim'],
+      ['augusta', 'Augusta Lovell'],
+    ] as const
+    for (const [username, display_name] of people)
+      await chat.users.create(ada, { username, email: `${username}@example.org`, display_name })
+    await page.goto(`${stage.url}/#/c/${conversation_id}`)
+    await page.click('.people-button')
+    await page.fill('dialog [name=who]', 'hohen')
+    await page.click('dialog .choices button:has-text("Paul von Höhenheim")')
+    await page.waitForSelector('.participants li:has-text("Paul von Höhenheim")')
+    await page.fill('dialog [name=who]', 'Love')
+    await page.waitForSelector('dialog .choices button:has-text("Augusta Lovell")')
+    await look(page, 'add-person')
+    await page.press('dialog [name=who]', 'Enter')
+    await page.waitForSelector('.participants li:has-text("Augusta Lovell")')
+    await page.press('dialog', 'Escape')
+
+    for (const [typed, name] of [
+      ['hohen', 'Paul von Höhenheim'],
+      ['Love', 'Augusta Lovell'],
+    ] as const) {
+      await page.press('body', 'Control+k')
+      await page.fill('[role=combobox]', typed)
+      await page.waitForSelector(`[role=option]:has-text("${name}")`)
+      await page.press('[role=combobox]', 'Escape')
+      await page.click('[aria-label="New conversation"]')
+      await page.fill('dialog [type=search]', typed)
+      await page.waitForSelector(`dialog .choices button:has-text("Write to ${name}")`)
+      await page.press('dialog', 'Escape')
+      await page.fill('.composer textarea', '')
+      await page.press('.composer textarea', 'End')
+      await page.keyboard.type(`@${typed}`)
+      await page.waitForSelector(`[role=option]:has-text("${name}")`)
+    }
     expect(stage.problems).toEqual([])
   }, 60_000)
 })

@@ -1,4 +1,5 @@
 import { MENTION_START } from '../markdown/split-mentions.ts'
+import { hasWords } from '../switch/matching.ts'
 
 /** How many people are offered at once. */
 const MAX_CHOICES = 6
@@ -38,7 +39,7 @@ export function matching(choices: readonly MentionChoice[], query: string): Ment
   const wanted = query.toLowerCase()
   const begins = (text: string) => text.toLowerCase().startsWith(wanted)
   const rankOf = ({ username, name }: MentionChoice) => {
-    const isNamed = name.split(/\s+/).some(begins)
+    const isNamed = hasWords(name, query)
     if (username === undefined) return isNamed ? 0 : 3
     return begins(username) ? 1 : isNamed ? 2 : 3
   }

@@ -38,7 +38,7 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
   const { session, store } = useApp()
   const { conversations } = texts.value
   const [query, setQuery] = useState('')
-  const search = usePeople(query)
+  const search = usePeople(query, true)
   const found = search.items.filter(({ id }) => id !== session.user.value?.id)
   const isEmpty = found.length === 0 && query.trim().length > 1 && !search.isLoading
   const { run, isRunning, error } = useAction(async (user_id: string) => {

@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { texts } from '../texts/texts.ts'
+import { AddPerson } from './add-person.tsx'
 import { InviteLinks } from './invite-links.tsx'
 import { ParticipantItem } from './participant.tsx'
 import type { OpenConversation } from './use-conversation.ts'
@@ -21,12 +22,6 @@ export function PeopleDialog({ conversation, onClose }: { conversation: OpenConv
   const rename = useAction((form: HTMLFormElement) =>
     client.conversations.rename(id, { title: fieldsOf(form).title ?? '' }),
   )
-  const add = useAction(async (form: HTMLFormElement) => {
-    const who = (fieldsOf(form).who ?? '').trim()
-    await client.participants.add(id, who.includes('@') ? { email: who } : { username: who })
-    form.reset()
-    await load.run()
-  })
   useEffect(() => void load.run(), [conversation.participant_count])
   const { people: words, save } = texts.value
   const mayManage = !direct && (role === 'owner' || role === 'admin')
@@ -52,19 +47,7 @@ export function PeopleDialog({ conversation, onClose }: { conversation: OpenConv
       </ul>
       {mayManage && (
         <>
-          <form
-            class="one-line"
-            onSubmit={(event) => {
-              event.preventDefault()
-              void add.run(event.currentTarget)
-            }}
-          >
-            <Field label={words.add} name="who" placeholder={words.add_hint} autocomplete="off" required />
-            <button type="submit" disabled={add.isRunning}>
-              {words.add_button}
-            </button>
-          </form>
-          <ErrorNote error={add.error} />
+          <AddPerson conversation_id={id} participants={participants} onAdded={() => void load.run()} />
           <InviteLinks conversation_id={id} />
         </>
       )}

@@ -18,6 +18,19 @@ export function matching<Item>(items: readonly Item[], query: string, nameOf: (i
   return ranks.flat().slice(0, MAX_CHOICES)
 }
 
+/** Whether each word of the query begins a word of the name, whatever its accents and case: as the service finds people. */
+export function hasWords(name: string, query: string): boolean {
+  const parts = wordsOf(name)
+  return wordsOf(query).every((word) => parts.some((part) => part.startsWith(word)))
+}
+
+/** The words of a name, without accents and case. */
+export function wordsOf(text: string): string[] {
+  return plain(text)
+    .split(/[\s._@-]+/)
+    .filter((word) => word !== '')
+}
+
 function plain(text: string): string {
   return text.trim().normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 }

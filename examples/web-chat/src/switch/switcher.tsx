@@ -1,4 +1,3 @@
-import { ChatError } from 'chat-server/client'
 import { useId, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
@@ -77,13 +76,7 @@ export function Switcher({ onClose }: { onClose: () => void }) {
       <p class={choices.length > 0 ? 'hidden' : 'quiet'} role="status">
         {isLoading ? texts.value.loading : choices.length > 0 ? switcher.found(choices.length) : switcher.none}
       </p>
-      {open.error instanceof ChatError && open.error.code === 'forbidden' ? (
-        <p class="error" role="alert">
-          {switcher.not_shared}
-        </p>
-      ) : (
-        <ErrorNote error={open.error ?? error} />
-      )}
+      <ErrorNote error={open.error ?? error} />
       {features.search && (
         <a class="search-link" href={hrefOf(search)} onClick={onClose}>
           <Icon name="search" />

@@ -24,7 +24,7 @@ export interface Choice {
 export function useChoices(query: string): { choices: Choice[]; isLoading: boolean; error: unknown } {
   const { features, session } = useApp()
   const { conversations, error } = useAllConversations()
-  const people = usePeople(features.direct ? query : '')
+  const people = usePeople(features.direct ? query : '', true)
   const messages = useMessages(features.search ? query : '')
   const known = new Set(conversations.flatMap((each) => each.with?.user_id ?? []))
   const own_id = session.user.value?.id

@@ -1,16 +1,20 @@
 import { ChatError, type Person, type SearchResult } from 'chat-server/client'
 import { useApp } from '../app/context.ts'
+import { hasWords } from './matching.ts'
 import { type Found, useFound } from './use-found.ts'
 
 /** How many people, and how many messages are offered. */
 const MAX_FOUND = 8
 
-/** The people whose username begins with what is typed. */
-export function usePeople(typed: string): Found<Person> {
+/** The people with words in their names that begin so. @param isDirect whether only those to whom the user may write */
+export function usePeople(typed: string, isDirect: boolean): Found<Person> {
   const { client } = useApp()
   return useFound<Person>(typed, {
-    read: async (query, signal) => (await client.users.search({ query, limit: MAX_FOUND }, { signal })).users,
-    stays: ({ username }, query) => username.toLowerCase().startsWith(query.toLowerCase()),
+    read: async (query, signal) => {
+      const filter = { query, limit: MAX_FOUND, ...(isDirect && { for: 'direct' as const }) }
+      return (await client.users.search(filter, { signal })).users
+    },
+    stays: ({ username, display_name = '' }, query) => hasWords(`${username} ${display_name}`, query),
   })
 }
 

@@ -156,7 +156,7 @@ export const texts: Texts = {
     create_button: 'Anlegen',
     group: 'Eine Unterhaltung',
     direct: 'Ein Gespräch zu zweit',
-    direct_find: 'Benutzername',
+    direct_find: 'Name',
     direct_none: 'Niemand mit diesem Namen.',
     direct_button: (name) => `${name} schreiben`,
     online: 'online',
@@ -166,14 +166,12 @@ export const texts: Texts = {
   switcher: {
     title: 'Gehe zu…',
     label: 'Unterhaltung, Person oder Nachricht',
-    placeholder: 'Titel, Name, Benutzername oder Wörter',
+    placeholder: 'Raum, Name oder Wörter',
     begin: 'neues Gespräch zu zweit',
     found: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
     none: 'Nichts gefunden.',
     search: 'Nachrichten suchen',
     search_for: (query) => `Nachrichten mit „${query}“ suchen`,
-    not_shared:
-      'Du kannst Menschen schreiben, mit denen du eine Unterhaltung teilst: Lade diese Person zuerst in eine ein.',
   },
   search: {
     title: 'Suche',
@@ -241,7 +239,7 @@ export const texts: Texts = {
     title: 'Personen',
     count: (count) => (count === 1 ? '1 Person' : `${count} Personen`),
     add: 'Person hinzufügen',
-    add_hint: 'Benutzername oder E-Mail',
+    add_hint: 'Name oder E-Mail',
     add_button: 'Hinzufügen',
     copy: 'Kopieren',
     copied: 'Kopiert',
