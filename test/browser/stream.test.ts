@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
 
   it('asks the assistant with one message, and goes on asking in a talk with it, also after a reload', async () => {
     const puppet = createPuppet()
-    const { url, visit, problems } = await openStage({ assistant: puppet.assistant })
+    const { url, visit, problems } = await openStage({ assistant: puppet.assistant }, { limits: { max_depth: 1 } })
     const { ada, signIn, conversation_id } = await openTalk(url)
     const { page } = await visit(url)
     await signIn(page, 'ada')
@@ -241,7 +241,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     await page.waitForSelector('.composer [aria-label=Send]')
 
     const talk = await ada.conversations.create({ title: 'Talk', layout: 'assistant' })
-    for (const text of ['And this?', 'And that?']) {
+    for (const text of ['And this?', 'And that?', 'And those?']) {
       await page.goto(`${url}/#/c/${talk.conversation_id}`)
       await page.reload()
       await page.waitForSelector('.conversation [aria-label="To: Assistant"]')
@@ -251,6 +251,27 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
       answer.end()
       await page.waitForSelector(`.message[data-role=assistant]:has-text("About ${text}")`)
     }
+    // Each question answers the answer before it, down to the deepest; the next one begins a thread.
+    await expectOne(page, '.next-thread')
+    await page.waitForSelector('.row:has-text("And those?") .next-thread')
+    expect(await page.locator('.thread-line').allTextContents()).toEqual([])
+    await look(page, 'talk')
+    const { messages } = await ada.messages.list(talk.conversation_id, { view: 'all' })
+    expect(messages.map(({ prompt, depth }) => [prompt, depth])).toEqual([
+      ['And this?', 0],
+      ['And that?', 1],
+      ['And those?', 0],
+    ])
+
+    await page.fill('.conversation .composer textarea', 'Does it fail?')
+    await page.press('.conversation .composer textarea', 'Enter')
+    const failing = await puppet.asked()
+    failing.fail(new Error('made for a test'))
+    await page.press('.note:has-text("The answer failed.") button:text-is("Try again")', 'Enter')
+    const second = await puppet.asked()
+    second.say('Not this time.')
+    second.end()
+    await page.waitForSelector('.question:has-text("Does it fail?") + .message:has-text("Not this time.")')
     expect(problems).toEqual([])
   }, 90_000)
 

@@ -31,9 +31,11 @@ interface PlaceProps {
 
 /** A conversation as a stream, and the box below it. */
 export function ConversationStream({ conversation, user, message_id }: PlaceProps) {
-  const { client, store, people, presence } = useApp()
+  const { client, store, people, presence, features } = useApp()
   const { id, role, policy, unread_replies = 0 } = conversation
-  const part = store.conversation(id)
+  // A talk with the assistant shows all of its threads, one after another.
+  const isTalk = conversation.layout === 'assistant'
+  const part = store.conversation(id, isTalk ? { view: 'all' } : {})
   const view = useReadable(part)
   useKept(part, view, `/api/conversations/${id}/messages`, ({ messages }) => ({
     messages: messages.filter(({ pending, status }) => !pending && status !== 'streaming').slice(-MAX_KEPT),
@@ -52,7 +54,19 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
   async function post(content: string, role: 'user' | 'assistant', attachments: Attachment[]): Promise<void> {
     setQuoted(undefined)
     const more = { ...(attachments.length > 0 && { attachments }), ...(quoted && { quote_id: quoted.id }) }
-    await store.post({ conversation_id: id, content, role, ...more })
+    const above = isTalk ? await lastAnswer() : undefined
+    const parent = above && { root_id: above.root_id, parent_id: above.id }
+    await store.post({ conversation_id: id, content, role, ...parent, ...more })
+  }
+
+  /** What is written next answers it; where it is too deep for that, it begins a thread. */
+  async function lastAnswer(): Promise<StoreMessage | undefined> {
+    if (view.has_newer) await part.jumpTo('newest')
+    const { messages } = part.getSnapshot()
+    const last = messages.findLast(
+      ({ pending, deleted_at, status }) => !pending && !deleted_at && status !== 'streaming',
+    )
+    return last && last.depth < features.limits.max_depth ? last : undefined
   }
 
   function readAll(): void {
@@ -77,7 +91,8 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
         view={view}
         label={stream.messages(title)}
         empty={isWelcoming ? <Greeting conversation={conversation} /> : undefined}
-        unread={Math.max(0, view.unread - unread_replies)}
+        unread={isTalk ? view.unread : Math.max(0, view.unread - unread_replies)}
+        isTalk={isTalk}
         target={message_id}
         onMissing={onMissing}
         editing={editing}
@@ -106,7 +121,7 @@ export function ConversationStream({ conversation, user, message_id }: PlaceProp
             place={id}
             label={stream.box(title)}
             placeholder={stream.box(title)}
-            isTalk={conversation.layout === 'assistant'}
+            isTalk={isTalk}
             running={runningOf(view.messages, user.id)}
             focus_key={quoted?.id}
             onSend={post}

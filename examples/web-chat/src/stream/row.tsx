@@ -14,11 +14,15 @@ export interface RowProps extends Omit<ArticleProps, 'message' | 'isNew'> {
   isTarget: boolean
   /** Whether the line of what is new is above it. */
   isFirstNew: boolean
+  /** Whether its replies are below it. */
+  isTalk: boolean
+  /** Whether it begins another thread of a talk. */
+  isNext: boolean
 }
 
 /** A message of a stream, with its thread below it. It is read when its end was in view. */
 export const StreamRow = memo(function StreamRow(props: RowProps) {
-  const { message, isTarget, isFirstNew, isHead } = props
+  const { message, isTarget, isFirstNew, isHead, isTalk, isNext } = props
   const { id, conversation_id, thread, parent_id, deleted_at } = message
   const row = useRef<HTMLLIElement>(null)
   const { observe } = seenOf(useApp().store)
@@ -26,6 +30,7 @@ export const StreamRow = memo(function StreamRow(props: RowProps) {
   useEffect(() => void observe(row.current!, message), [message])
   return (
     <li ref={row} class="row" data-message-id={id} data-head={isHead} data-target={isTarget} tabIndex={-1}>
+      {isNext && <p class="next-thread">{texts.value.stream.next_thread}</p>}
       {isFirstNew && <p class="unread-from">{texts.value.messages.new}</p>}
       {thread?.title && !deleted_at && parent_id === undefined && (
         <h3 class="thread-title" dir="auto">
@@ -35,7 +40,7 @@ export const StreamRow = memo(function StreamRow(props: RowProps) {
       <Boundary subject={message} fallback={<PlainText text={message.content} />}>
         <MessageArticle {...props} isNew={false} />
       </Boundary>
-      {thread !== undefined && thread.reply_count > 0 && (
+      {!isTalk && thread !== undefined && thread.reply_count > 0 && (
         <ThreadLine conversation_id={conversation_id} root_id={id} thread={thread} />
       )}
     </li>

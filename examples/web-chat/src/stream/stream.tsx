@@ -27,6 +27,8 @@ interface StreamProps extends Shared {
   empty?: ComponentChildren
   /** How many of its messages are unread. */
   unread: number
+  /** Whether the threads are shown one after another, each with its replies. */
+  isTalk: boolean
   /** The message of the address, which is brought into view. */
   target: string | undefined
   /** The message of the address is not in it. */
@@ -43,7 +45,7 @@ const NONE: readonly string[] = []
 
 /** Messages by arrival, newest at the bottom: opens where the new ones begin, and stays at its end as it grows. */
 export function MessageStream(props: StreamProps) {
-  const { part, view, label, target, onMissing, editing, onEdit, onReadAll, ...shared } = props
+  const { part, view, label, target, isTalk, onMissing, editing, onEdit, onReadAll, ...shared } = props
   const { messages, status, error, has_older, has_newer } = view
   const { user_id } = shared
   const scroller = useRef<HTMLDivElement>(null)
@@ -138,6 +140,8 @@ export function MessageStream(props: StreamProps) {
                       {...shared}
                       message={message}
                       isHead={isHead}
+                      isTalk={isTalk}
+                      isNext={isTalk && message.parent_id === undefined && (has_older || message.id !== ids[0])}
                       isTarget={message.id === target}
                       isFirstNew={message.id === line?.id}
                       isLastOwn={message.id === last_own}

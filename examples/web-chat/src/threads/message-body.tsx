@@ -13,8 +13,15 @@ import { QuotedMessage } from './quoted-message.tsx'
 
 const MessageFiles = lazy(() => import('../files/message-files.tsx').then(({ MessageFiles }) => MessageFiles))
 
+interface BodyProps {
+  message: StoreMessage
+  user_id: string
+  /** Asks for another answer, where one may be asked for. */
+  onAgain?: (() => Promise<void>) | undefined
+}
+
 /** What a message says, and what becomes of it. */
-export function MessageBody({ message, user_id }: { message: StoreMessage; user_id: string }) {
+export function MessageBody({ message, user_id, onAgain }: BodyProps) {
   const { content, deleted_at, pending, role } = message
   const { messages } = texts.value
   const mentioned = useMentioned(message, user_id)
@@ -27,19 +34,31 @@ export function MessageBody({ message, user_id }: { message: StoreMessage; user_
       )}
       <Markdown text={content} isGrowing={message.status === 'streaming'} />
       {message.attachments && <MessageFiles files={message.attachments} />}
-      {role === 'assistant' && <AnswerState message={message} user_id={user_id} />}
+      {role === 'assistant' && <AnswerState message={message} user_id={user_id} onAgain={onAgain} />}
       {pending && <PendingNote post={pending} />}
     </MentionsContext.Provider>
   )
 }
 
 /** Whether an answer is being written, which can be stopped, or why it has ended early. */
-function AnswerState({ message: { id, status, requested_by }, user_id }: { message: StoreMessage; user_id: string }) {
+function AnswerState({ message: { id, status, requested_by }, user_id, onAgain }: BodyProps) {
   const { store } = useApp()
   const { messages } = texts.value
   const { run, isRunning, error } = useAction(() => store.cancelAnswer(id))
+  const again = useAction(async () => onAgain?.())
   if (status === 'complete') return null
-  if (status !== 'streaming') return <p class="note">{messages[status]}</p>
+  if (status !== 'streaming')
+    return (
+      <p class="note">
+        {messages[status]}{' '}
+        {onAgain && (
+          <button type="button" class="link" disabled={again.isRunning} onClick={() => void again.run()}>
+            {texts.value.retry}
+          </button>
+        )}
+        <ErrorNote error={again.error} />
+      </p>
+    )
   // The box has the button for an own one.
   if (requested_by === user_id) return null
   return (

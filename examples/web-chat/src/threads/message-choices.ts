@@ -1,10 +1,11 @@
 import { useApp } from '../app/context.ts'
-import { goTo, linkTo } from '../app/route.ts'
+import { linkTo } from '../app/route.ts'
 import { copyText } from '../parts/copy-text.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
+import { askAgain } from './ask-again.ts'
 import type { ArticleProps } from './message.tsx'
 
 /** An entry of the menu of a message. */
@@ -23,20 +24,12 @@ export function useMessageChoices(
 ): MessageChoice[] {
   const { store } = useApp()
   const { messages } = texts.value
-  const { id, status, pinned, prompt, parent_id, root_id, conversation_id } = message
+  const { id, status, pinned, prompt, root_id, conversation_id } = message
   const isOwn = message.author_user_id === user_id
   const isComplete = status !== 'streaming'
   const mayRemove = isOwn || message.requested_by === user_id || role === 'owner' || role === 'admin'
   const attempt = (act: () => Promise<unknown>) => () =>
     void act().catch((error: unknown) => showToast(messageOf(error), { isError: true }))
-
-  /** The same question again: beside the answer, under the message that is above it. One that begins a thread has none. */
-  async function askAgain(): Promise<void> {
-    const place = parent_id === undefined ? {} : { parent_id, root_id }
-    const posted = await store.post({ conversation_id, ...place, content: prompt!, role: 'assistant' })
-    if (posted && parent_id === undefined && !onThread)
-      goTo({ name: 'thread', conversation_id, root_id: posted.root_id })
-  }
 
   async function copyLink(): Promise<void> {
     const place = onThread ? { name: 'conversation' as const } : { name: 'thread' as const, root_id }
@@ -57,7 +50,11 @@ export function useMessageChoices(
       message.role === 'user' && { icon: 'edit', text: messages.edit, isAtHand: true, act: () => onEdit(id) },
     canWrite &&
       isComplete &&
-      prompt !== undefined && { icon: 'again', text: messages.ask_again, act: attempt(askAgain) },
+      prompt !== undefined && {
+        icon: 'again',
+        text: messages.ask_again,
+        act: attempt(() => askAgain(store, message, onThread === undefined)),
+      },
     canWrite && {
       icon: 'pin',
       text: pinned ? messages.unpin : messages.pin,

@@ -11,6 +11,7 @@ import { lazy } from '../parts/lazy.tsx'
 import { memo } from '../parts/memo.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
+import { askAgain } from './ask-again.ts'
 import { authorOf } from './author.ts'
 import { EditForm } from './edit-form.tsx'
 import { MessageActions } from './message-actions.tsx'
@@ -99,13 +100,15 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
   const { message, isHead = true, isNew, isLastOwn, isEditing, hasReceipts, user_id, canWrite, onEdit } = props
   // A stream has a line for the day.
   const isInDay = props.isHead !== undefined
-  const { people } = useApp()
+  const { people, store } = useApp()
   const [hasRevisions, setRevisions] = useState(false)
   const { messages } = texts.value
   const { id, role, created_at, edited_at, deleted_at, pinned, pending } = message
   // The id of an author may have no name yet: then this is rendered again when it has.
   const name = authorOf(pending && role === 'user' ? { role, author_user_id: user_id } : message, people)
   const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
+  const mayAsk = canWrite && message.prompt !== undefined && message.requested_by === user_id
+  const onAgain = mayAsk ? () => askAgain(store, message, props.onThread === undefined) : undefined
   return (
     <article class="message" aria-label={messages.actions(name)} data-role={role} data-pending={pending?.status}>
       {isHead && (role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_id} name={name} />)}
@@ -133,7 +136,7 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
         {isEditing && !deleted_at ? (
           <EditForm message={message} onDone={() => onEdit(undefined)} />
         ) : (
-          <MessageBody message={message} user_id={user_id} />
+          <MessageBody message={message} user_id={user_id} onAgain={onAgain} />
         )}
         {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}
         {isLastOwn && hasReceipts && <ReadBy message_id={id} />}

@@ -340,6 +340,7 @@ export const texts: Texts = {
     messages: (place) => `Nachrichten in ${place}`,
     quoting: (name) => `Antwort an ${name}`,
     stop_quoting: 'Nicht darauf antworten',
+    next_thread: 'Neues Thema. Der Assistent sieht nicht, was darüber steht.',
   },
   messages: {
     edited: 'bearbeitet',

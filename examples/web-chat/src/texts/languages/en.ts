@@ -243,6 +243,7 @@ export const texts = {
     messages: (place: string) => `Messages in ${place}`,
     quoting: (name: string) => `Reply to ${name}`,
     stop_quoting: 'Do not reply to it',
+    next_thread: 'New thread. The assistant does not see what is above.',
   },
   messages: {
     edited: 'edited',
