@@ -1,6 +1,8 @@
+import type { Signal } from '@preact/signals'
 import { useAction } from '../app/action.ts'
+import { density, enterChoice, hasSingleKeys, sound } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
-import { THEMES, theme } from '../app/theme.ts'
+import { theme } from '../app/theme.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { useLoad } from '../parts/load.ts'
 import { Select } from '../parts/select.tsx'
@@ -39,14 +41,31 @@ export function Preferences() {
           languageChoice.value = next
         }}
       />
-      <Select
-        label={words.theme}
-        value={theme.value}
-        options={THEMES.map((each) => [each, words.themes[each]])}
-        onChange={(next) => {
-          theme.value = next
-        }}
-      />
+      <Choice label={words.theme} choice={theme} names={words.themes} />
+      <Choice label={words.density} choice={density} names={words.densities} />
+      <Choice label={words.enter} choice={enterChoice} names={words.enters} />
+      <Choice label={words.sound} choice={sound} names={words.switches} />
+      <Choice label={words.keys} choice={hasSingleKeys} names={words.switches} />
     </>
+  )
+}
+
+interface ChoiceProps<Value extends string> {
+  label: string
+  choice: Signal<Value>
+  names: Record<Value, string>
+}
+
+/** A choice that the browser keeps. */
+function Choice<Value extends string>({ label, choice, names }: ChoiceProps<Value>) {
+  return (
+    <Select
+      label={label}
+      value={choice.value}
+      options={(Object.keys(names) as Value[]).map((each) => [each, names[each]])}
+      onChange={(next) => {
+        choice.value = next
+      }}
+    />
   )
 }

@@ -1,9 +1,12 @@
 import type { Attachment } from 'chat-server/client'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { enterChoice, isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { oldPosts } from '../app/unsent-storage.ts'
 import { AttachButton } from '../files/attach-button.tsx'
 import { useFiles } from '../files/use-files.ts'
+import { offerAlerts } from '../inbox/alerts.ts'
+import { actOf, FORMAT_KEYS } from '../keys/table.ts'
 import { messageOf } from '../parts/error-note.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -12,7 +15,6 @@ import { texts } from '../texts/texts.ts'
 import { Addressee } from './addressee.tsx'
 import { type Draft, keepDraft, readDraft } from './drafts.ts'
 import { continueList, dropOf, pasteInto } from './field-events.ts'
-import { formatOf } from './format-keys.ts'
 import { useMentions } from './use-mentions.tsx'
 
 const NotSent = lazy(() => import('./not-sent.tsx').then(({ NotSent }) => NotSent))
@@ -93,6 +95,7 @@ export function Composer(props: ComposerProps) {
     if (!canSend) return
     change('')
     setAsking(isTalk)
+    offerAlerts()
     if (!isCoarse()) field.current?.focus()
     void onSend(text.trim(), asks ? 'assistant' : 'user', hasFiles ? files.take() : [])
   }
@@ -133,7 +136,7 @@ export function Composer(props: ComposerProps) {
         enterkeyhint={isCoarse() ? 'enter' : 'send'}
         dir="auto"
         aria-label={label}
-        title={composer.hint}
+        title={composer.hints[enterChoice.value]}
         placeholder={asks ? composer.question(features.assistant!.name) : placeholder}
         value={text}
         onInput={(event) => {
@@ -147,15 +150,14 @@ export function Composer(props: ComposerProps) {
             event.preventDefault()
             onEditLast()
           }
-          const kind = formatOf(event)
+          const kind = actOf(FORMAT_KEYS, event)
           if (kind) {
             event.preventDefault()
             const target = event.currentTarget
             void import('./formatting.ts').then(({ format }) => format(target, kind))
           }
-          // Enter that ends the composition of a character is not for us.
           if (event.key !== 'Enter' || event.isComposing) return
-          if (event.shiftKey || isCoarse()) return continueList(event)
+          if (!isSend(event) || isCoarse()) return continueList(event)
           event.preventDefault()
           send()
         }}

@@ -1,6 +1,6 @@
 import type { RefObject, VNode } from 'preact'
+import { FORMAT_KEYS, type Keys, keyText } from '../keys/table.ts'
 import { texts } from '../texts/texts.ts'
-import { FORMAT_KEYS, keyText } from './format-keys.ts'
 import { type Format, format } from './formatting.ts'
 
 /** How the buttons look. */
@@ -19,7 +19,7 @@ export function Toolbar({ field }: { field: RefObject<HTMLTextAreaElement | null
   return (
     <div class="toolbar-format" role="toolbar" aria-label={composer.formatting}>
       {(Object.keys(SIGNS) as Format[]).map((kind) => {
-        const keys = FORMAT_KEYS.find(({ format }) => format === kind)
+        const [keys] = (FORMAT_KEYS as Partial<Record<Format, readonly Keys[]>>)[kind] ?? []
         return (
           <button
             key={kind}

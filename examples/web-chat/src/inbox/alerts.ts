@@ -20,6 +20,19 @@ export async function turnAlertsOn(): Promise<boolean> {
   return true
 }
 
+/** Whether the page offers to ask: once, after the first post of this device. */
+export const offersAlerts = signal(false)
+
+const OFFERED = 'chat:alerts-offered'
+
+/** After a post. */
+export function offerAlerts(): void {
+  if (!canAsk() || Notification.permission !== 'default') return
+  if (attempt(() => localStorage.getItem(OFFERED)) !== null) return
+  attempt(() => localStorage.setItem(OFFERED, 'yes'))
+  offersAlerts.value = true
+}
+
 export function turnAlertsOff(): void {
   attempt(() => localStorage.removeItem(KEY))
   wantsAlerts.value = false

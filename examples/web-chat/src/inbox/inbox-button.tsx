@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { sound } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
@@ -34,7 +35,7 @@ export function InboxButton() {
           </span>
         )}
       </a>
-      {wantsAlerts.value && <Alerts />}
+      {(wantsAlerts.value || sound.value === 'on') && <Alerts />}
     </>
   )
 }

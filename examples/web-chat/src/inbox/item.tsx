@@ -1,3 +1,4 @@
+import { hasSingleKeys } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
@@ -36,6 +37,7 @@ export function InboxItem({ row, tabIndex, onOpen, onDone }: ItemProps) {
         data-unread={isUnread}
         onClick={onOpen}
         onKeyDown={(event) => {
+          if (hasSingleKeys.value === 'off') return
           if (event.key !== 'e' || event.ctrlKey || event.metaKey || event.altKey || !isUnread) return
           event.preventDefault()
           onDone()

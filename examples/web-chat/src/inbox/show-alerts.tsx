@@ -1,18 +1,20 @@
 import type { Notification as InboxItem } from 'chat-server/client'
 import { inboxOf } from 'chat-server/client/parts'
 import { useEffect, useRef } from 'preact/hooks'
+import { sound } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
-import { goTo } from '../app/route.ts'
+import { goTo, type Route } from '../app/route.ts'
 import { plainOf } from '../markdown/plain.ts'
-import { turnAlertsOff } from './alerts.ts'
+import { turnAlertsOff, wantsAlerts } from './alerts.ts'
+import { chime } from './chime.ts'
 import { useNames } from './names.ts'
 import { sentenceOf } from './sentence.ts'
 import { targetOf } from './target.ts'
 
-/** Shows what arrives in the inbox as notifications of the browser, while the page is not looked at. */
+/** Shows what arrives in the inbox as notifications of the browser while the page is not looked at, and has it heard: nothing of the place in view. */
 export function Alerts() {
-  const { store, people, brand } = useApp()
+  const { store, people, brand, route } = useApp()
   const { notifications, status } = useReadable(inboxOf(store).notifications({ unread: true }))
   const known = useRef<Map<string, string> | undefined>(undefined)
   useNames(notifications)
@@ -20,13 +22,23 @@ export function Alerts() {
     if (status !== 'ready') return
     const before = known.current
     known.current = new Map(notifications.map(({ id, at }) => [id, at]))
-    if (!before || document.hasFocus()) return
+    if (!before) return
     const latest = [...before.values()].reduce((one, other) => (one > other ? one : other), '')
     // One that was marked as read elsewhere makes room for older ones: they are nothing new.
-    for (const each of notifications.filter(({ id, at }) => before.get(id) !== at && at > latest))
-      show(each, `${sentenceOf(each, people)} – ${brand.name}`)
+    const arrived = notifications.filter(
+      (each) => before.get(each.id) !== each.at && each.at > latest && !isInView(each, route.peek()),
+    )
+    if (sound.peek() === 'on' && arrived.length > 0) chime()
+    if (!wantsAlerts.peek() || document.hasFocus()) return
+    for (const each of arrived) show(each, `${sentenceOf(each, people)} – ${brand.name}`)
   }, [notifications, status])
   return null
+}
+
+function isInView({ conversation_id, root_id, message_id }: InboxItem, at: Route): boolean {
+  if (!document.hasFocus()) return false
+  if (at.name === 'thread') return at.root_id === root_id
+  return at.name === 'conversation' && at.conversation_id === conversation_id && message_id === root_id
 }
 
 function show(item: InboxItem, title: string): void {

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { hasSingleKeys } from '../app/choices.ts'
 
 /** The keys that move the focus in a list, and to which of its links: with letters as with arrows. */
 const MOVES: Record<string, (at: number, last: number) => number> = {
@@ -29,6 +30,7 @@ export function useRoving(count: number) {
       onKeyDown(event: KeyboardEvent) {
         const move = MOVES[event.key]
         if (!move || event.ctrlKey || event.metaKey || event.altKey) return
+        if (event.key.length === 1 && hasSingleKeys.value === 'off') return
         event.preventDefault()
         focus(Math.max(0, Math.min(count - 1, move(at, count - 1))))
       },

@@ -7,6 +7,7 @@ import { ConversationPane } from '../conversations/pane.tsx'
 import { Sidebar } from '../conversations/sidebar.tsx'
 import { titleOf } from '../conversations/title.ts'
 import { useConversation } from '../conversations/use-conversation.ts'
+import { offersAlerts } from '../inbox/alerts.ts'
 import { loadMarkdown } from '../markdown/lazy.tsx'
 import { Announcer } from '../parts/announcer.tsx'
 import { typeIntoBox } from '../parts/focus.ts'
@@ -23,6 +24,7 @@ const Account = lazy(() => import('../account/account-pane.tsx').then(({ Account
 const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane }) => SearchPane))
 const Inbox = lazy(() => import('../inbox/inbox-pane.tsx').then(({ InboxPane }) => InboxPane))
 const Followed = lazy(() => import('../threads/followed-pane.tsx').then(({ FollowedPane }) => FollowedPane))
+const AlertsOffer = lazy(() => import('../inbox/alerts-offer.tsx').then(({ AlertsOffer }) => AlertsOffer))
 const Drafts = lazy(() => import('../compose/drafts-pane.tsx').then(({ DraftsPane }) => DraftsPane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
@@ -61,6 +63,7 @@ export function Chat({ user }: { user: User }) {
       <div class="banners">
         <ConnectionBanner connection={connection} />
         <UpdateNote />
+        {offersAlerts.value && <AlertsOffer />}
       </div>
       <Sidebar user={user} selected={conversation_id} />
       {at.name === 'account' ? (

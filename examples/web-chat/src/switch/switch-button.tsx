@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals'
+import { ShellKeys } from '../keys/shell-keys.tsx'
+import { keyText, SHELL_KEYS } from '../keys/table.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
-import { SHORTCUT, useShortcut } from './shortcut.ts'
 
 const Switcher = lazy(() => import('./switcher.tsx').then(({ Switcher }) => Switcher))
 
@@ -15,23 +16,27 @@ export function SwitchButton() {
     <IconButton
       icon="search"
       label={title}
-      title={`${title} (${SHORTCUT})`}
+      title={`${title} (${keyText(SHELL_KEYS.switcher[0])})`}
       aria-haspopup="dialog"
       aria-keyshortcuts="Control+K Meta+K"
-      onClick={() => {
-        isOpen.value = true
-      }}
+      onClick={open}
     />
   )
 }
 
-/** The place of the switcher: not beside its button, which a phone hides with the list of conversations. */
+const open = () => {
+  isOpen.value = true
+}
+
+/** The place of the switcher, and of the keys of the page: not beside its button, which a phone hides with the list of conversations. */
 export function SwitcherPlace() {
-  useShortcut(() => {
-    isOpen.value = true
-  })
   const close = () => {
     isOpen.value = false
   }
-  return isOpen.value ? <Switcher onClose={close} /> : null
+  return (
+    <>
+      <ShellKeys onSwitcher={open} />
+      {isOpen.value && <Switcher onClose={close} />}
+    </>
+  )
 }

@@ -8,6 +8,9 @@ const texts = computed(() => loadedTexts.value ?? en)
 /** Those of the account screens. */
 export const accountTexts = computed(() => texts.value.account)
 
+/** Those of the sheet of keys. */
+export const keysTexts = computed(() => texts.value.keys)
+
 /** Those of the administration. */
 export const administrationTexts = computed(() => texts.value.administration)
 

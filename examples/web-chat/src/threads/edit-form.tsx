@@ -1,6 +1,7 @@
 import type { StoreMessage } from 'chat-server/client/store'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
+import { isSend } from '../app/choices.ts'
 import { useApp } from '../app/context.ts'
 import { useMentions } from '../compose/use-mentions.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
@@ -50,7 +51,7 @@ export function EditForm({
         onKeyDown={(event) => {
           if (mentions.press(event)) return
           if (event.key === 'Escape') onDone()
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          if (!isSend(event)) return
           event.preventDefault()
           void run()
         }}

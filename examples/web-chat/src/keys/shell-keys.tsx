@@ -1,0 +1,46 @@
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { hasSingleKeys } from '../app/choices.ts'
+import { lazy } from '../parts/lazy.tsx'
+import { actOf, SHELL_KEYS } from './table.ts'
+
+const KeySheet = lazy(() => import('./sheet.tsx').then(({ KeySheet }) => KeySheet))
+
+const isOpen = signal(false)
+
+/** Binds the keys of the page, and has the place of their sheet. Nothing is bound while a dialog is open. */
+export function ShellKeys({ onSwitcher }: { onSwitcher: () => void }) {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const act = actOf(SHELL_KEYS, event)
+      if (act === undefined || event.isComposing) return
+      const isSingle = !event.ctrlKey && !event.metaKey && !event.altKey
+      if (isSingle && (isField(event.target) || hasSingleKeys.value === 'off')) return
+      // Browsers search with some of them.
+      event.preventDefault()
+      if (document.querySelector('dialog[open]')) return
+      if (act === 'switcher') onSwitcher()
+      else if (act === 'sheet') isOpen.value = true
+      else goBy(act.startsWith('next') ? 1 : -1, act.endsWith('unread'))
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+  const close = () => {
+    isOpen.value = false
+  }
+  return isOpen.value ? <KeySheet onClose={close} /> : null
+}
+
+function isField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
+}
+
+/** Opens the conversation before or behind the open one in the list, or the next unread one there. */
+function goBy(step: 1 | -1, isUnread: boolean): void {
+  const rows = [...document.querySelectorAll<HTMLAnchorElement>('.conversations a[href]')]
+  const at = rows.findIndex((row) => row.getAttribute('aria-current'))
+  const rest = step > 0 ? rows.slice(at + 1) : rows.slice(0, Math.max(at, 0)).reverse()
+  const next = isUnread ? rest.find(({ dataset }) => dataset.unread === 'true') : rest[0]
+  if (next) location.hash = next.hash
+}
