@@ -14,6 +14,7 @@ import { typeIntoBox } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Toast } from '../parts/toast.tsx'
+import { shownProfile } from '../people/shown-profile.ts'
 import { SwitcherPlace } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -25,6 +26,7 @@ const Search = lazy(() => import('../search/search-pane.tsx').then(({ SearchPane
 const Inbox = lazy(() => import('../inbox/inbox-pane.tsx').then(({ InboxPane }) => InboxPane))
 const Followed = lazy(() => import('../threads/followed-pane.tsx').then(({ FollowedPane }) => FollowedPane))
 const AlertsOffer = lazy(() => import('../inbox/alerts-offer.tsx').then(({ AlertsOffer }) => AlertsOffer))
+const ProfileCard = lazy(() => import('../people/profile-card.tsx').then(({ ProfileCard }) => ProfileCard))
 const Drafts = lazy(() => import('../compose/drafts-pane.tsx').then(({ DraftsPane }) => DraftsPane))
 const Administration = lazy(() =>
   import('../administration/administration-pane.tsx').then(({ AdministrationPane }) => AdministrationPane),
@@ -104,6 +106,7 @@ export function Chat({ user }: { user: User }) {
         />
       )}
       <SwitcherPlace />
+      {shownProfile.value && <ProfileCard {...shownProfile.value} />}
       <Announcer />
       <Toast />
     </main>

@@ -88,6 +88,8 @@ export const texts = {
       switches: { on: 'On', off: 'Off' },
     },
   },
+  // The card of a person.
+  profile: { message: 'Message', mention: 'Mention', edit: 'Edit your profile' },
   // The sheet of keys.
   keys: {
     title: 'Keys',

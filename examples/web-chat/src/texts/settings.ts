@@ -11,6 +11,9 @@ export const accountTexts = computed(() => texts.value.account)
 /** Those of the sheet of keys. */
 export const keysTexts = computed(() => texts.value.keys)
 
+/** Those of the card of a person. */
+export const profileTexts = computed(() => texts.value.profile)
+
 /** Those of the administration. */
 export const administrationTexts = computed(() => texts.value.administration)
 

@@ -9,6 +9,7 @@ import { Boundary } from '../parts/boundary.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { memo } from '../parts/memo.tsx'
+import { AuthorName, openByPointer } from '../people/author-name.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { askAgain } from './ask-again.ts'
@@ -110,12 +111,23 @@ function OneArticle(props: ArticleProps & { children?: ComponentChildren }) {
   const mayAsk = canWrite && message.prompt !== undefined && message.requested_by === user_id
   const onAgain = mayAsk ? () => askAgain(store, message, props.onThread === undefined) : undefined
   return (
-    <article class="message" aria-label={messages.actions(name)} data-role={role} data-pending={pending?.status}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the name is a button.
+    <article
+      onClick={openByPointer}
+      class="message"
+      aria-label={messages.actions(name)}
+      data-role={role}
+      data-pending={pending?.status}
+    >
       {isHead && (role === 'assistant' ? <AssistantAvatar /> : <Avatar id={author_id} name={name} />)}
       <header>
-        <strong class={isHead ? 'name' : 'hidden'} dir="auto">
-          {name}
-        </strong>
+        {isHead ? (
+          <AuthorName name={name} user_id={message.author_user_id} conversation_id={message.conversation_id} />
+        ) : (
+          <strong class="hidden" dir="auto">
+            {name}
+          </strong>
+        )}
         <time datetime={created_at} title={longTime(created_at)}>
           {(isInDay ? timeOf : shortTime)(created_at)}
         </time>

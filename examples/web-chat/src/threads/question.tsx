@@ -2,6 +2,7 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { useApp } from '../app/context.ts'
 import { Markdown } from '../markdown/lazy.tsx'
 import { Avatar } from '../parts/avatar.tsx'
+import { AuthorName, openByPointer } from '../people/author-name.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime, timeOf } from '../texts/time.ts'
 import { PendingNote } from './pending-note.tsx'
@@ -20,12 +21,16 @@ export function Question({ message, user_id, isInDay }: QuestionProps) {
   const { prompt, created_at, pending, requested_by = pending ? user_id : undefined } = message
   const name = people.nameOf(requested_by)
   return (
-    <article class="message question" aria-label={messages.actions(name)} data-pending={pending?.status}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the name is a button.
+    <article
+      onClick={openByPointer}
+      class="message question"
+      aria-label={messages.actions(name)}
+      data-pending={pending?.status}
+    >
       <Avatar id={requested_by ?? 'app'} name={name} />
       <header>
-        <strong class="name" dir="auto">
-          {name}
-        </strong>
+        <AuthorName name={name} user_id={requested_by} conversation_id={message.conversation_id} />
         <time datetime={created_at} title={longTime(created_at)}>
           {(isInDay ? timeOf : shortTime)(created_at)}
         </time>

@@ -523,6 +523,8 @@ export const texts: Texts = {
       switches: { on: 'An', off: 'Aus' },
     },
   },
+  // Die Karte einer Person.
+  profile: { message: 'Nachricht', mention: 'Erwähnen', edit: 'Dein Profil ändern' },
   // Die Tasten.
   keys: {
     title: 'Tasten',
