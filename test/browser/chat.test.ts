@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.fill('[name=password]', PASSWORD)
     await ada.press('[name=password]', 'Enter')
 
-    await ada.click('[aria-label="New conversation"]')
+    await ada.click('[aria-label="New room"]')
     await look(ada, 'new-conversation')
     await ada.fill('dialog [name=title]', 'Engines\u202E')
     await ada.press('dialog [name=title]', 'Enter')
@@ -59,13 +59,13 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await grace.goto(`${url}/#/`)
 
     await write(ada, 'conversation', 'Does it **run**?')
-    await grace.waitForSelector('.conversations .badge:has-text("1")')
-    expect(await grace.title()).toBe('• Chat')
+    await grace.waitForSelector('.conversations a[data-unread=true]:has-text("Does it run?")')
+    expect(await grace.title()).toBe('Chat')
     await look(grace, 'unread')
     await grace.click('.conversations a')
     await grace.waitForSelector('.row:has-text("Does it run?") .unread-from')
     await grace.waitForSelector('.message strong:text("run")')
-    await grace.waitForSelector('.conversations .badge', { state: 'detached' })
+    await grace.waitForSelector('.conversations a[data-unread=true]', { state: 'detached' })
 
     for (const page of [grace, ada]) {
       await page.hover('.message:has-text("Does it run?")')
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.click('.thread .composer [aria-label=Stop]')
     await endless.aborted
     await grace.waitForSelector('.note:text("Stopped.")')
-    await ada.waitForSelector('.conversations .badge', { state: 'detached' })
+    await ada.waitForSelector('.conversations a[data-unread=true]', { state: 'detached' })
     await look(ada, 'thread')
 
     await ada.goto(`${url}/#/`)
@@ -138,8 +138,8 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     expect(await grace.inputValue('.thread .composer textarea')).toMatch(/^Have you seen it, @\w+ $/)
     await grace.press('.thread .composer textarea', 'Enter')
     await grace.waitForSelector('.mention[data-self=false]')
-    await ada.waitForSelector('.conversations .mentions:has-text("@1")')
-    await ada.waitForSelector('.inbox-button .badge:text("1")')
+    await ada.waitForSelector('.conversations .badge:has-text("1 for you")')
+    await ada.waitForSelector('.inbox-button .badge:has-text("1")')
     expect(await ada.title()).toBe('(1) Chat')
     await ada.click('.inbox-button')
     await ada.waitForSelector('.inbox a:has-text("grace mentioned you")')
@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await page.fill('[name=password]', PASSWORD)
     await page.click('button[type=submit]')
     await page.waitForSelector('.conversation h2:text-is("Allgemein")')
-    await page.click('[aria-label="Neue Unterhaltung"]')
+    await page.click('[aria-label="Neuer Raum"]')
     const title = `${'Donaudampfschifffahrtsgesellschaft'.repeat(4)} <b>מנוע</b>`
     await page.fill('dialog [name=title]', title)
     await page.press('dialog [name=title]', 'Enter')

@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('the inbox of the web chat', () => {
     expect(await focused()).toMatch(/bob and grace/)
     await page.press('.inbox a:focus', 'Home')
     expect(await focused()).toMatch(/No$/)
-    await page.waitForSelector('.inbox-button .badge:text("3")')
+    await page.waitForSelector('.inbox-button .badge:has-text("3")')
 
     // It opens at the first message that is not read, and all of the row are read.
     await page.click('.inbox li:nth-child(2) a')

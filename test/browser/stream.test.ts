@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('a room in the web chat', () => {
     expect(await page.locator('.stream .day-line').allTextContents()).toEqual(['Today'])
     await expectOne(page, '.row:has-text("Line 0") .unread-from')
     await expect.poll(unread, TIMEOUT).toBe(0)
-    await page.waitForSelector('.conversations .badge', { state: 'detached' })
+    await page.waitForSelector('.conversations a[data-unread=true]', { state: 'detached' })
 
     for (const each of Array(20).keys()) await post(`Watched ${each}`)
     await page.waitForSelector('.stream .message:has-text("Watched 19")')

@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser)('the switcher', () => {
       await page.fill('[role=combobox]', typed)
       await page.waitForSelector(`[role=option]:has-text("${name}")`)
       await page.press('[role=combobox]', 'Escape')
-      await page.click('[aria-label="New conversation"]')
+      await page.click('[aria-label="New direct message"]')
       await page.fill('dialog [type=search]', typed)
       await page.waitForSelector(`dialog .choices button:has-text("Write to ${name}")`)
       await page.press('dialog', 'Escape')

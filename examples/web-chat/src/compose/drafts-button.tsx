@@ -9,8 +9,9 @@ export function DraftsButton({ user }: { user: User }) {
   const { title } = texts.value.drafts
   if (draftsOf(user.id).length === 0) return null
   return (
-    <a class="icon-button" href={hrefOf({ name: 'drafts' })} aria-label={title} title={title}>
+    <a href={hrefOf({ name: 'drafts' })}>
       <Icon name="edit" />
+      {title}
     </a>
   )
 }

@@ -10,10 +10,11 @@ import { Field, fieldsOf } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
 import { usePeople } from '../switch/use-lookups.ts'
 import { texts } from '../texts/texts.ts'
+import type { Section } from './sections.ts'
 
-/** Begins a conversation with a name, or a direct one. */
-export function NewConversation({ onClose }: { onClose: () => void }) {
-  const { client, features, store } = useApp()
+/** A new room, direct conversation or talk with the assistant. */
+export function NewConversation({ section, onClose }: { section: Section; onClose: () => void }) {
+  const { client, store } = useApp()
   const { conversations } = texts.value
   const open = (conversation_id: string) => {
     onClose()
@@ -21,15 +22,25 @@ export function NewConversation({ onClose }: { onClose: () => void }) {
     goTo({ name: 'conversation', conversation_id })
   }
   const create = useAction(async (form: HTMLFormElement) => {
-    open((await client.conversations.create({ title: fieldsOf(form).title ?? '' })).conversation_id)
+    const look = section === 'assistant' ? { layout: section } : {}
+    open((await client.conversations.create({ title: fieldsOf(form).title ?? '', ...look })).conversation_id)
   })
+  const title = conversations.create[section === 'favourites' ? 'rooms' : section]
   return (
-    <Dialog title={conversations.create} focus="field" onClose={onClose}>
-      <Form action={create} button={conversations.create_button}>
-        <h3>{conversations.group}</h3>
-        <Field label={conversations.name} name="title" placeholder={conversations.name_hint} maxLength={200} required />
-      </Form>
-      {features.direct && <NewDirect onOpen={open} />}
+    <Dialog title={title} focus="field" onClose={onClose}>
+      {section === 'direct' ? (
+        <NewDirect onOpen={open} />
+      ) : (
+        <Form action={create} button={conversations.create_button}>
+          <Field
+            label={conversations.name}
+            name="title"
+            placeholder={conversations.name_hint}
+            maxLength={200}
+            required
+          />
+        </Form>
+      )}
     </Dialog>
   )
 }
@@ -46,7 +57,6 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
   })
   return (
     <section class="direct">
-      <h3>{conversations.direct}</h3>
       <Field
         label={conversations.direct_find}
         type="search"

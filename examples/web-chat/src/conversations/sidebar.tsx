@@ -8,12 +8,13 @@ import { DraftsButton } from '../compose/drafts-button.tsx'
 import { InboxButton } from '../inbox/inbox-button.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { IconButton } from '../parts/icon-button.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { SwitchButton } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ConversationList } from './list.tsx'
+import type { Section } from './sections.ts'
+import { SidebarEdge } from './sidebar-edge.tsx'
 
 const NewConversation = lazy(() => import('./new.tsx').then(({ NewConversation }) => NewConversation))
 
@@ -21,7 +22,7 @@ const NewConversation = lazy(() => import('./new.tsx').then(({ NewConversation }
 export function Sidebar({ user, selected }: { user: User; selected: string | undefined }) {
   const app = useApp()
   const { brand, session } = app
-  const [isCreating, setCreating] = useState(false)
+  const [creating, setCreating] = useState<Section>()
   const [isArchive, setArchive] = useState(false)
   const { conversations, menu } = texts.value
   const canSignOut = hasOwnSignIn(app)
@@ -33,17 +34,6 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
           <span class="name">{brand.name}</span>
         </p>
         <SwitchButton />
-        <InboxButton />
-        <a
-          class="icon-button"
-          href={hrefOf({ name: 'threads' })}
-          aria-label={texts.value.followed.title}
-          title={texts.value.followed.title}
-        >
-          <Icon name="chat" />
-        </a>
-        <DraftsButton user={user} />
-        <IconButton icon="plus" label={conversations.create} onClick={() => setCreating(true)} />
         <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>
           {(close) => (
             <>
@@ -77,18 +67,22 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
           )}
         </Menu>
       </header>
+      <div class="places">
+        <InboxButton />
+        <a href={hrefOf({ name: 'threads' })} aria-current={app.route.value.name === 'threads' ? 'page' : undefined}>
+          <Icon name="chat" />
+          {texts.value.followed.title}
+        </a>
+        <DraftsButton user={user} />
+      </div>
       {/* Another list has pages of its own: nothing of the one before stays. */}
-      <ConversationList
-        key={`${isArchive}`}
-        selected={selected}
-        isArchive={isArchive}
-        onCreate={() => setCreating(true)}
-      />
+      <ConversationList key={`${isArchive}`} selected={selected} isArchive={isArchive} onCreate={setCreating} />
       <button type="button" class="archive" onClick={() => setArchive(!isArchive)}>
         <Icon name={isArchive ? 'back' : 'archive'} />
         {isArchive ? conversations.archive_close : conversations.archive}
       </button>
-      {isCreating && <NewConversation onClose={() => setCreating(false)} />}
+      {creating && <NewConversation section={creating} onClose={() => setCreating(undefined)} />}
+      <SidebarEdge />
     </nav>
   )
 }

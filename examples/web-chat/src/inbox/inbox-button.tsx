@@ -5,6 +5,7 @@ import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { UnreadBadge } from '../parts/unread-badge.tsx'
 import { texts } from '../texts/texts.ts'
 import { wantsAlerts } from './alerts.ts'
 
@@ -22,18 +23,13 @@ export function InboxButton() {
   return (
     <>
       <a
-        class="icon-button inbox-button"
+        class="inbox-button"
         href={hrefOf({ name: 'inbox' })}
         aria-current={route.value.name === 'inbox' ? 'page' : undefined}
-        aria-label={unread > 0 ? inbox.open_unread(unread) : inbox.title}
-        title={inbox.title}
       >
         <Icon name="bell" />
-        {unread > 0 && (
-          <span class="badge" aria-hidden="true" dir="ltr">
-            {unread > 99 ? '99+' : unread}
-          </span>
-        )}
+        <span aria-hidden={unread > 0}>{inbox.title}</span>
+        {unread > 0 && <UnreadBadge count={unread} text={inbox.open_unread(unread)} />}
       </a>
       {(wantsAlerts.value || sound.value === 'on') && <Alerts />}
     </>

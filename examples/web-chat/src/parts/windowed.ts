@@ -16,24 +16,33 @@ export interface Windowed {
 }
 
 /**
- * Which rows of a long list are in view, or near. All rows have the height of the first one.
+ * Which rows of a long list are in view, or near. All rows have the height of the first one, and all heads between them.
  *
  * @param scroller the list, which scrolls; its rows are its children
+ * @param heads which of the rows are heads, by their places
  */
-export function useWindowed(scroller: RefObject<HTMLElement | null>, count: number): Windowed {
-  const [{ from, to, height }, set] = useState({ from: 0, to: MIN_ROWS, height: 0 })
+export function useWindowed(
+  scroller: RefObject<HTMLElement | null>,
+  count: number,
+  heads: readonly number[],
+): Windowed {
+  const [{ from, to, height, head }, set] = useState({ from: 0, to: MIN_ROWS, height: 0, head: 0 })
   const isLong = count > MIN_ROWS
   useLayoutEffect(() => {
     const { current } = scroller
     if (!current || !isLong) return
     const update = () => {
       const height = current.querySelector<HTMLElement>('[data-row]')?.offsetHeight || 1
+      const head = current.querySelector<HTMLElement>('[data-head]')?.offsetHeight ?? height
+      // The few heads are lower than rows: the margin covers what counting them as rows misses.
       const first = Math.max(0, Math.floor(current.scrollTop / height) - MARGIN)
       // In steps of the margin, so that most movements render nothing.
       const from = first - (first % MARGIN)
       const to = from + Math.ceil(current.clientHeight / height) + 3 * MARGIN
       set((before) =>
-        before.from === from && before.to === to && before.height === height ? before : { from, to, height },
+        before.from === from && before.to === to && before.height === height && before.head === head
+          ? before
+          : { from, to, height, head },
       )
     }
     update()
@@ -49,5 +58,11 @@ export function useWindowed(scroller: RefObject<HTMLElement | null>, count: numb
   // A list that has become shorter is scrolled to its new end by the browser.
   const start = Math.min(from, Math.max(0, count - MARGIN))
   const end = Math.min(count, to)
-  return { from: start, to: end, above: start * height, below: (count - end) * height }
+  const lower = (one: number, other: number) => heads.filter((at) => at >= one && at < other).length * (height - head)
+  return {
+    from: start,
+    to: end,
+    above: start * height - lower(0, start),
+    below: (count - end) * height - lower(end, count),
+  }
 }

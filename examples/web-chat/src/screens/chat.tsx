@@ -2,7 +2,6 @@ import type { User } from 'chat-server/client'
 import { useEffect } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
-import { isMuted } from '../conversations/muted.ts'
 import { ConversationPane } from '../conversations/pane.tsx'
 import { Sidebar } from '../conversations/sidebar.tsx'
 import { titleOf } from '../conversations/title.ts'
@@ -113,14 +112,12 @@ export function Chat({ user }: { user: User }) {
   )
 }
 
-/** The title of the window: how much in the inbox is unread, or that messages are; where one is, and whose chat it is. */
+/** The title of the window: how much in the inbox is unread, where one is, and whose chat it is. */
 function useTitle(conversation: string | undefined): void {
   const { store, brand } = useApp()
   const notifications = useReadable(store.unreadNotifications)
-  const { conversations } = useReadable(store.conversations)
-  const hasUnread = conversations.some(({ unread, muted_until }) => unread > 0 && !isMuted(muted_until))
   useEffect(() => {
-    const mark = notifications > 0 ? `(${notifications}) ` : hasUnread ? '• ' : ''
+    const mark = notifications > 0 ? `(${notifications}) ` : ''
     document.title = mark + (conversation ? `${conversation} – ${brand.name}` : brand.name)
-  }, [notifications, hasUnread, conversation])
+  }, [notifications, conversation])
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { ShellKeys } from '../keys/shell-keys.tsx'
 import { keyText, SHELL_KEYS } from '../keys/table.ts'
-import { IconButton } from '../parts/icon-button.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 
@@ -13,14 +13,18 @@ const isOpen = signal(false)
 export function SwitchButton() {
   const { title } = texts.value.switcher
   return (
-    <IconButton
-      icon="search"
-      label={title}
-      title={`${title} (${keyText(SHELL_KEYS.switcher[0])})`}
+    <button
+      type="button"
+      class="search-field"
+      title={title}
       aria-haspopup="dialog"
       aria-keyshortcuts="Control+K Meta+K"
       onClick={open}
-    />
+    >
+      <Icon name="search" />
+      <span>{texts.value.search.title}</span>
+      <small aria-hidden="true">{keyText(SHELL_KEYS.switcher[0])}</small>
+    </button>
   )
 }
 

@@ -1,5 +1,17 @@
 /** The texts in English of what is beside a room: its details, and its first invites. They are loaded with these. */
 export const texts = {
+  row: {
+    more: 'More',
+    read: 'Mark read',
+    mute: 'Mute',
+    unmute: 'Unmute',
+    mutes: { hour: '1 hour', workday: '8 hours', tomorrow: 'Until tomorrow', always: 'Always' } as Record<
+      string,
+      string
+    >,
+    favourite: 'Add to favourites',
+    unfavourite: 'Remove from favourites',
+  },
   greeting: {
     title: (room: string) => `Welcome to ${room}`,
     text: 'Write the first message below, or bring others in first.',

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, type Page } from '../support/browser.ts'
+import { look, lookInModes } from './looks.ts'
+import { openStage, type Stage, signInAsAda } from './people.ts'
+
+const TIMEOUT = { timeout: 20_000 }
+
+/** The heads and the names of the list, as they stand below each other. */
+const listed = (page: Page): Promise<unknown> =>
+  page.evaluate(
+    `[...document.querySelectorAll('.conversations .section-head, .conversations a .name bdi')].map((row) => row.textContent)`,
+  )
+
+/** Ada with a room, a direct conversation with Grace and a talk with the assistant. */
+async function openList(stage: Stage) {
+  const visitor = await signInAsAda(stage)
+  const { ada, page } = visitor
+  const { chat } = stage
+  const { user } = await chat.users.create(ada, {
+    username: 'grace',
+    email: 'grace@example.org',
+    display_name: 'Grace Hopper',
+  })
+  const grace = await chat.users.actor(user.id)
+  const rooms = []
+  for (const title of ['Engines', 'Weaving']) {
+    const { conversation_id } = await chat.conversations.create(ada, {
+      title,
+      ...(title === 'Weaving' && { icon: '🧵' }),
+    })
+    await chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
+    rooms.push(conversation_id)
+  }
+  const { conversation } = await chat.conversations.direct(ada, { user_id: grace.user_id })
+  await chat.conversations.create(ada, { title: 'Sums', layout: 'assistant' })
+  await page.waitForSelector('.conversations a:has-text("Sums")')
+  return { ...visitor, grace, engines: rooms[0]!, weaving: rooms[1]!, direct: conversation.id }
+}
+
+describe.skipIf(!hasBrowser)('the sidebar', () => {
+  it('has sections, and numbers only for what waits for the user', async () => {
+    const stage = await openStage({})
+    const { page, ada, grace, engines, weaving, direct } = await openList(stage)
+    const { chat } = stage
+    expect(await listed(page)).toEqual([
+      'Rooms',
+      'Weaving',
+      'Engines',
+      'Direct messages',
+      'Grace Hopper',
+      'Assistant',
+      'Sums',
+    ])
+    await chat.messages.postRoot(grace, engines, { content: 'Is it **fast**, @ada?' })
+    await chat.messages.postRoot(grace, weaving, { content: 'Red or blue?' })
+    for (const content of ['Hello', 'Are you there?']) await chat.messages.postRoot(grace, direct, { content })
+    await page.waitForSelector('.conversations a:has-text("Engines") .badge:has-text("1 for you")')
+    await page.waitForSelector('.conversations a:has-text("Grace Hopper") .badge:has-text("2 unread messages")')
+    await page.waitForSelector('.conversations a:has-text("Engines") .preview bdi:text-is("Is it fast, @ada?")')
+    await page.waitForSelector('.conversations a[data-unread=true]:has-text("Weaving")')
+    expect(await page.locator('.conversations a:has-text("Weaving") .badge').allTextContents()).toEqual([])
+    await expect.poll(() => page.title(), TIMEOUT).toBe('(2) Chat')
+    await look(page, 'sidebar')
+    await lookInModes(page, 'sidebar')
+    await page.evaluate(`document.documentElement.dir = 'rtl'`)
+    await look(page, 'sidebar-rtl')
+    await page.evaluate(`document.documentElement.dir = 'ltr'`)
+
+    await chat.conversations.setSettings(ada, weaving, { muted_until: 'forever' })
+    await page.waitForSelector('.conversations a[data-muted=true][data-unread=false]:has-text("Weaving")')
+
+    await page.press('.section-head:has-text("Rooms") [aria-expanded]', 'Enter')
+    expect(await listed(page)).toEqual(['Rooms', 'Direct messages', 'Grace Hopper', 'Assistant', 'Sums'])
+    await page.reload()
+    await page.waitForSelector('.conversations a:has-text("Sums")')
+    expect(await listed(page)).toEqual(['Rooms', 'Direct messages', 'Grace Hopper', 'Assistant', 'Sums'])
+    expect(stage.problems).toEqual([])
+  }, 90_000)
+
+  it('has a menu at each row, by keys: read, mute, favourite, archive and leave', async () => {
+    const stage = await openStage({})
+    const { page, ada, grace, engines } = await openList(stage)
+    const { chat } = stage
+    await chat.messages.postRoot(grace, engines, { content: 'Is it fast?' })
+    const row = '.conversations [data-row]:has-text("Engines")'
+    await page.waitForSelector(`${row} a[data-unread=true]`)
+    const choose = async (entry: string) => {
+      await page.press(`${row} a`, 'Shift')
+      await page.press(`${row} .row-menu button`, 'Enter')
+      await page.press(`${row} .panel button:text-is("${entry}")`, 'Enter')
+    }
+    await choose('Mark read')
+    await page.waitForSelector(`${row} a[data-unread=false]`)
+    await choose('Mute')
+    await look(page, 'row-mute')
+    await page.press(`${row} .panel button:text-is("8 hours")`, 'Enter')
+    await page.waitForSelector(`${row} a[data-muted=true]`)
+    const { muted_until = '' } = await chat.conversations.settings(ada, engines)
+    expect(Date.parse(muted_until) - Date.now()).toBeGreaterThan(7 * 3_600_000)
+    await choose('Unmute')
+    await page.waitForSelector(`${row} a[data-muted=false]`)
+    await choose('Add to favourites')
+    await expect
+      .poll(() => listed(page), TIMEOUT)
+      .toEqual(['Favourites', 'Engines', 'Rooms', 'Weaving', 'Direct messages', 'Grace Hopper', 'Assistant', 'Sums'])
+    await choose('Leave')
+    await page.waitForSelector('dialog [role=alert], dialog .danger')
+    await page.press('dialog', 'Escape')
+    await choose('Archive')
+    await page.waitForSelector(row, { state: 'detached' })
+    await page.press('.archive', 'Enter')
+    await page.waitForSelector(row)
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
+  it('leaves the rows where they are while the pointer is there', async () => {
+    const stage = await openStage({})
+    const { page, grace, engines } = await openList(stage)
+    await page.hover('.conversations a:has-text("Weaving")')
+    await stage.chat.messages.postRoot(grace, engines, { content: 'Is it fast?' })
+    await page.waitForSelector('.conversations a[data-unread=true]:has-text("Engines")')
+    expect(((await listed(page)) as string[]).slice(0, 3)).toEqual(['Rooms', 'Weaving', 'Engines'])
+    await page.hover('.brand')
+    await expect
+      .poll(async () => ((await listed(page)) as string[]).slice(0, 3), TIMEOUT)
+      .toEqual(['Rooms', 'Engines', 'Weaving'])
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+
+  it('is as wide as the user wants, within bounds, and stays so', async () => {
+    const stage = await openStage({})
+    const { page } = await openList(stage)
+    const width = () => page.evaluate(`Math.round(document.querySelector('.sidebar').getBoundingClientRect().width)`)
+    expect(await width()).toBe(280)
+    for (const _ of Array(12)) await page.press('.sidebar-edge', 'ArrowRight')
+    expect(await width()).toBe(480)
+    await page.press('.sidebar-edge', 'ArrowLeft')
+    await page.reload()
+    await page.waitForSelector('.sidebar-edge[aria-valuenow="460"]')
+    expect(await width()).toBe(460)
+    for (const _ of Array(20)) await page.press('.sidebar-edge', 'ArrowLeft')
+    expect(await width()).toBe(200)
+    await look(page, 'sidebar-narrow')
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+})
